@@ -204,11 +204,11 @@ class use_engine:
 
 
 def set_bulk_size(size: int) -> int:
-    """Set how many operators in a row may join one engine job, and return the previous number.
+    """Set how many consecutive operators may form one engine operation; return the old number.
 
     Raises:
-        ArgumentTypeError: if ``size`` is no integer.
-        ArgumentError: if it is negative.
+        ArgumentTypeError: ``size`` is not an integer.
+        ArgumentError: It is negative.
     """
     previous: int = current_engine().set_bulk_size(_checked_size(size))
     return previous
@@ -223,14 +223,14 @@ def _checked_size(size: Any) -> int:
 
 
 class bulk:
-    """Scope in which up to ``size`` operators in a row join one engine job.
+    """Scope in which up to ``size`` consecutive operators form one engine operation.
 
     Args:
-        size: At least 0; 0 and 1 join none.
+        size: Largest number of operators, at least 0; 0 and 1 switch bulking off.
 
     Raises:
-        ArgumentTypeError: if ``size`` is no integer.
-        ArgumentError: if it is negative.
+        ArgumentTypeError: ``size`` is not an integer.
+        ArgumentError: It is negative.
     """
 
     def __init__(self, size: int) -> None:

@@ -21,12 +21,12 @@ __all__ = ["Function"]
 
 
 class Function:
-    """A differentiable function defined by the user; subclasses give ``forward`` and ``backward``.
+    """A differentiable function written by the user as ``forward`` and ``backward``.
 
-    ``forward`` computes from NDArrays outside recording; ``backward`` gets the gradients of the
-    outputs, zeros for those that nothing used, and returns those of the inputs, one each, with None
-    for zeros. An instance is for one call. A hybridized block that calls one has no graph: it runs
-    imperatively.
+    ``forward`` computes on NDArrays and is not recorded; ``backward`` gets the gradients of the
+    outputs (zeros for unused ones) and returns one gradient for each input (None for zeros). An
+    instance can be called once. A hybridized block that calls one runs imperatively, without a
+    graph.
 
     Example:
         >>> from gluonish import autograd, nd
@@ -50,20 +50,20 @@ class Function:
     _used = False
 
     def save_for_backward(self, *args: NDArray) -> None:
-        """Keep arrays of the forward computation for ``saved_tensors`` in ``backward``."""
+        """Save arrays of ``forward``, which ``backward`` gets as ``saved_tensors``."""
         self._saved = args
 
     @property
     def saved_tensors(self) -> tuple[NDArray, ...]:
-        """The arrays that `save_for_backward` was given."""
+        """The arrays that `save_for_backward` saved."""
         return self._saved
 
     def __call__(self, *inputs: NDArray) -> Any:
         """Run ``forward`` and, while recording, remember to run ``backward``.
 
         Raises:
-            ArgumentTypeError: if an input is no NDArray.
-            AutogradError: if the instance was called before.
+            ArgumentTypeError: An input is no NDArray.
+            AutogradError: The instance was called before.
             UntraceableError: in the trace of a block, which runs without a graph then.
         """
         name = type(self).__name__
@@ -91,7 +91,7 @@ class Function:
         """Compute the outputs; a subclass defines this.
 
         Raises:
-            NotSupportedError: It does not.
+            NotSupportedError: The subclass does not define it.
         """
         raise _undefined(self, "forward(self, *inputs)")
 
@@ -99,7 +99,7 @@ class Function:
         """Compute the gradients of the inputs; a subclass defines this.
 
         Raises:
-            NotSupportedError: It does not.
+            NotSupportedError: The subclass does not define it.
         """
         raise _undefined(self, "backward(self, *output_grads)")
 

@@ -40,16 +40,17 @@ def _head_grads(heads: Sequence[NDArray], given: HeadGrads, what: str) -> list[N
 def mark_variables(
     variables: Arrays, gradients: Arrays, grad_reqs: str | Sequence[str] = "write"
 ) -> None:
-    """Ask for the gradients of arrays, in buffers of the caller's.
+    """Mark arrays as variables whose gradients are written to the given buffers.
 
     Args:
-        variables: Arrays; each becomes a leaf.
-        gradients: A buffer for each, of its shape.
-        grad_reqs: ``"write"``, ``"add"`` or ``"null"``, for all or for each.
+        variables: The arrays, whose history is forgotten: they become leaves.
+        gradients: For each variable an array of its shape, to which its gradient is written.
+        grad_reqs: What backward does with a gradient, for all variables or one for each:
+            ``"write"``, ``"add"`` to the buffer, or ``"null"``: nothing.
 
     Raises:
-        ArgumentError: if the lists differ in length, or a buffer in shape.
-        KeyLookupError: if a ``grad_req`` is unknown.
+        ArgumentError: The lists differ in length, or a buffer has another shape than its variable.
+        KeyLookupError: A ``grad_req`` is unknown.
     """
     arrays = _as_list(variables, "mark_variables")
     buffers = _as_list(gradients, "mark_variables")
@@ -77,17 +78,17 @@ def backward(
     retain_graph: bool = False,
     train_mode: bool = True,
 ) -> None:
-    """Compute gradients of the heads and leave them in the arrays that asked for them.
+    """Compute the gradients of the heads and store them in ``grad`` of all marked arrays.
 
     Args:
-        heads: Recorded arrays.
-        head_grads: Gradients of the heads, like them in shape and dtype; ones by default.
-        retain_graph: Keep the recorded graph for another backward pass.
-        train_mode: Whether the gradients' operators behave as in training.
+        heads: Recorded array or arrays, such as losses.
+        head_grads: Gradient to start from for each head, of its shape and dtype; ones by default.
+        retain_graph: Whether to keep the recorded graph, for another backward pass.
+        train_mode: Whether to compute the gradients in training mode.
 
     Raises:
-        AutogradError: if a head was not recorded or its graph is gone.
-        ArgumentError: if a head gradient does not fit.
+        AutogradError: A head was not recorded, or an earlier backward freed its graph.
+        ArgumentError: A head gradient has another shape or dtype than its head.
     """
     arrays = _as_list(heads, "backward")
     grads = _head_grads(arrays, head_grads, "backward")
@@ -106,17 +107,17 @@ def grad(
     """Return gradients of the heads with respect to the variables, as new arrays.
 
     Args:
-        heads: Recorded arrays.
-        variables: Arrays with `attach_grad`; the gradients come as a list even for a single one.
-        head_grads: Gradients of the heads, like them in shape and dtype; ones by default.
-        retain_graph: Keep the recorded graph; by default only with ``create_graph``.
-        create_graph: Record the computation of the gradients, so that they can be differentiated
-            again.
-        train_mode: Whether the gradients' operators behave as in training.
+        heads: Recorded array or arrays, such as losses.
+        variables: Array or arrays marked by `attach_grad`; the result is a list in either case.
+        head_grads: Gradient to start from for each head, of its shape and dtype; ones by default.
+        retain_graph: Whether to keep the recorded graph; None: only with ``create_graph``.
+        create_graph: Whether to record the computation of the gradients, so that they can be
+            differentiated again.
+        train_mode: Whether to compute the gradients in training mode.
 
     Raises:
-        AutogradError: if a head was not recorded, or does not depend on a variable.
-        ArgumentError: if a head gradient does not fit.
+        AutogradError: A head was not recorded, or does not depend on a variable.
+        ArgumentError: A head gradient has another shape or dtype than its head.
     """
     arrays = _as_list(heads, "grad")
     wanted = _as_list(variables, "grad")
@@ -138,17 +139,17 @@ def _backward(
     retain_graph: bool = False,
     train_mode: bool = True,
 ) -> None:
-    """Compute gradients of this array and leave them in the arrays that asked for them.
+    """Compute the gradients of this array and store them in ``grad`` of all marked arrays.
 
     Args:
         self: The recorded array.
-        out_grad: Its gradient, like it in shape and dtype; ones by default.
-        retain_graph: Keep the recorded graph for another backward pass.
-        train_mode: Whether the gradients' operators behave as in training.
+        out_grad: Gradient to start from, of the array's shape and dtype; ones by default.
+        retain_graph: Whether to keep the recorded graph, for another backward pass.
+        train_mode: Whether to compute the gradients in training mode.
 
     Raises:
-        AutogradError: if the array was not recorded or its graph is gone.
-        ArgumentError: if the gradient does not fit.
+        AutogradError: The array was not recorded, or an earlier backward freed its graph.
+        ArgumentError: The gradient has another shape or dtype than the array.
     """
     backward(self, out_grad, retain_graph, train_mode)
 

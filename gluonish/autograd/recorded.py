@@ -30,9 +30,9 @@ def get_symbol(x: NDArray) -> Any:
         x: Computed inside ``autograd.record()`` from arrays with ``attach_grad``.
 
     Raises:
-        ArgumentTypeError: if ``x`` is no NDArray.
-        AutogradError: if it was not recorded, or a backward pass has freed the record.
-        NotSupportedError: if an `autograd.Function` took part: it has no place in a Symbol.
+        ArgumentTypeError: if ``x`` is not an NDArray.
+        AutogradError: It was not recorded, or a backward pass has freed the record.
+        NotSupportedError: An `autograd.Function` took part: it has no place in a Symbol.
     """
     if not isinstance(x, NDArray):
         raise ArgumentTypeError(f"get_symbol: expected an NDArray, got {type(x).__name__}")

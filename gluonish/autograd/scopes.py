@@ -36,32 +36,32 @@ class ModeScope(ValueScope):
 
 
 def record(train_mode: bool = True) -> ModeScope:
-    """Return a scope that records operators for `backward`, in training mode by default."""
+    """Return a scope that records operators for `backward`, by default in training mode."""
     return ModeScope(RECORDING | TRAINING, RECORDING | (TRAINING if train_mode else 0))
 
 
 def pause(train_mode: bool = False) -> ModeScope:
-    """Return a scope in which nothing is recorded, in prediction mode unless told otherwise."""
+    """Return a scope in which nothing is recorded, by default in prediction mode."""
     return ModeScope(RECORDING | TRAINING, TRAINING if train_mode else 0)
 
 
 def train_mode() -> ModeScope:
-    """Return a scope in which Dropout drops and BatchNorm uses the batch, whatever is recorded."""
+    """Return a scope in training mode: Dropout drops, BatchNorm uses batch statistics."""
     return ModeScope(TRAINING, TRAINING)
 
 
 def predict_mode() -> ModeScope:
-    """Return a scope in which Dropout does nothing and BatchNorm uses its moving statistics."""
+    """Return a scope in prediction mode: no dropout, BatchNorm uses its running statistics."""
     return ModeScope(TRAINING, 0)
 
 
 def is_recording() -> bool:
-    """Whether operators are recorded."""
+    """Return whether operators are being recorded."""
     return bool(mode.get() & RECORDING)
 
 
 def is_training() -> bool:
-    """Whether operators behave as in training."""
+    """Return whether operators run in training mode."""
     return bool(mode.get() & TRAINING)
 
 
@@ -72,10 +72,10 @@ def _set(bit: int, on: bool) -> bool:
 
 
 def set_recording(is_recording: bool) -> bool:
-    """Switch recording on or off, and return what it was."""
+    """Switch recording on or off, and return the previous setting."""
     return _set(RECORDING, is_recording)
 
 
 def set_training(train_mode: bool) -> bool:
-    """Switch training mode on or off, and return what it was."""
+    """Switch training mode on or off, and return the previous setting."""
     return _set(TRAINING, train_mode)

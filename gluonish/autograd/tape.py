@@ -48,14 +48,14 @@ def run_backward(
     """Compute gradients of the heads and store them in the leaves, as their ``grad_req`` says.
 
     Args:
-        heads: Recorded arrays.
+        heads: Recorded array or arrays, such as losses.
         head_grads: Their gradients; None for ones.
         retain_graph: Whether the graph can be walked again.
         observe: Called for each node with it, the gradients of its outputs, and those it computed
             of its inputs.
 
     Raises:
-        AutogradError: if a head was not recorded, its graph was already freed, or no array behind
+        AutogradError: A head was not recorded, its graph was already freed, or no array behind
             it asked for a gradient.
     """
     found = _walk(heads, head_grads, retain_graph=retain_graph, in_place=True, observe=observe)
@@ -81,7 +81,7 @@ def gradients_of(
     """Return gradients of the heads with respect to ``variables``, whose ``grad`` stays as it is.
 
     Raises:
-        AutogradError: if a head or a variable is not part of the recorded graph.
+        AutogradError: A head or a variable is not part of the recorded graph.
     """
     gradients = _walk(heads, head_grads, retain_graph=retain_graph)
     again = recording.mode.get() & RECORDING
@@ -284,7 +284,7 @@ def _starts(heads: Heads, head_grads: Sequence[NDArray | None], grads: Grads) ->
     """Return where the heads come from, and add their gradients; one that was freed is left out.
 
     Raises:
-        AutogradError: if a head was not recorded, or all were freed.
+        AutogradError: A head was not recorded, or all were freed.
     """
     starts = []
     for head, given in zip(heads, head_grads, strict=True):
@@ -311,7 +311,7 @@ def _lost(node: Node, parent: Node | Leaf) -> bool:
     """Whether a parent was freed before the node was recorded, so that it is a constant to it.
 
     Raises:
-        AutogradError: if it was freed since.
+        AutogradError: It was freed since.
     """
     if parent.freed == math.inf:
         return False

@@ -46,7 +46,7 @@ def by_position(
         keywords: Arguments by keyword.
 
     Raises:
-        ArgumentTypeError: if the block takes no such arguments, or a `hybrid_forward` takes them by
+        ArgumentTypeError: The block takes no such arguments, or a `hybrid_forward` takes them by
             keyword only.
     """
     skip = int(block.has_hybrid_forward)  # F

@@ -32,10 +32,10 @@ _UNIFORM = Uniform()
 
 
 class Block:
-    """Base of networks and layers that are written in plain Python.
+    """Base class of all layers and networks; runs imperatively.
 
-    A subclass makes its layers and parameters in ``__init__``, inside ``with self.name_scope():``
-    so that their names begin with its own, and computes in ``forward``::
+    A subclass creates its layers and parameters in ``__init__``, inside ``with self.name_scope():``
+    so that their names begin with its own prefix, and computes in ``forward``::
 
         class Net(Block):
             def __init__(self, **kwargs):
@@ -48,10 +48,10 @@ class Block:
                 return self.output(nd.relu(self.hidden(x)))
 
     Args:
-        prefix: What the names of its parameters begin with, inside that of the open name scope; by
-            default the class name in lower case and a counter. An empty one leaves its children to
-            the scope around it.
-        params: Parameters to share: `Dense(20, params=other.params)` has the weights of ``other``.
+        prefix: Prefix of its parameters' names, after that of the name scope it is created in; by
+            default the class name in lower case and a counter. An empty prefix adds nothing.
+        params: ParameterDict to share: `Dense(20, params=other.params)` uses the weights of
+            ``other``.
     """
 
     # Whether `summary` gives the class a line of its own; containers have none.
@@ -106,7 +106,7 @@ class Block:
 
     @property
     def prefix(self) -> str:
-        """What the names of this Block's parameters begin with."""
+        """Prefix of the names of this Block's parameters."""
         return self._prefix
 
     @property
@@ -125,7 +125,7 @@ class Block:
         return self.name_scope()
 
     def name_scope(self) -> NameScope:
-        """Return a scope: Blocks made inside get names that begin with this one's prefix."""
+        """Return a scope: Blocks created inside get names that begin with this Block's prefix."""
         return NameScope(self, self._empty_prefix)
 
     def collect_params(self, select: str | None = None) -> ParameterDict:
@@ -133,11 +133,11 @@ class Block:
 
         Args:
             select: Regular expression that a name must match from its beginning, such as
-                ``".*weight|.*bias"``; None for all. One that no name matches is held against the
-                attributes that lead to parameters, such as ``"encoder.*weight"``.
+                ``".*weight|.*bias"``; None for all. If it matches no name, it is matched against
+                attribute paths, as in ``"encoder.*weight"``.
 
         Returns:
-            A dict by full names, which is also indexed by such attributes:
+            A ParameterDict by full names, which attribute paths index, too:
             ``collect_params()["encoder.weight"]``.
         """
         return collect(self, select)
@@ -151,21 +151,21 @@ class Block:
         return found
 
     def save_parameters(self, filename: str | os.PathLike[str], deduplicate: bool = False) -> None:
-        """Write all parameters to a ``.params`` file, by the attributes that lead to them.
+        """Save all parameters to a ``.params`` file, under their attribute paths.
 
-        A crash leaves the old file or the new one.
+        The file is written atomically: a crash leaves the old file or the new one.
 
         Args:
             filename: Path of the file.
-            deduplicate: Whether a parameter with several paths is written once, not for each.
+            deduplicate: Whether to save a parameter that is shared between layers only once.
 
         Raises:
-            ParameterError: if a parameter is not initialized.
+            ParameterError: A parameter is not initialized.
         """
         save_block(self, filename, deduplicate)
 
     def save_params(self, filename: str | os.PathLike[str]) -> None:
-        """Write parameters by their names without the prefix; deprecated for `save_parameters`."""
+        """Save parameters by name, without the prefix; deprecated, use `save_parameters`."""
         warnings.warn("save_params is deprecated; use save_parameters", UserWarning, stacklevel=2)
         self.collect_params().save(filename, strip_prefix=self.prefix)
 
@@ -178,23 +178,26 @@ class Block:
         cast_dtype: bool = False,
         dtype_source: str = "current",
     ) -> None:
-        """Take parameters from a file of `save_parameters`, `ParameterDict.save` or `export`.
+        """Load parameters from a file of `save_parameters`, `ParameterDict.save` or `export`.
 
-        Names with dots are attributes; names without are those of parameters, with or without this
+        Names with dots are attribute paths; others are parameter names, with or without this
         Block's prefix.
 
         Args:
             filename: Path of the file.
             ctx: Devices for parameters that are not initialized; the CPU by default.
-            allow_missing: Whether the file may lack some of the parameters.
-            ignore_extra: Whether the file may have others.
-            cast_dtype: Whether another dtype is converted instead of refused.
-            dtype_source: Whose dtype wins then: ``"current"`` or ``"saved"``.
+            allow_missing: Whether parameters that the file lacks are left as they are; if not, that
+                is an error.
+            ignore_extra: Whether arrays that the Block has no parameter for are ignored; if not,
+                that is an error.
+            cast_dtype: Whether to convert where dtypes differ; if not, that is an error.
+            dtype_source: With ``cast_dtype`` the dtype to end up with: ``"current"``, the
+                parameter's, or ``"saved"``, the file's.
 
         Raises:
-            ParameterError: if a parameter is missing, or does not fit.
-            ArgumentError: if the file has others, or no names.
-            FileFormatError: if it is no such file.
+            ParameterError: A parameter is missing in the file, or its shape or dtype does not fit.
+            ArgumentError: The file has arrays that no parameter matches, or arrays without names.
+            FileFormatError: The file is damaged or of another kind.
         """
         load_block(
             self,
@@ -215,7 +218,7 @@ class Block:
         cast_dtype: bool = False,
         dtype_source: str = "current",
     ) -> None:
-        """Take parameters from arrays by name, as `load_parameters` does from a file."""
+        """Load parameters from a dict of arrays by name, as `load_parameters` does from a file."""
         load_arrays(
             self,
             dict(param_dict),
@@ -234,21 +237,21 @@ class Block:
         allow_missing: bool = False,
         ignore_extra: bool = False,
     ) -> None:
-        """Do what `load_parameters` does; deprecated for it."""
+        """Load parameters; deprecated, use `load_parameters`."""
         warnings.warn("load_params is deprecated; use load_parameters", UserWarning, stacklevel=2)
         self.load_parameters(filename, ctx, allow_missing, ignore_extra)
 
     def save(self, prefix: str | os.PathLike[str]) -> None:
-        """Write ``prefix-model.json``, the structure, and ``prefix-model.params``."""
+        """Save the structure to ``prefix-model.json`` and parameters to ``prefix-model.params``."""
         save_model(self, prefix)
 
     def load(self, prefix: str | os.PathLike[str]) -> None:
-        """Take parameters and names from files of `save`; what ran as a graph is hybridized.
+        """Load what `save` wrote; parts that were hybridized then are hybridized again.
 
         The graph is traced from this Block's own code; the one in the file is not used.
 
         Raises:
-            FileFormatError: if the files are those of another network.
+            FileFormatError: The files belong to a network of another structure.
         """
         load_model(self, prefix)
 
@@ -264,14 +267,14 @@ class Block:
         self._params._replace_prefix(self._prefix, f"{name}_")
 
     def register_child(self, block: "Block", name: str | None = None) -> None:
-        """Make a Block a part of this one; assigning it to an attribute does that, too.
+        """Add a Block as a child of this one; assigning it to an attribute does the same.
 
         Args:
             block: The child.
-            name: What leads to it in files; by default its number.
+            name: Its name in attribute paths; by default its number among the children.
 
         Raises:
-            ArgumentTypeError: if ``block`` is no Block.
+            ArgumentTypeError: ``block`` is not a Block.
         """
         if not isinstance(block, Block):
             raise ArgumentTypeError(
@@ -284,7 +287,7 @@ class Block:
     def register_forward_pre_hook(
         self, hook: Callable[["Block", tuple[Any, ...]], object]
     ) -> HookHandle:
-        """Have ``hook(block, inputs)`` called before each `forward`; what it returns is ignored."""
+        """Call ``hook(block, inputs)`` before each `forward`; its return value is ignored."""
         handle = HookHandle()
         handle.attach(self._hooks, (True, hook))
         return handle
@@ -292,23 +295,23 @@ class Block:
     def register_forward_hook(
         self, hook: Callable[["Block", tuple[Any, ...], Any], object]
     ) -> HookHandle:
-        """Have ``hook(block, inputs, output)`` called after each `forward`."""
+        """Call ``hook(block, inputs, output)`` after each `forward`."""
         handle = HookHandle()
         handle.attach(self._hooks, (False, hook))
         return handle
 
     def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
-        """Have operators of hybridized parts report their outputs; passed on to all children.
+        """Call a function with the outputs of every operator of hybridized parts, to debug.
 
         Args:
             callback: Called with the output's name, the operator's name, and the array.
-            monitor_all: Whether inputs are reported as well.
+            monitor_all: Whether to report the operators' inputs, too.
         """
         for child in self._children.values():
             child.register_op_hook(callback, monitor_all)
 
     def apply(self, fn: Callable[["Block"], object]) -> Self:
-        """Call ``fn`` with every Block in this one, children first, then itself; return itself."""
+        """Call ``fn`` with all child Blocks, recursively, then with this Block; return it."""
         for child in self._children.values():
             child.apply(fn)
         fn(self)
@@ -321,28 +324,28 @@ class Block:
         verbose: bool = False,
         force_reinit: bool = False,
     ) -> None:
-        """Initialize all parameters, now or at the first call, when their shapes are known.
+        """Initialize all parameters, now or, where shapes are unknown, at the first call.
 
         Args:
-            init: For parameters without an initializer of their own.
+            init: Initializer for parameters that have none of their own.
             ctx: Device or devices; the current context by default.
-            verbose: Whether to log each parameter.
-            force_reinit: Whether to replace values that are there.
+            verbose: Whether to log the initialization of each parameter.
+            force_reinit: Whether to initialize parameters again that are initialized already.
         """
         self.collect_params().initialize(init, ctx, verbose, force_reinit)
 
     def hybridize(self, active: bool = True, **kwargs: Any) -> None:
-        """Have the HybridBlocks in this one run as graphs, or no longer.
+        """Switch graph execution of all HybridBlocks in this Block on or off.
 
         Args:
-            active: Whether to.
+            active: True for on, False for off.
             **kwargs: Options of `HybridBlock.hybridize`, such as ``static_alloc``.
         """
         for child in self._children.values():
             child.hybridize(active, **kwargs)
 
     def cast(self, dtype: Any) -> None:
-        """Convert all parameters, and the computation, to another element type."""
+        """Convert all parameters to a dtype, which the computation then uses."""
         for child in self._children.values():
             child.cast(dtype)
         for parameter in self.params.values():
@@ -376,20 +379,20 @@ class Block:
             **kwargs: Likewise.
 
         Raises:
-            NotSupportedError: if it does not.
+            NotSupportedError: The subclass does not define it.
         """
         raise NotSupportedError(
             f"{type(self).__name__}: expected a class that defines forward(self, ...), got none"
         )
 
     def summary(self, *inputs: Any) -> None:
-        """Print the layers in the order they run, with output shapes and numbers of parameters.
+        """Print a table of the layers, with output shapes and numbers of parameters.
 
         Args:
-            *inputs: Arguments of one call, which is made.
+            *inputs: Example inputs; the network is called with them once.
 
         Raises:
-            ArgumentError: if the network is hybridized.
+            ArgumentError: The network is hybridized.
         """
         print(summarize(self, inputs))  # noqa: T201  # printing is what it is for
 

@@ -52,7 +52,7 @@ def adopt(block: "Block", attribute: str, parameter: Parameter) -> Parameter:
         parameter: What it is assigned.
 
     Raises:
-        ParameterError: if the Block has another parameter of that name.
+        ParameterError: The Block has another parameter of that name.
     """
     own = block.params
     # One that some Block has as an attribute keeps its name.

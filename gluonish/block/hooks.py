@@ -21,7 +21,7 @@ class Hooks(dict[int, Any]):
 
 
 class HookHandle:
-    """Takes a registered hook off: by `detach`, or at the end of a ``with`` block."""
+    """Handle of a registered hook: removes it by `detach`, or at the end of a ``with`` block."""
 
     __slots__ = ("_hooks", "_identifier")
 
@@ -30,10 +30,10 @@ class HookHandle:
         self._identifier = -1
 
     def attach(self, hooks_dict: Hooks, hook: Callable[..., Any] | tuple[Any, ...]) -> None:
-        """Put a hook among others; this handle then stands for it.
+        """Register a hook in a dict of hooks; this handle then stands for it.
 
         Raises:
-            ArgumentError: if the handle already stands for a hook.
+            ArgumentError: The handle already stands for a hook.
         """
         if self._hooks is not None:
             raise ArgumentError(
@@ -45,7 +45,7 @@ class HookHandle:
         self._hooks = weakref.ref(hooks_dict)
 
     def detach(self) -> None:
-        """Take the hook off; once more does nothing."""
+        """Remove the hook; a second call does nothing."""
         hooks = None if self._hooks is None else self._hooks()
         if hooks is not None:
             hooks.pop(self._identifier, None)

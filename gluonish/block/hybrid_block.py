@@ -26,18 +26,26 @@ from gluonish.block.hybrid_graph import (
 )
 from gluonish.block.mxnet_attributes import HybridBlockAttributes
 from gluonish.block.options import HybridOptions, checked_options
-from gluonish.block.tracing import Traced, infer_parameters, is_symbolic, settle, settled_forward
+from gluonish.block.tracing import (
+    Traced,
+    forward_with_shapes,
+    infer_parameters,
+    is_symbolic,
+    set_deferred_shapes,
+)
 from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.errors import (
     ArgumentTypeError,
     DeferredInitializationError,
     NotSupportedError,
+    OperatorError,
 )
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.turn import Turn
 from gluonish.graph.structure import flatten
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.recording import tracer
+from gluonish.parameter.places import locate
 from gluonish.symbol import NumpySymbol, Symbol
 
 __all__ = ["HybridBlock"]
@@ -51,7 +59,7 @@ def _is_array(value: Any) -> bool:
 
 
 class HybridBlock(HybridBlockAttributes):
-    """Base of networks and layers that can be hybridized.
+    """Base class of layers and networks that can be hybridized: run as a compiled graph.
 
     A subclass defines ``hybrid_forward(self, F, x, *args, **params)``, which gets its own
     parameters by name and computes with functions of ``F`` only, or ``forward(self, x, *args)``
@@ -111,10 +119,10 @@ class HybridBlock(HybridBlockAttributes):
             self._clear_cached_op()
 
     def register_child(self, block: Block, name: str | None = None) -> None:
-        """Make a HybridBlock a part of this one.
+        """Add a HybridBlock as a child of this one.
 
         Raises:
-            ArgumentTypeError: if ``block`` is not a HybridBlock.
+            ArgumentTypeError: ``block`` is not a HybridBlock.
         """
         if not isinstance(block, HybridBlock):
             raise ArgumentTypeError(
@@ -137,35 +145,36 @@ class HybridBlock(HybridBlockAttributes):
         backward_bulk_size: int | None = None,
         **kwargs: Any,
     ) -> None:
-        """Run as a graph from the next call on, or no longer.
+        """Switch graph execution on or off: the next call traces the block and plans its graph.
 
         Args:
-            active: Whether to.
-            backend: None, ``"MKLDNN"`` or ``"ONEDNN"``: oneDNN's kernels are used wherever they fit
-                in any case. Or a back end of yours, registered with `mx.sym.register_backend`,
-                which gets the graph behind those that were named before, unless ``clear``.
-            clear: Whether to forget graphs that were traced.
-            static_alloc: Keep memory between calls, whatever its size; without it, all networks
-                together keep 64 MB at most.
-            static_shape: Promise that shapes stay; needs ``static_alloc``. It changes nothing, as
-                each set of shapes has a plan that is kept.
-            inline_limit: Changes nothing, as the graphs of children always become part of one.
-            forward_bulk_size: Most operators in one engine job of the forward pass; None or 0 as
-                the environment says (``MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD``).
-            backward_bulk_size: The same of the backward pass.
-            **kwargs: Options of the back end; where none is named, they change nothing. The back
-                end does not get ``partition_if_dynamic``: False keeps it from graphs whose shapes
-                depend on values.
+            active: True for on, False for off.
+            backend: Name of a back end of your own, registered with `mx.sym.register_backend`,
+                which may replace parts of the graph; it runs after those named before, unless
+                ``clear``. None, ``"MKLDNN"`` and ``"ONEDNN"`` change nothing: oneDNN is used
+                wherever it fits.
+            clear: Whether to drop the graphs traced so far.
+            static_alloc: Whether to keep all memory of the graph between calls; without it, all
+                networks together keep 64 MB at most.
+            static_shape: Promise that input shapes do not change; needs ``static_alloc``. It has no
+                effect, since plans are kept for each set of shapes.
+            inline_limit: Accepted without effect: the graphs of children are always inlined.
+            forward_bulk_size: Largest number of operators in one engine operation of the forward
+                pass; None or 0 for the value of ``MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD``.
+            backward_bulk_size: The same for the backward pass.
+            **kwargs: Options for ``backend``; without one they have no effect.
+                ``partition_if_dynamic=False`` keeps the back end from graphs whose shapes depend on
+                values.
 
         Raises:
-            ArgumentError: for ``static_shape`` without ``static_alloc``, or a negative number.
-            ArgumentTypeError: for a flag or a number of another type.
-            NotSupportedError: for another back end.
-            GraphError: at the next call, if a back end of yours fails or gives what does not fit.
+            ArgumentError: ``static_shape`` without ``static_alloc``, or a negative number.
+            ArgumentTypeError: A flag is not a bool, or a number not an int.
+            NotSupportedError: The back end is not registered.
+            GraphError: At the next call: the back end failed, or its result does not fit the graph.
 
         Warns:
-            UserWarning: if forward hooks are registered, as a block around this one would run it
-                as a part of its graph, without them.
+            UserWarning: Forward hooks are registered; they are not called where this block runs as
+                part of a larger graph.
         """
         flags: dict[str, Any] = {
             "active": active,
@@ -199,11 +208,11 @@ class HybridBlock(HybridBlockAttributes):
         backward_bulk_size: int | None = None,
         **kwargs: Any,
     ) -> None:
-        """Hybridize, and trace and plan for these inputs by running once.
+        """Hybridize with a back end, and run once on example inputs to trace and plan the graph.
 
-        ``x`` and ``*args`` are the arrays of a call. The options are those of `hybridize`, but
-        graphs that were traced are kept unless ``clear``, and so are the back ends of earlier
-        calls: the next one gets what they made of the graph.
+        ``x`` and ``*args`` are example inputs. The options are those of `hybridize`; unless
+        ``clear``, the graphs and back ends of earlier calls are kept, and this back end gets the
+        graph as they left it.
         """
         flags = (static_alloc, static_shape, inline_limit, forward_bulk_size, backward_bulk_size)
         self.hybridize(True, backend, clear, *flags, **kwargs)
@@ -215,7 +224,7 @@ class HybridBlock(HybridBlockAttributes):
             self._is_symbolic = self._inferred = None
 
     def cast(self, dtype: Any) -> None:
-        """Convert all parameters, and the computation, to another element type."""
+        """Convert all parameters to a dtype, which the computation then uses."""
         self._clear_cached_op()
         super().cast(dtype)
 
@@ -302,17 +311,21 @@ class HybridBlock(HybridBlockAttributes):
 
     def _call_forward(self, *args: Any, **kwargs: Any) -> Any:
         """Run ``forward`` where its arguments are: on a device, or in a trace."""
-        if self.has_hybrid_forward:
-            return self.forward(*args, **kwargs)
-        first = next(iter(flatten(listed(args, kwargs), _is_array)[0]), None)
-        if not isinstance(first, NDArray) or first.is_traced:
-            with self.name_scope():
-                return settled_forward(self, args, kwargs)
-        with first.context:  # so that Parameter.data() is the one on this device
-            return settled_forward(self, args, kwargs)
+        try:
+            if self.has_hybrid_forward:
+                return self.forward(*args, **kwargs)
+            first = next(iter(flatten(listed(args, kwargs), _is_array)[0]), None)
+            if not isinstance(first, NDArray) or first.is_traced:
+                with self.name_scope():
+                    return forward_with_shapes(self, args, kwargs)
+            with first.context:  # so that Parameter.data() is the one on this device
+                return forward_with_shapes(self, args, kwargs)
+        except OperatorError as error:
+            locate(error, self)
+            raise
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """Compute by ``hybrid_forward``, on arrays at once or on Symbols to be part of a graph.
+        """Compute by ``hybrid_forward``: at once on NDArrays, as part of a graph on Symbols.
 
         Args:
             x: First input, NDArray or Symbol.
@@ -343,7 +356,7 @@ class HybridBlock(HybridBlockAttributes):
         except DeferredInitializationError:
             # A class's own `forward` may have called this one, with other arguments than its own.
             below = None if self.has_hybrid_forward else partial(HybridBlock.forward, self)
-            settle(self, (x, *args), self.collect_params().values(), below)
+            set_deferred_shapes(self, (x, *args), self.collect_params().values(), below)
             arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}
         if first.is_traced:
             with self.name_scope():
@@ -354,13 +367,13 @@ class HybridBlock(HybridBlockAttributes):
         """Compute the outputs; a subclass defines it (or ``forward``).
 
         Args:
-            F: Namespace of the functions to use, ``nd`` or ``sym``.
+            F: The namespace of functions to compute with, ``nd`` or ``sym``.
             x: First input.
             *args: The others.
             **kwargs: This block's own parameters by attribute name.
 
         Raises:
-            NotSupportedError: if the class does not define it.
+            NotSupportedError: The class does not define it.
         """
         raise NotSupportedError(
             f"{type(self).__name__}: expected a class that defines hybrid_forward(self, F, x, ...) "
@@ -370,21 +383,21 @@ class HybridBlock(HybridBlockAttributes):
     # -- inference -----------------------------------------------------------------------------
 
     def infer_shape(self, *args: Any) -> None:
-        """Find the unknown shapes of parameters from inputs.
+        """Infer the unknown shapes of parameters from inputs.
 
-        The graph that they follow from is one that `export` can write.
+        Afterwards `export` can write the graph, without a call.
 
         Args:
             *args: The arguments of a call.
 
         Raises:
-            OperatorError: if an operator refuses the shapes.
-            ParameterError: if a shape stays unknown.
+            OperatorError: An operator cannot take the shapes.
+            ParameterError: A shape remains unknown.
         """
         self._inferred = infer_parameters(self, args, shapes=True)
 
     def infer_type(self, *args: Any) -> None:
-        """Find the dtypes of parameters from inputs.
+        """Infer the dtypes of parameters from inputs.
 
         Args:
             *args: The arguments of a call.
@@ -396,22 +409,20 @@ class HybridBlock(HybridBlockAttributes):
     def export(
         self, path: str | os.PathLike[str], epoch: int = 0, remove_amp_cast: bool = True
     ) -> tuple[str, str]:
-        """Write the graph and the parameters for `SymbolBlock.imports`, Module or MXNet.
+        """Export graph and parameters, for `SymbolBlock.imports`, Module or MXNet itself.
 
         Args:
-            path: Files are ``path-symbol.json`` and ``path-0000.params`` with the epoch's four
-                digits.
-            epoch: Number in the second name.
-            remove_amp_cast: Whether casts of mixed precision are left out of the graph.
+            path: Path and prefix: the files are ``path-symbol.json`` and ``path-0000.params``.
+            epoch: Number in the name of the parameter file, in four digits.
+            remove_amp_cast: Whether to leave casts of mixed precision out of the graph.
 
         Returns:
             The names of both files.
 
         Raises:
-            GraphError: if the block was not hybridized and run, and nothing was inferred since
-                `hybridize`.
-            ArgumentTypeError: if ``path`` is no path or ``epoch`` no number.
-            MissingFileError: if the folder does not exist.
+            GraphError: There is no graph: hybridize the block and call it once first.
+            ArgumentTypeError: ``path`` is not a path, or ``epoch`` not a number.
+            MissingFileError: The folder does not exist.
         """
         return export_graph(self, path, epoch, remove_amp_cast)
 
@@ -429,8 +440,8 @@ class HybridBlock(HybridBlockAttributes):
         While a hook is there, graphs run operator by operator.
 
         Args:
-            callback: Gets the output's name, the operator's name and the array.
-            monitor_all: Whether inputs are reported as well.
+            callback: Called with the output's name, the operator's name, and the array.
+            monitor_all: Whether to report the operators' inputs, too.
         """
         self._op_hook = (callback, monitor_all)
         super().register_op_hook(callback, monitor_all)

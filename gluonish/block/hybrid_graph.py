@@ -14,7 +14,7 @@ from gluonish.block.tracing import (
     is_symbolic,
     learn_parameters,
     says_shapes,
-    settle,
+    set_deferred_shapes,
     trace_block,
 )
 from gluonish.block.watching import Watched
@@ -85,7 +85,7 @@ class HybridGraph:
         options: What `hybridize` was told.
 
     Raises:
-        GraphError: if the block cannot be traced, or reads a variable that is no Parameter of it.
+        GraphError: The block cannot be traced, or reads a variable that is no Parameter of it.
     """
 
     __slots__ = (
@@ -161,6 +161,7 @@ class HybridGraph:
                     results = self._by_operator(inputs, hook, dynamic=dynamic)
             except OperatorError as error:
                 self._lines.complete(error)
+                error.located = True
                 raise
         if self._faces is not None:
             results = [
@@ -383,7 +384,7 @@ def export_graph(
     Args:
         block: The block.
         path: What the names begin with.
-        epoch: Number in the second name.
+        epoch: Number in the name of the parameter file, in four digits.
         remove_amp_cast: Whether casts of mixed precision are left out.
     """
     what, graph = f"{block.name}.export", _newest_graph(block)
@@ -472,7 +473,7 @@ def _finish_deferred(
     if not any(p._arrays is None and p._deferred_init is not None for p in parameters):
         return
     if not is_symbolic(block) or says_shapes(type(block)):
-        settle(block, regroup(arrays, traced.arguments), parameters)
+        set_deferred_shapes(block, regroup(arrays, traced.arguments), parameters)
         return
     learn_parameters(block, traced, arrays, shapes=True)
     for parameter in parameters:

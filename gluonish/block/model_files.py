@@ -86,7 +86,7 @@ def _matches(
     """Give every Block with its object in a file.
 
     Raises:
-        FileFormatError: if the file is that of another network.
+        FileFormatError: The file is that of another network.
     """
     key = _key(block, numbers)
     objects = parent.items() if isinstance(parent, dict) else ()

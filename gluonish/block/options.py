@@ -25,7 +25,7 @@ class HybridOptions(NamedTuple):
         static_alloc: Whether memory is kept between calls.
         forward_bulk_size: Most operators in one engine job of the forward pass; None as the
             environment says.
-        backward_bulk_size: The same of the backward pass.
+        backward_bulk_size: The same for the backward pass.
         backends: Back ends of the user's that the graph goes through, in order, with options.
         partition_if_dynamic: Whether those get a graph whose shapes depend on values, too.
     """
@@ -50,9 +50,9 @@ def checked_options(
             as in MXNet, and a line of the log at debug level says so.
 
     Raises:
-        ArgumentError: for ``static_shape`` without ``static_alloc``, or a negative number.
+        ArgumentError: ``static_shape`` without ``static_alloc``, or a negative number.
         ArgumentTypeError: for a flag that is no bool, or a size that is no whole number.
-        NotSupportedError: for another back end.
+        NotSupportedError: The back end is not registered.
     """
     is_own = find_backend(backend) is not None
     own_options = dict(backend_options)

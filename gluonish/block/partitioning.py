@@ -55,8 +55,8 @@ def partitioned_outputs(
             one.
 
     Raises:
-        ConfigError: if it names one that is not registered.
-        GraphError: if a back end fails, or gives what does not fit.
+        ConfigError: It names one that is not registered.
+        GraphError: A back end fails, or gives what does not fit.
     """
     if not backends:
         name = backend_of_environment()

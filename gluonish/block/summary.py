@@ -52,7 +52,7 @@ def summarize(block: "Block", inputs: tuple[Any, ...]) -> str:
         inputs: Arguments of the call.
 
     Raises:
-        ArgumentError: if the network or a part of it is hybridized.
+        ArgumentError: The network or a part of it is hybridized.
     """
     rows = [_Row("Input", _shape_text(inputs))]
     seen: set[int] = set()

@@ -7,7 +7,7 @@ from typing import Any
 import gluonish.symbol as sym
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.block.hybrid_graph import values_by_name, write_model
-from gluonish.block.tracing import settle
+from gluonish.block.tracing import set_deferred_shapes
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeferredInitializationError
 from gluonish.graph.rewrite import replay
 from gluonish.graph.structure import flatten, from_numbers, numbered, regroup
@@ -21,16 +21,16 @@ __all__ = ["SymbolBlock"]
 
 
 class SymbolBlock(HybridBlock):
-    """A network made from Symbols: outputs over inputs, everything else is a parameter.
+    """A network made from a Symbol; all its variables but the inputs are parameters.
 
     Args:
-        outputs: The outputs, a Symbol or a list of them.
-        inputs: The inputs, variables, one or a list of them.
-        params: Parameters to take; those that are missing are made.
+        outputs: Symbol of the outputs, or a list of Symbols.
+        inputs: The variables that are inputs, one or a list.
+        params: ParameterDict to take parameters from; missing ones are created.
 
     Raises:
-        ArgumentError: if an input is not a variable.
-        ArgumentTypeError: if an input or output is not a Symbol.
+        ArgumentError: An input is not a variable.
+        ArgumentTypeError: An input or output is not a Symbol.
     """
 
     has_hybrid_forward = True  # its graph is composed from Symbols
@@ -89,21 +89,22 @@ class SymbolBlock(HybridBlock):
         allow_missing: bool = False,
         ignore_extra: bool = False,
     ) -> "SymbolBlock":
-        """Return the network in the files of `HybridBlock.export`, also of those that MXNet wrote.
+        """Load a network that `HybridBlock.export` wrote, here or in MXNet.
 
         Args:
             symbol_file: The ``-symbol.json`` file.
-            input_names: Names of the data variables.
-            param_file: The ``.params`` file; without one the parameters wait for `initialize`.
+            input_names: Name of the input variable, or a list of names.
+            param_file: The ``.params`` file; None leaves the parameters to `initialize`.
             ctx: Device or devices of the parameters; the CPU by default.
-            allow_missing: Whether the file may lack parameters.
-            ignore_extra: Whether the file may have others.
+            allow_missing: Whether the file may lack some of the parameters.
+            ignore_extra: Whether arrays that the Block has no parameter for are ignored; if not,
+                that is an error.
 
         Raises:
-            FileFormatError: if a file is damaged or of another kind.
-            ParameterError: if a parameter is missing, which a data variable that is not among the
-                input names is, too.
-            ArgumentError: if an input name is not a variable of the graph, or the file has others.
+            FileFormatError: A file is damaged or of another kind.
+            ParameterError: A parameter is missing, or an input is not among ``input_names``.
+            ArgumentError: An input name is not a variable of the graph, or the file has arrays that
+                no parameter matches.
         """
         symbol = sym.load(symbol_file)
         names = [input_names] if isinstance(input_names, str) else list(input_names)
@@ -151,7 +152,7 @@ class SymbolBlock(HybridBlock):
         """Run the graph of a call, in the nested lists that a program has set.
 
         Raises:
-            ArgumentError: if the arguments are nested otherwise.
+            ArgumentError: The arguments are nested otherwise.
         """
         if not self._is_nested or kwargs:
             return super()._call_graph(*args, **kwargs)
@@ -192,7 +193,7 @@ class SymbolBlock(HybridBlock):
         try:
             values: dict[str, Any] = {name: p.data() for name, p in self.params.items()}
         except DeferredInitializationError:
-            settle(self, args, self.params.values())
+            set_deferred_shapes(self, args, self.params.values())
             values = {name: p.data() for name, p in self.params.items()}
         graph_values = {name: value_of(x) for name, x in (values | given).items()}
         outputs = shown(replay(self._symbol._values, graph_values), fixed=True)
@@ -202,8 +203,8 @@ class SymbolBlock(HybridBlock):
         """Return the graph with the inputs, whose class it gets, in place of its data variables.
 
         Raises:
-            ArgumentTypeError: if the inputs are not Symbols.
-            ArgumentError: if there are more or fewer of them.
+            ArgumentTypeError: The inputs are not Symbols.
+            ArgumentError: There are more or fewer of them.
         """
         given = [x, *args]
         if any(not isinstance(symbol, Symbol) for symbol in given):
@@ -221,7 +222,7 @@ class SymbolBlock(HybridBlock):
         """Write the graph and the parameters; see `HybridBlock.export`. No call is needed.
 
         Raises:
-            ParameterError: if a parameter has no value yet.
+            ParameterError: A parameter has no value yet.
         """
         values = values_by_name(dict(self.params.items()), self._symbol.list_auxiliary_states())
         what = f"{self.name}.export"

@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Traced",
+    "forward_with_shapes",
     "infer_parameters",
     "is_symbolic",
     "learn_parameters",
     "says_shapes",
-    "settle",
-    "settled_forward",
+    "set_deferred_shapes",
     "trace_block",
 ]
 
@@ -98,8 +98,8 @@ def trace_block(block: "HybridBlock", structure: Structure, arrays: Sequence[NDA
         arrays: The arrays.
 
     Raises:
-        GraphError: if no output is a Symbol or a value, or the computation needs numbers.
-        OperatorError: if an operator refuses what reaches it.
+        GraphError: No output is a Symbol or a value, or the computation needs numbers.
+        OperatorError: An operator refuses what reaches it.
     """
     return (_trace_symbols if is_symbolic(block) else _trace_values)(block, structure, arrays)
 
@@ -132,7 +132,7 @@ def _trace_symbols(
         forward: What to run; the block's by default.
 
     Raises:
-        GraphError: if no output is a Symbol.
+        GraphError: No output is a Symbol.
     """
     symbols = [
         var(name).as_np_ndarray() if isinstance(x, ndarray) else var(name)
@@ -196,11 +196,11 @@ def _named(word: str) -> str:
     return name
 
 
-def settled_forward(block: "HybridBlock", args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Run a ``forward`` in the style of 2.0, settling the shapes of the block's own parameters.
+def forward_with_shapes(block: "HybridBlock", args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run a ``forward`` in the style of 2.0, inferring the shapes of the block's own parameters.
 
     Raises:
-        ParameterError: if they wait for a shape and the block does not say which.
+        ParameterError: They wait for a shape and the block does not say which.
     """
     try:
         return block.forward(*args, **kwargs)
@@ -212,17 +212,17 @@ def settled_forward(block: "HybridBlock", args: tuple[Any, ...], kwargs: dict[st
                 f"parameters from those of the arguments, as {waiting[0].name} is "
                 f"{waiting[0].shape}, got none; define it, or give the whole shape"
             ) from error
-        settle(block, args, block._reg_params.values())
+        set_deferred_shapes(block, args, block._reg_params.values())
         return block.forward(*args, **kwargs)
 
 
-def settle(
+def set_deferred_shapes(
     block: "HybridBlock",
     args: Sequence[Any],
     parameters: Iterable[Parameter],
     forward: Callable[..., Any] | None = None,
 ) -> None:
-    """Give parameters that wait for their shapes these, from the arguments of a call.
+    """Infer the shapes of parameters from the arguments of a call, and initialize them.
 
     Args:
         block: The block.
@@ -263,11 +263,11 @@ def infer_parameters(
         The graph that says so; None for a block in the style of 2.0, which runs instead.
 
     Raises:
-        OperatorError: if an operator refuses the shapes.
-        ParameterError: if a shape does not follow from the arguments.
+        OperatorError: An operator cannot take the shapes.
+        ParameterError: A shape does not follow from the arguments.
     """
     if forward is None and not block.has_hybrid_forward:
-        with _Silence():  # its children settle their own when it runs
+        with _Silence():  # its children infer their own when it runs
             block.forward(*args)
         return None
     arrays, structure = flatten(tuple(args), lambda x: isinstance(x, NDArray))
@@ -288,8 +288,8 @@ def learn_parameters(
         shapes: Whether to find shapes; else dtypes.
 
     Raises:
-        OperatorError: if an operator refuses the shapes.
-        ParameterError: if a shape does not follow from the arrays.
+        OperatorError: An operator cannot take the shapes.
+        ParameterError: A shape does not follow from the arrays.
     """
     known = {
         node.name: PartialSpec(x.shape, normalize_dtype(x.dtype))

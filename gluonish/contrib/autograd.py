@@ -80,7 +80,7 @@ def backward(
         retain_graph: Whether the graph stays, for another `backward`.
 
     Raises:
-        ArgumentTypeError: ``outputs`` is no list or tuple.
+        ArgumentTypeError: ``outputs`` is not a list or tuple.
         AutogradError: Nothing was recorded.
     """
     if not isinstance(outputs, list | tuple):

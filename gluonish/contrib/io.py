@@ -71,7 +71,7 @@ class DataLoaderIter(DataIter):
         """Go on to the next batch; return whether there is one.
 
         Raises:
-            ArgumentError: It is no pair, or larger than the first one.
+            ArgumentError: It is not a pair, or larger than the first one.
         """
         # The batch that told the shapes is the first one, too: it was loaded once.
         batch, self._first = self._first, None

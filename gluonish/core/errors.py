@@ -6,6 +6,7 @@ working. Arguments, files and devices are what MXNet checks with assert in most 
 catch that: their errors are AssertionErrors, too.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, ClassVar
 
@@ -47,8 +48,12 @@ __all__ = [
     "ParameterError",
     "UntraceableError",
     "nearest",
+    "public_name",
     "run_error",
 ]
+
+
+_NUMPY_PREFIX = re.compile("^_np[ix]?_")  # of operators of NumPy's functions, in files
 
 
 class GluonishError(RuntimeError):
@@ -67,7 +72,21 @@ class ArgumentTypeError(GluonishError, TypeError, ValueError, AssertionError):
 
 
 class OperatorError(GluonishError, ValueError):
-    """An operator cannot take the given shapes, dtypes or attributes, or failed while it ran."""
+    """An operator cannot take the given shapes, dtypes or attributes, or failed while it ran.
+
+    A message begins with the name that users call the operator by: ``matmul``, which files know as
+    ``_npi_matmul``.
+
+    Attributes:
+        located: Whether the message says where in a network it happened.
+    """
+
+    located = False
+
+    def __init__(self, *args: object) -> None:
+        if args and isinstance(args[0], str) and args[0].startswith("_np"):
+            args = (public_name(args[0]), *args[1:])
+        super().__init__(*args)
 
 
 class AutogradError(GluonishError, AssertionError):
@@ -226,6 +245,11 @@ RUN_ERRORS: tuple[tuple[type[BaseException], type[GluonishError]], ...] = (
 def run_error(cause: Exception) -> type[GluonishError]:
     """Return the class of the error to raise for what an operator raised while it ran."""
     return next(kind for met, kind in RUN_ERRORS if isinstance(cause, met))
+
+
+def public_name(name: str) -> str:
+    """Return what users call an operator; those of NumPy's functions have a prefix in files."""
+    return _NUMPY_PREFIX.sub("", name, count=1)
 
 
 def nearest(name: str, names: Iterable[str]) -> str:

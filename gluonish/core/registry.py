@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, nearest
 
 __all__ = ["get_alias_func", "get_create_func", "get_register_func", "get_registry"]
 
@@ -106,8 +106,8 @@ def get_create_func(base_class: type[T], nickname: str) -> Callable[..., T]:
         if klass is None:
             known = ", ".join(sorted(get_registry(base_class)))
             raise ArgumentError(
-                f"{nickname}.create: expected one of {known}, got {named!r}; "
-                f"{nickname}.register adds classes"
+                f"{nickname}.create: expected one of {known}, got {named!r}"
+                f"{nearest(named, known.split(', '))}; {nickname}.register adds classes"
             )
         return klass(*args, **kwargs)  # type: ignore[no-any-return]  # the table holds subclasses
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import DtypeError, OperatorError
+from gluonish.core.errors import DtypeError, OperatorError, nearest
 
 __all__ = [
     "NULL",
@@ -253,7 +253,10 @@ class Schema:
                 if name.startswith("__") and name.endswith("__"):
                     continue
                 known = ", ".join(self.attributes) or "none"
-                raise OperatorError(f"{operator}: expected attributes {known}, got {name!r:.200}")
+                raise OperatorError(
+                    f"{operator}: expected arguments among {known}, got {name!r:.200}"
+                    f"{nearest(name, self.attributes)}"
+                )
             if value is NULL:
                 continue
             try:

@@ -210,7 +210,7 @@ def _custom(
         **kwargs: Arguments by name, and settings, which the prop gets as text.
 
     Raises:
-        OperatorError: if there is no such operator, inputs are missing, or its prop refuses them.
+        OperatorError: There is no such operator, inputs are missing, or its prop refuses them.
     """
     given = {k: v for k, v in kwargs.items() if hasattr(type(v), "__apply__")}
     options = {k: v for k, v in kwargs.items() if k not in given}

@@ -12,7 +12,7 @@ __all__ = ["NDArrayOp", "NumpyOp", "PythonOp"]
 
 
 class PythonOp:
-    """Base of the oldest kind of operators written in Python; `CustomOp` has taken its place.
+    """Base class of the oldest kind of operators written in Python; `CustomOp` has taken its place.
 
     Args:
         need_top_grad: Whether the gradient depends on that of the outputs.

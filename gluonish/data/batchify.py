@@ -46,8 +46,8 @@ def default_batchify_fn(data: Sequence[Any]) -> Any:
         data: Samples of one shape: NDArrays, NumPy arrays, numbers, or tuples of them.
 
     Returns:
-        An NDArray of the samples' dtype (Python's ints give int64, its floats float64); for
-        tuples a list with one for each part.
+        An NDArray of the samples' dtype (int64 for Python ints, float64 for floats); for tuples a
+        list with one NDArray for each part.
 
     Raises:
         ArgumentError: Samples differ in shape, or tuples in length.
@@ -62,13 +62,13 @@ def default_batchify_fn(data: Sequence[Any]) -> Any:
 
 
 def default_mp_batchify_fn(data: Sequence[Any]) -> Any:
-    """Stack samples along a new first axis, computing on the host only.
+    """Stack samples along a new first axis, in CPU memory, for worker processes.
 
     Args:
         data: As for `default_batchify_fn`.
 
     Returns:
-        What `default_batchify_fn` returns, with NDArrays on the CPU.
+        The same as `default_batchify_fn`, with NDArrays on the CPU.
 
     Raises:
         ArgumentError: Samples differ in shape, or tuples in length.
@@ -98,8 +98,8 @@ class Stack:
     """Stacks samples along a new first axis.
 
     Args:
-        use_shared_mem: Accepted for programs of MXNet 2; workers share the memory of batches
-            whatever it is.
+        use_shared_mem: Accepted for programs of MXNet 2 without effect: workers always use shared
+            memory.
 
     Inputs:
         data: a list of N samples of one shape: NDArrays, NumPy arrays or numbers.
@@ -121,18 +121,18 @@ class Stack:
 
 
 class Pad:
-    """Pads samples at their ends to one shape, and stacks them along a new first axis.
+    """Pads samples at their ends to a common shape, and stacks them along a new first axis.
 
     Args:
-        val: What to pad with; None: 0.
-        dtype: Of the batch; None: that of the samples.
-        round_to: Padded lengths are rounded up to multiples of it, so that batches have fewer
-            different shapes; one number, or one for each axis.
-        use_shared_mem: Accepted for programs of MXNet 2; workers share the memory of batches
-            whatever it is.
-        axis: The only axis to pad, as in GluonNLP: samples agree along the others. None: all.
-        pad_val: GluonNLP's name of ``val``.
-        ret_length: Whether to give the samples' lengths along ``axis`` (None: the first), too.
+        val: Value to pad with; None for 0.
+        dtype: Element type of the batch; None for that of the samples.
+        round_to: Round padded lengths up to multiples of it, so that there are fewer different
+            shapes; one number, or one for each axis.
+        use_shared_mem: Accepted for programs of MXNet 2 without effect: workers always use shared
+            memory.
+        axis: The only axis to pad, as in GluonNLP; None for all axes.
+        pad_val: GluonNLP's name for ``val``.
+        ret_length: Whether to return the samples' lengths along ``axis`` (None: the first), too.
 
     Inputs:
         data: a list of N samples with the same number of axes: NDArrays, NumPy arrays or lists.
@@ -228,13 +228,13 @@ class Pad:
 
 
 class Append:
-    """Gives the samples as a list of arrays, whatever their shapes.
+    """Makes a list of arrays from the samples, whatever their shapes.
 
     Args:
-        expand: Whether each gets an axis of length 1.
-        batch_axis: Where that axis is.
-        use_shared_mem: Accepted for programs of MXNet 2; workers share the memory of batches
-            whatever it is.
+        expand: Whether to add an axis of length 1 to each.
+        batch_axis: Position of that axis.
+        use_shared_mem: Accepted for programs of MXNet 2 without effect: workers always use shared
+            memory.
 
     Inputs:
         data: a list of N samples: NDArrays, NumPy arrays, lists or numbers.
@@ -269,18 +269,18 @@ class Group:
     """Applies a function to each part of samples that are tuples.
 
     Args:
-        fn: Makes a batch of the first parts, or a list or tuple with a function for each part.
-        *args: Functions for the others.
+        fn: Batchify function of the first parts; or a list or tuple with a function for each part.
+        *args: Batchify functions of the other parts.
 
     Inputs:
         data: a list of tuples with as many parts as there are functions.
 
     Outputs:
-        batch: a tuple with what each function made.
+        batch: a tuple with the result of each function.
 
     Raises:
-        ArgumentError: Functions are given in both ways, or samples have another number of parts.
-        ArgumentTypeError: Something that cannot be called is given.
+        ArgumentError: Functions are passed in both ways, or samples have another number of parts.
+        ArgumentTypeError: An argument is not callable.
     """
 
     def __init__(self, fn: Any, *args: Any) -> None:
@@ -321,7 +321,7 @@ class Group:
 
 
 class AsList:
-    """Gives the samples as a list, as they are: for texts and other things that are no arrays.
+    """Returns the samples as a list, unchanged: for text and other samples that are not arrays.
 
     Inputs:
         data: a list of anything.

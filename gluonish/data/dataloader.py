@@ -43,15 +43,16 @@ class _Pool(Protocol):
 
 
 class DataLoader:
-    """Iterates over a dataset in batches, in an order that does not depend on the workers.
+    """Iterates over a dataset in batches, with worker processes or threads that load ahead.
 
-    With ``num_workers`` the samples are loaded and batchified by processes that hand the arrays
-    over in shared memory. They are new interpreters that do not run the main program: it needs no
-    ``if __name__ == "__main__"``. Dataset and functions are sent to them once; what cannot be sent,
-    such as an open file, makes the loader warn and use threads. For each batch they seed the global
-    generators of Python, NumPy and gluonish from the state of NumPy's in the main process, so that
-    ``numpy.random.seed`` repeats random transforms. ``MXNET_MP_WORKER_NTHREADS`` says how many
-    threads each computes with, ``MXNET_MP_OPENCV_NUM_THREADS`` how many OpenCV has there.
+    The order of the batches does not depend on the workers. With ``num_workers`` the samples are
+    loaded and batchified by processes, which pass arrays back in shared memory. The workers are new
+    interpreters that do not run the main program, so it needs no ``if __name__ == "__main__"``.
+    Dataset and functions are pickled once; if something cannot be pickled, such as an open file,
+    the loader warns and uses threads. For each batch the global random generators of Python, NumPy
+    and gluonish are seeded from NumPy's state in the main process, so that ``numpy.random.seed``
+    makes random transforms reproducible. ``MXNET_MP_WORKER_NTHREADS`` sets the threads of each
+    worker, ``MXNET_MP_OPENCV_NUM_THREADS`` those of OpenCV in it.
 
     The shared memory is ``prefetch`` + 4 slots, each as large as a batch, and is reserved when the
     first batch has come: where the machine or its control group has less, that is an error at once.
@@ -59,27 +60,30 @@ class DataLoader:
     nothing stays behind, however the program ends. A batch lies in its slot while an array of it is
     alive; who keeps several gets copies, so that the workers need not wait.
 
-    A worker's error is raised here, with the worker's traceback as a note. A worker that ends, such
-    as by a signal, ends the pass with a `WorkerError`; the next pass starts new ones.
+    An error in a worker is raised in the main process, with the worker's traceback as a note. If a
+    worker dies, by a signal for example, iteration raises a `WorkerError`; the next pass starts new
+    workers.
 
     Args:
-        dataset: Anything with indices and a length.
-        batch_size: Samples in a batch; required without ``batch_sampler``.
-        shuffle: Whether to draw the samples in random order.
-        sampler: Gives the indices in order; not together with ``shuffle``.
+        dataset: The dataset: anything with indices and a length.
+        batch_size: Number of samples in a batch; required unless ``batch_sampler`` is given.
+        shuffle: Whether to take the samples in random order.
+        sampler: Sampler of the indices, in place of ``shuffle``.
         last_batch: ``"keep"``, ``"discard"`` or ``"rollover"``, as in `BatchSampler`; None: keep.
-        batch_sampler: Gives lists of indices; instead of the four arguments before it.
-        batchify_fn: Makes a batch of a list of samples; None for `default_batchify_fn`.
-        num_workers: How many processes or threads load ahead; 0 loads when a batch is asked for.
-        pin_memory: Whether to move batches to ``cpu_pinned(pin_device_id)``, where copies to a GPU
-            start fastest.
-        pin_device_id: Number of the GPU.
-        prefetch: How many batches workers load ahead; None for twice ``num_workers``; with 0 they
-            load a batch when it is asked for.
-        thread_pool: Whether workers are threads: for datasets that spend their time waiting, or in
-            code that releases the GIL.
-        timeout: How long to wait for a batch of the workers, in seconds.
-        auto_reload: Whether workers start with the next pass as soon as one is over.
+        batch_sampler: Sampler of lists of indices, in place of the four arguments before it.
+        batchify_fn: Function that makes a batch from a list of samples; None for
+            `default_batchify_fn`.
+        num_workers: Number of worker processes (or threads) that load ahead; 0 loads each batch in
+            the main process, when it is requested.
+        pin_memory: Whether to copy batches to pinned memory, ``cpu_pinned(pin_device_id)``, from
+            which copies to a GPU are fastest.
+        pin_device_id: Index of the GPU.
+        prefetch: Number of batches that workers load ahead; None for twice ``num_workers``; 0 loads
+            a batch only when it is requested.
+        thread_pool: Whether workers are threads instead of processes: for datasets that mostly
+            wait, or run code that releases the GIL.
+        timeout: Longest time to wait for a batch from the workers, in seconds.
+        auto_reload: Whether workers begin the next pass as soon as one is over.
         try_nopython: Accepted for programs of MXNet 2, where True asks for a loader in C++ and is
             an error if there can be none. Workers do the same in Python; nothing changes.
 
@@ -145,13 +149,13 @@ class DataLoader:
         return self._load_in_pool(epoch)
 
     def refresh(self) -> None:
-        """Let the workers start with the next pass now."""
+        """Have the workers begin the next pass now."""
         if self._num_workers:
             self.clean()
             self._ahead = self._new_epoch()
 
     def clean(self) -> None:
-        """Give up what `refresh` started."""
+        """Drop the pass that `refresh` began."""
         epoch, self._ahead = self._ahead, None
         if epoch is not None:
             epoch.close()

@@ -20,7 +20,7 @@ __all__ = ["ArrayDataset", "Dataset", "RecordFileDataset", "SimpleDataset"]
 
 
 class Dataset:
-    """Base of datasets: a subclass defines ``__getitem__`` and ``__len__``."""
+    """Base class of datasets; a subclass defines ``__getitem__`` and ``__len__``."""
 
     def __getitem__(self, idx: Any) -> Any:
         raise NotSupportedError(
@@ -31,19 +31,19 @@ class Dataset:
         raise NotSupportedError(f"{type(self).__name__}: expected __len__ to be defined, got none")
 
     def filter(self, fn: Callable[[Any], object]) -> "Dataset":
-        """Return the elements that pass a test, which each takes once, here.
+        """Return the elements for which a function is true; it is called once for each, at once.
 
         Args:
-            fn: The test, called with an element.
+            fn: Called with an element; returns whether to keep it.
         """
         return _SampledDataset(self, FilterSampler(fn, self))
 
     def shard(self, num_shards: int, index: int) -> "Dataset":
-        """Return one of several parts; they follow one another, the first may be longer by 1.
+        """Return one of several contiguous parts; the first ones may be longer by 1.
 
         Args:
-            num_shards: How many parts.
-            index: Which one, from 0.
+            num_shards: Number of parts.
+            index: Index of the part, from 0.
 
         Raises:
             ArgumentError: There is no such part.
@@ -60,7 +60,7 @@ class Dataset:
         """Return the first elements.
 
         Args:
-            count: How many at most; None for all.
+            count: Largest number of elements; None for all.
 
         Raises:
             ArgumentError: ``count`` is negative.
@@ -71,13 +71,13 @@ class Dataset:
         return _SampledDataset(self, SequentialSampler(length))
 
     def sample(self, sampler: Sampler) -> "Dataset":
-        """Return the elements that a sampler chooses, in its order of now.
+        """Return the elements that a sampler chooses, in its current order.
 
         Args:
-            sampler: Iterated once, here.
+            sampler: The `Sampler`; it is iterated once, at once.
 
         Raises:
-            ArgumentTypeError: It is no `Sampler`.
+            ArgumentTypeError: It is not a `Sampler`.
         """
         if not isinstance(sampler, Sampler):
             raise ArgumentTypeError(
@@ -89,8 +89,9 @@ class Dataset:
         """Return the dataset with a function applied to each element.
 
         Args:
-            fn: Called with the element; with its parts as arguments where it is a tuple.
-            lazy: Call it whenever an element is taken; else once for each, here.
+            fn: Called with an element; the parts of a tuple are passed as separate arguments.
+            lazy: Whether to call it each time an element is accessed; if not, it is called for all
+                elements at once.
         """
         transformed = _LazyTransformDataset(self, fn)
         if lazy:
@@ -101,14 +102,15 @@ class Dataset:
         """Return the dataset with a function applied to the first part of each element.
 
         Args:
-            fn: Called with the first part: the image, where elements are (image, label).
-            lazy: Call it whenever an element is taken; else once for each, here.
+            fn: Called with the first part, such as the image of (image, label).
+            lazy: Whether to call it each time an element is accessed; if not, it is called for all
+                elements at once.
         """
         return self.transform(_FirstOnly(fn), lazy)
 
 
 class SimpleDataset(Dataset):
-    """A list, or anything with indices and a length, as a dataset.
+    """A dataset made from a list, or anything with indices and a length.
 
     Args:
         data: The elements.
@@ -125,13 +127,13 @@ class SimpleDataset(Dataset):
 
 
 class ArrayDataset(Dataset):
-    """Several arrays, lists or datasets of one length, side by side.
+    """A dataset that combines several arrays, lists or datasets of equal length.
 
-    Its elements are tuples with one part from each; with only one argument they are its elements.
-    Those of an NDArray with one axis are NumPy scalars.
+    Its elements are tuples with one item from each; with a single argument they are that one's
+    elements. Elements of an NDArray with one axis are NumPy scalars.
 
     Args:
-        *args: One or more, such as images and labels.
+        *args: One or more arrays, such as images and labels.
 
     Raises:
         ArgumentError: There are none, or their lengths differ.
@@ -161,10 +163,11 @@ class ArrayDataset(Dataset):
 
 
 class RecordFileDataset(Dataset):
-    """The records of a file, each a byte string, in the order of its index.
+    """The records of a RecordIO file, each a byte string, in the order of its index.
 
     Args:
-        filename: The record file; its index is beside it, with ``.idx`` as ending.
+        filename: Path of the ``.rec`` file; its index is in the same folder, with the ending
+            ``.idx``.
 
     Attributes:
         filename: The record file.

@@ -80,7 +80,7 @@ class PoolBatches:
         batchify_fn: Makes a batch of a list of samples.
         batch_sampler: Gives lists of indices.
         pin_memory: Whether batches come on ``cpu_pinned(pin_device_id)``.
-        pin_device_id: Number of the GPU.
+        pin_device_id: Index of the GPU.
         worker_fn: Runs in the pool: called with indices, ``batchify_fn`` and ``dataset``. Returns
             the batch, or its pickled bytes where ``dataset`` is None.
         prefetch: How many batches are made ahead, besides the next.

@@ -23,7 +23,7 @@ class _Indexable(Sized, Protocol):
 
 
 class Sampler:
-    """Base of samplers: iterates over indices, and knows how many there are."""
+    """Base class of samplers: iterates over indices, and has a length."""
 
     def __iter__(self) -> Iterator[Any]:
         raise NotSupportedError(f"{type(self).__name__}: expected __iter__ to be defined, got none")
@@ -33,11 +33,11 @@ class Sampler:
 
 
 class SequentialSampler(Sampler):
-    """The indices ``start`` to ``start + length - 1`` in order.
+    """Samples the indices ``start`` to ``start + length - 1`` in order.
 
     Args:
-        length: How many.
-        start: The first.
+        length: Number of indices.
+        start: The first index.
     """
 
     def __init__(self, length: int, start: int = 0) -> None:
@@ -52,10 +52,10 @@ class SequentialSampler(Sampler):
 
 
 class RandomSampler(Sampler):
-    """The indices 0 to ``length - 1`` in random order, drawn from NumPy's global generator.
+    """Samples the indices 0 to ``length - 1`` in random order, from NumPy's global generator.
 
     Args:
-        length: How many; ``numpy.random.seed`` repeats an order.
+        length: Number of indices; ``numpy.random.seed`` makes the order reproducible.
     """
 
     def __init__(self, length: int) -> None:
@@ -70,11 +70,11 @@ class RandomSampler(Sampler):
 
 
 class FilterSampler(Sampler):
-    """The indices of the elements that pass a test, in order.
+    """Samples the indices of the elements for which a function is true, in order.
 
     Args:
-        fn: Called with each element once, when the sampler is made.
-        dataset: The elements.
+        fn: Called with each element once, when the sampler is created; returns whether to keep it.
+        dataset: The dataset.
     """
 
     def __init__(self, fn: Callable[[Any], object], dataset: _Indexable) -> None:
@@ -88,13 +88,13 @@ class FilterSampler(Sampler):
 
 
 class IntervalSampler(Sampler):
-    """Indices that stand ``interval`` apart: 0, 3, 6 ..., then 1, 4, 7 ... and so on.
+    """Samples every ``interval``-th index: 0, 3, 6 ..., then 1, 4, 7 ... and so on.
 
     Args:
-        length: How many elements there are.
-        interval: How far apart indices are.
-        rollover: Whether it goes on with the skipped indices until all were drawn; else it ends
-            after the first round.
+        length: Number of elements in the dataset.
+        interval: Distance between consecutive indices.
+        rollover: Whether to continue with the skipped indices until all were sampled; if not, it
+            ends after the first round.
 
     Raises:
         ArgumentError: ``interval`` is not in 1..length.
@@ -118,16 +118,16 @@ class IntervalSampler(Sampler):
 
 
 class BatchSampler(Sampler):
-    """Lists of ``batch_size`` indices of another sampler.
+    """Groups the indices of another sampler into lists of ``batch_size``.
 
     Args:
-        sampler: Where the indices come from.
-        batch_size: How many make a batch, 1 or more.
-        last_batch: What becomes of fewer at the end: ``"keep"`` gives them as a smaller batch,
-            ``"discard"`` drops them, ``"rollover"`` puts them before those of the next pass.
+        sampler: The sampler of single indices.
+        batch_size: Number of indices in a batch, 1 or more.
+        last_batch: What to do with an incomplete last batch: ``"keep"`` it, ``"discard"`` it, or
+            ``"rollover"``: keep its indices for the next pass.
 
     Raises:
-        ArgumentError: for another ``last_batch``, or a ``batch_size`` below 1.
+        ArgumentError: ``last_batch`` is another one, or ``batch_size`` is below 1.
     """
 
     def __init__(self, sampler: Iterable[Any], batch_size: int, last_batch: str = "keep") -> None:

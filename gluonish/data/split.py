@@ -16,21 +16,21 @@ __all__ = ["split_and_load", "split_data"]
 def split_data(
     data: NDArray, num_slice: int, batch_axis: int = 0, even_split: bool = True
 ) -> list[NDArray]:
-    """Cut a batch into slices along one axis.
+    """Split a batch into slices along one axis.
 
     Args:
         data: Array with N examples along ``batch_axis``.
         num_slice: Number of slices.
-        batch_axis: The axis of examples.
-        even_split: Whether N must be a multiple of ``num_slice``; else some slices are longer by
-            one example, and with fewer examples than slices some are empty.
+        batch_axis: Axis of the examples.
+        even_split: Whether N must be a multiple of ``num_slice``; if not, some slices are longer by
+            one example, and some may be empty.
 
     Returns:
         The slices, in order.
 
     Raises:
-        ArgumentError: if the batch cannot be split evenly and ``even_split`` is set, or
-            ``num_slice`` is below 1.
+        ArgumentError: The batch cannot be split evenly and ``even_split`` is set, or ``num_slice``
+            is below 1.
     """
     size = data.shape[batch_axis]
     if num_slice < 1:
@@ -54,19 +54,19 @@ def split_data(
 def split_and_load(
     data: Any, ctx_list: Sequence[Context], batch_axis: int = 0, even_split: bool = True
 ) -> list[NDArray]:
-    """Cut a batch into a slice for each device, and copy each to its device.
+    """Split a batch into one slice per device, and copy each to its device.
 
     Args:
         data: NDArray, or what `nd.array` takes.
         ctx_list: The devices.
-        batch_axis: The axis of examples.
-        even_split: As of `split_data`.
+        batch_axis: Axis of the examples.
+        even_split: See `split_data`.
 
     Returns:
-        An array on each device.
+        List of the slices, one on each device.
 
     Raises:
-        ArgumentError: as `split_data`.
+        ArgumentError: As for `split_data`.
     """
     if not isinstance(data, NDArray):
         make = numpy_array if is_np_array() else array

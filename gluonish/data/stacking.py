@@ -72,7 +72,7 @@ def check_alike(data: Sequence[Any]) -> None:
     """Check that samples are NDArrays of one shape.
 
     Raises:
-        ArgumentTypeError: One is no NDArray.
+        ArgumentTypeError: One is not an NDArray.
         ArgumentError: Shapes differ.
     """
     strange = [sample for sample in data if not isinstance(sample, NDArray)]

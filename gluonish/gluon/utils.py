@@ -33,7 +33,7 @@ def replace_file(src: str | os.PathLike[str], dst: str | os.PathLike[str]) -> No
         dst: Its new path, on the same file system.
 
     Raises:
-        DownloadError: if it cannot be moved; what stood at ``dst`` is as it was.
+        DownloadError: It cannot be moved; what stood at ``dst`` is as it was.
     """
     try:
         os.replace(src, dst)

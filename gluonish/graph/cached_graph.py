@@ -92,7 +92,7 @@ class CachedGraph:
             specs.append(x._spec)
         for x in inputs[: self.data_count]:
             if not x._data.flags.c_contiguous:
-                x._settle()
+                x._make_contiguous()
         plan, links = self._plan_for(inputs, specs, device)
         return plan(inputs, links)
 

@@ -334,7 +334,7 @@ class GraphNode:
         head: NDArray = gradient
         if gradient._spec != spec or gradient._device is not self.plan.device:
             head = gradient.as_in_context(self.plan.device.context).astype(spec.dtype)
-        head._settle()
+        head._make_contiguous()
         return head
 
     def free(self) -> None:

@@ -29,7 +29,7 @@ __all__ = [
 def fixed_crop(
     src: NDArray, x0: int, y0: int, w: int, h: int, size: Size | None = None, interp: int = 2
 ) -> NDArray:
-    """Return a region of an image, in another size if one is given.
+    """Crop a given region of an image, and resize it if a size is given.
 
     Args:
         src: (height, width, channels).
@@ -37,12 +37,12 @@ def fixed_crop(
         y0: Upper edge, in pixels.
         w: Width; what lies outside the image is left out.
         h: Height; what lies outside the image is left out.
-        size: Width and height of the result.
-        interp: How to resample, as for `imresize`.
+        size: Width and height of the result; None to keep those of the region.
+        interp: Interpolation method, as for `imresize`.
 
     Raises:
         ArgumentError: The region has no pixel of the image.
-        ArgumentTypeError: ``src`` is no NDArray and is to be resampled.
+        ArgumentTypeError: ``src`` is not an NDArray and is to be resampled.
         OperatorError: ``src`` has another shape or dtype and is to be resampled.
     """
     high, wide = src.shape[:2]
@@ -56,40 +56,40 @@ def fixed_crop(
 
 
 def center_crop(src: NDArray, size: Size, interp: int = 2) -> tuple[NDArray, Region]:
-    """Return the middle of an image.
+    """Crop the center of an image.
 
-    Where the image is too small, the largest region of the same proportions is enlarged.
+    If the image is too small, the largest region of that aspect ratio is enlarged.
 
     Args:
         src: (height, width, channels).
         size: Width and height of the result, in pixels.
-        interp: How to resample, as for `imresize`.
+        interp: Interpolation method, as for `imresize`.
 
     Returns:
-        The image, and the region that it is of.
+        The image, and its region (x0, y0, width, height) in the source.
 
     Raises:
-        ArgumentTypeError: ``size`` is no pair, or ``src`` no NDArray and is to be resampled.
+        ArgumentTypeError: ``size`` is not a pair, or ``src`` is not an NDArray and must be resized.
     """
     region = middle(src.shape[1], src.shape[0], checked_size("center_crop", size))
     return fixed_crop(src, *region, size, interp), region
 
 
 def random_crop(src: NDArray, size: Size, interp: int = 2) -> tuple[NDArray, Region]:
-    """Return a region of an image; its place is drawn from `random`.
+    """Crop a region of an image at a random position, drawn from Python's `random`.
 
-    Where the image is too small, the largest region of the same proportions is enlarged.
+    If the image is too small, the largest region of that aspect ratio is enlarged.
 
     Args:
         src: (height, width, channels).
         size: Width and height of the result, in pixels.
-        interp: How to resample, as for `imresize`.
+        interp: Interpolation method, as for `imresize`.
 
     Returns:
-        The image, and the region that it is of.
+        The image, and its region (x0, y0, width, height) in the source.
 
     Raises:
-        ArgumentTypeError: ``size`` is no pair, or ``src`` no NDArray and is to be resampled.
+        ArgumentTypeError: ``size`` is not a pair, or ``src`` is not an NDArray and must be resized.
     """
     region = drawn_place(src.shape[1], src.shape[0], checked_size("random_crop", size))
     return fixed_crop(src, *region, size, interp), region
@@ -103,25 +103,23 @@ def random_size_crop(
     interp: int = 2,
     **kwargs: Any,
 ) -> tuple[NDArray, Region]:
-    """Return a region of random place, size and proportions, resampled to one size.
+    """Crop a region of random position, size and aspect ratio, and resize it.
 
-    Region and proportions are drawn from `random`, up to ten times, until a region fits; after that
-    it is the middle.
+    Regions are drawn from Python's `random` up to ten times; if none fits, the center is taken.
 
     Args:
         src: (height, width, channels).
         size: Width and height of the result, in pixels.
-        area: The region's share of the image's area: least and largest; the largest is 1 where a
-            number is given.
-        ratio: Least and largest ratio of width to height.
-        interp: How to resample, as for `imresize`.
+        area: Range of the region's share of the image's area: (least, largest), or the least alone.
+        ratio: Range (least, largest) of the aspect ratio, width to height.
+        interp: Interpolation method, as for `imresize`.
         **kwargs: ``min_area``, an older name for ``area``.
 
     Returns:
-        The image, and the region that it is of.
+        The image, and its region (x0, y0, width, height) in the source.
 
     Raises:
-        ArgumentTypeError: Another keyword is given, or ``src`` is no NDArray.
+        ArgumentTypeError: Another keyword is given, or ``src`` is not an NDArray.
     """
     if "min_area" in kwargs:
         area = kwargs.pop("min_area")

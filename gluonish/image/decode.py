@@ -16,16 +16,16 @@ Bytes = bytes | bytearray | memoryview | np.ndarray[Any, Any] | NDArray
 
 
 def imdecode(buf: Bytes, flag: int = 1, to_rgb: bool = True, out: NDArray | None = None) -> NDArray:
-    """Return the image in the bytes of a file; OpenCV decodes it, or Pillow where there is none.
+    """Decode an image from the content of a file, by OpenCV, or Pillow if that is missing.
 
     Args:
         buf: The bytes; an array of them is uint8.
-        flag: 1 for three channels, 0 for one.
-        to_rgb: Whether three channels are red, green, blue; else blue, green, red.
-        out: An array of the image's shape to fill.
+        flag: 1 to decode in color (three channels), 0 in gray (one channel).
+        to_rgb: True for the channel order red, green, blue, False for blue, green, red.
+        out: Array of the image's shape that the result is written to.
 
     Returns:
-        (height, width, channels), uint8, on the CPU; ``out`` where it is given.
+        Image (height, width, channels) of uint8 on the CPU; ``out`` if that is passed.
 
     Raises:
         ArgumentTypeError: ``buf`` holds no bytes.
@@ -53,16 +53,16 @@ def imread(
     to_rgb: bool = True,
     out: NDArray | None = None,
 ) -> NDArray:
-    """Return the image in a file; OpenCV decodes it, or Pillow where there is none.
+    """Read and decode an image file, by OpenCV, or Pillow if that is missing.
 
     Args:
         filename: Its path.
-        flag: 1 for three channels, 0 for one.
-        to_rgb: Whether three channels are red, green, blue; else blue, green, red.
-        out: An array of the image's shape to fill.
+        flag: 1 to decode in color (three channels), 0 in gray (one channel).
+        to_rgb: True for the channel order red, green, blue, False for blue, green, red.
+        out: Array of the image's shape that the result is written to.
 
     Returns:
-        (height, width, channels), uint8, on the CPU; ``out`` where it is given.
+        Image (height, width, channels) of uint8 on the CPU; ``out`` if that is passed.
 
     Raises:
         OperatorError: The file cannot be read or holds no image that is known, ``flag`` is another

@@ -85,7 +85,7 @@ def given_images(imglist: Any, reader: str, dtype: Any) -> Iterator[ListedImage]
         dtype: Of the labels.
 
     Raises:
-        ArgumentTypeError: It is no list, or an entry of it is none.
+        ArgumentTypeError: It is not a list, or an entry of it is none.
     """
     if not isinstance(imglist, Sequence) or isinstance(imglist, str):
         raise ArgumentTypeError(

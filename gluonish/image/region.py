@@ -89,7 +89,7 @@ def drawn_region(
         wide: Width of the image, in pixels.
         high: Its height, in pixels.
         shares: Least and largest share of the image's area.
-        ratio: Least and largest ratio of width to height.
+        ratio: Range (least, largest) of the aspect ratio, width to height.
 
     Returns:
         The region, or None where none of ten that were drawn fits.
@@ -130,7 +130,7 @@ def cut(name: str, image: Array, region: Region, size: Size, interp: int) -> Arr
         name: What wants it, for errors.
         image: (height, width, channels).
         region: It lies in the image.
-        size: Width and height of the result.
+        size: Width and height of the result; None to keep those of the region.
         interp: See `chosen_method`.
     """
     x0, y0, w, h = region

@@ -38,7 +38,7 @@ def imresize(src: NDArray, w: int, h: int, interp: int = 1, out: NDArray | None 
         (h, w, channels), dtype of ``src``; ``out`` where it is given.
 
     Raises:
-        ArgumentTypeError: ``src`` is no NDArray.
+        ArgumentTypeError: ``src`` is not an NDArray.
         ArgumentError: ``interp`` is another number.
         OperatorError: ``src`` has another shape or dtype, or a size is not positive.
     """
@@ -58,7 +58,7 @@ def resize_short(src: NDArray, size: int, interp: int = 2) -> NDArray:
         interp: See `chosen_method`.
 
     Raises:
-        ArgumentTypeError: ``src`` is no NDArray.
+        ArgumentTypeError: ``src`` is not an NDArray.
         ArgumentError: ``interp`` is another number.
         OperatorError: ``src`` has another shape or dtype, or the size is not positive.
     """

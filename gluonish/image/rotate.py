@@ -109,7 +109,7 @@ def random_rotate(
         Shape and dtype of ``src``; 0 outside the image.
 
     Raises:
-        ArgumentTypeError: ``angle_limits`` is no pair, or ``src`` is not float32.
+        ArgumentTypeError: ``angle_limits`` is not a pair, or ``src`` is not float32.
         ArgumentError: Both zooms are asked for, or ``src`` has other axes.
     """
     if not isinstance(angle_limits, tuple | list) or len(angle_limits) != 2:

@@ -19,7 +19,7 @@ I = TypeVar("I", bound="type[Initializer]")  # noqa: E741  # a type variable
 
 
 class InitDesc(str):
-    """An array's name together with what else tells how to initialize it.
+    """The name of an array, with attributes that tell how to initialize it.
 
     Args:
         name: The array's name.
@@ -45,7 +45,7 @@ class InitDesc(str):
 
 
 class Initializer:
-    """Base of initializers: called with a name and an array, it fills the array.
+    """Base class of initializers: called with a name and an array, it fills the array.
 
     An `InitDesc` whose attributes hold ``__init__`` is filled by that initializer as a weight is.
     Otherwise the end of the name decides: ``weight`` is filled by `_init_weight`, which subclasses
@@ -69,8 +69,9 @@ class Initializer:
         """Log each array that gets initialized, at level INFO.
 
         Args:
-            verbose: Whether to.
-            print_func: What to log of an array; None for the root of its mean square.
+            verbose: Whether to log.
+            print_func: Function of an array that returns what to log; None for its root mean
+                square.
 
         Returns:
             The initializer itself.
@@ -98,7 +99,7 @@ class Initializer:
             arr: The array, which is overwritten.
 
         Raises:
-            ArgumentTypeError: ``desc`` is no string.
+            ArgumentTypeError: ``desc`` is not a string.
             ArgumentError: The name says nothing about how to fill the array.
         """
         if not isinstance(desc, str):
@@ -231,7 +232,7 @@ _registered = get_register_func(Initializer, "initializer")
 
 
 def register(klass: I) -> I:
-    """Make an initializer known to `create` by its class name; use it as a decorator."""
+    """Register an initializer class under its name; use it as a decorator."""
     made: I = _registered(klass)
     return made
 

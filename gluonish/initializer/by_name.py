@@ -14,14 +14,14 @@ Fill = Callable[[str, NDArray], None]
 
 
 class Mixed:
-    """Hand each array to the first initializer whose pattern matches the beginning of its name.
+    """Initialize each array by the first initializer whose pattern matches its name.
 
     Args:
-        patterns: Regular expressions.
+        patterns: Regular expressions, matched from the beginning of the name.
         initializers: One for each pattern.
 
     Raises:
-        ArgumentError: The numbers differ; at the call, no pattern matches.
+        ArgumentError: The lists differ in length; at the call: no pattern matches.
     """
 
     def __init__(self, patterns: Sequence[str], initializers: Sequence[Fill]) -> None:
@@ -51,7 +51,7 @@ class Load:
     Args:
         param: Path of a ``.params`` file, or a dict of arrays; ``arg:`` and ``aux:`` before a name
             are ignored.
-        default_init: What fills an array that is not among them.
+        default_init: Initializer for arrays that are not among them; None if there must be none.
         verbose: Whether to log, at level INFO, where each array's values come from.
 
     Raises:

@@ -14,10 +14,10 @@ __all__ = ["Normal", "Orthogonal", "Uniform"]
 
 @register
 class Uniform(Initializer):
-    """Draw weights uniformly from [-scale, scale).
+    """Draw weights from the uniform distribution over [-scale, scale).
 
     Args:
-        scale: Bound of the range.
+        scale: Half the width of the range.
     """
 
     def __init__(self, scale: float = 0.07) -> None:
@@ -30,7 +30,7 @@ class Uniform(Initializer):
 
 @register
 class Normal(Initializer):
-    """Draw weights from the normal distribution around 0.
+    """Draw weights from the normal distribution with mean 0.
 
     Args:
         sigma: Standard deviation.
@@ -46,7 +46,7 @@ class Normal(Initializer):
 
 @register
 class Orthogonal(Initializer):
-    """Make a weight (N, ...), seen as a matrix (N, the rest), orthogonal times ``scale``.
+    """Fill a weight (N, ...), as a matrix (N, rest), with ``scale`` times an orthogonal matrix.
 
     Its rows are orthogonal where it is at least as wide as high, else its columns.
 
@@ -56,7 +56,7 @@ class Orthogonal(Initializer):
             orthogonal.
 
     Raises:
-        ArgumentError: for another ``rand_type``.
+        ArgumentError: ``rand_type`` is another one.
 
     References:
         A. M. Saxe, J. L. McClelland, S. Ganguli, Exact solutions to the nonlinear dynamics of

@@ -9,7 +9,7 @@ __all__ = ["Bilinear", "LSTMBias"]
 
 @register
 class Bilinear(Initializer):
-    """Fill the weight of a transposed convolution, (..., H, W), for bilinear enlargement."""
+    """Fill the weight (..., H, W) of a transposed convolution for bilinear upsampling."""
 
     def __init__(self) -> None:
         super().__init__()

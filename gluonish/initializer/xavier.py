@@ -19,14 +19,15 @@ _FACTORS: Mapping[str, Callable[[int, int], float]] = {
 
 @register
 class Xavier(Initializer):
-    """Draw weights with scale ``sqrt(magnitude / fan)``, so that signals neither grow nor fade.
+    """Draw weights of scale ``sqrt(magnitude / fan)``, which keeps the variance of signals.
 
-    A weight (N, C, ...) has fan-in C and fan-out N, each times the size of the rest.
+    A weight (N, C, ...) has fan-in C and fan-out N, each times the number of elements of the other
+    axes.
 
     Args:
         rnd_type: ``"uniform"``: from [-scale, scale); ``"gaussian"``: with deviation scale.
-        factor_type: The fan: ``"avg"`` (mean of fan-in and fan-out), ``"in"`` or ``"out"``.
-        magnitude: Numerator of the scale's square.
+        factor_type: The fan to use: ``"avg"`` (mean of fan-in and fan-out), ``"in"`` or ``"out"``.
+        magnitude: Numerator of the squared scale.
 
     Raises:
         ArgumentError: for another ``rnd_type`` or ``factor_type``; at the call, for a weight of

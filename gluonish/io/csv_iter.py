@@ -31,7 +31,7 @@ _PARAMETERS = Schema(
 
 
 class CSVIter(MXDataIter):
-    """Iterator over the lines of files of numbers between commas, in their order.
+    """Iterates over CSV files in batches, one sample per line.
 
     Blank lines do not count, nor does a comma at the end of a line. All numbers of a line, in the
     order of their places, are one sample.
@@ -42,13 +42,13 @@ class CSVIter(MXDataIter):
     Args:
         data_csv: File of the data, or several, or a folder: see `input_files`.
         data_shape: Shape of a sample.
-        batch_size: Samples in a batch.
+        batch_size: Number of samples in a batch.
         label_csv: The same of the labels, with as many lines; without one labels are zeros, one for
             each sample.
         label_shape: Shape of a label; ``(1,)`` gives arrays of shape (batch_size,).
         round_batch: False fills the last batch with zeros, and every pass begins at the first line.
-        prefetch_buffer: How many batches are made ahead.
-        ctx: Has no effect: batches are in ordinary CPU memory.
+        prefetch_buffer: Number of batches to load ahead.
+        ctx: Accepted without effect: batches are in ordinary CPU memory.
         dtype: Element type of data and labels, float32 by default. Whole numbers are required for
             an integer one.
         data_name: Name of the data, ``"data"`` by default.

@@ -66,7 +66,7 @@ class DataDesc(_NamedShape):
             The axis; -1 where no letter is ``"N"``.
 
         Raises:
-            ArgumentTypeError: ``layout`` is no string.
+            ArgumentTypeError: ``layout`` is not a string.
         """
         if layout is None:
             return 0
@@ -81,11 +81,11 @@ class DataDesc(_NamedShape):
         shapes: Iterable[tuple[str, tuple[int, ...]]],
         types: Mapping[str, Any] | Iterable[tuple[str, Any]] | None,
     ) -> "list[DataDesc]":
-        """Return descriptions, made of pairs.
+        """Make a list of DataDesc from pairs of names, shapes and dtypes.
 
         Args:
-            shapes: Pairs of a name and a shape.
-            types: Pairs of a name and a dtype, one for each name; None for float32.
+            shapes: List of pairs (name, shape).
+            types: List of pairs (name, dtype), one for each name; None for float32.
 
         Raises:
             ArgumentError: A name has no dtype.
@@ -103,13 +103,13 @@ class DataDesc(_NamedShape):
 
 
 class DataBatch:
-    """One batch: what an iterator gives, and a module's ``forward`` takes.
+    """One batch, as iterators return it and a Module's ``forward`` takes it.
 
     Args:
         data: Arrays of input data, in the order of ``provide_data``.
         label: Arrays of labels, in the order of ``provide_label``; None where there are none.
-        pad: How many samples at the end only fill the batch, and do not count; None for unknown.
-        index: The number of each sample in its data set, where the iterator knows it.
+        pad: Number of samples at the end that are only padding; None if unknown.
+        index: Index of each sample in its data set, if known.
         bucket_key: Which bucket the batch is of, for programs with several input lengths.
         provide_data: Descriptions of ``data``, where they are this batch's own.
         provide_label: Descriptions of ``label``, where they are this batch's own.
@@ -154,16 +154,16 @@ def _shapes(arrays: Sequence[Any] | None) -> list[tuple[int, ...]] | None:
 
 
 class DataIter:
-    """Base of iterators over batches.
+    """Base class of iterators over batches.
 
     A subclass defines ``provide_data`` and ``provide_label``, lists of `DataDesc`, and either
     `next` or the four methods that it calls: `iter_next`, `getdata`, `getlabel`, `getpad`.
 
     Args:
-        batch_size: Samples in a batch.
+        batch_size: Number of samples in a batch.
 
     Attributes:
-        batch_size: Samples in a batch.
+        batch_size: Number of samples in a batch.
     """
 
     def __init__(self, batch_size: int = 0) -> None:
@@ -191,7 +191,7 @@ class DataIter:
         )
 
     def iter_next(self) -> bool:
-        """Go on to the next batch; return whether there is one."""
+        """Advance to the next batch; return whether there is one."""
         return False
 
     def getdata(self) -> Any:

@@ -44,7 +44,7 @@ _COLON, _SPACE = b": "
 
 
 class LibSVMIter(MXDataIter):
-    """Iterator over the lines of files of sparse samples, in their order.
+    """Iterates over LibSVM files in batches of csr matrices, one sample per line.
 
     A line is ``label column:value column:value ...``, with columns from 0. A comment begins with
     ``#``; a weight behind the label (``label:weight``) and ``qid:number`` do not count.
@@ -56,15 +56,15 @@ class LibSVMIter(MXDataIter):
         data_libsvm: File of the data, and of the labels unless they have a file of their own; or
             several, or a folder: see `input_files`.
         data_shape: Shape of a sample, ``(columns,)``.
-        batch_size: Samples in a batch.
+        batch_size: Number of samples in a batch.
         label_libsvm: The same of files whose columns and values are the labels, with as many lines.
         label_shape: Shape of a label of that file, ``(columns,)``.
-        num_parts: How many workers share the data.
+        num_parts: Number of parts that the data are divided into, for several workers.
         part_index: Which of them this is; each gets about as many bytes of whole lines.
         round_batch: False fills the last batch with empty rows, and every pass begins at the first
             line; MXNet refuses it.
-        prefetch_buffer: How many batches are made ahead.
-        ctx: Has no effect: batches are in ordinary CPU memory.
+        prefetch_buffer: Number of batches to load ahead.
+        ctx: Accepted without effect: batches are in ordinary CPU memory.
         dtype: Element type, float32 by default.
         data_name: Name of the data, ``"data"`` by default.
         label_name: Name of the labels, ``"softmax_label"`` by default.

@@ -52,7 +52,7 @@ _SCALE = 1 / 256
 
 
 class MNISTIter(MXDataIter):
-    """Iterator over the images and labels of MNIST, or of other files of the same form.
+    """Iterates over MNIST in batches, or over other image files in the IDX format.
 
     Samples that fill no batch at the end are left out. ``shuffle`` draws one order, which every
     pass has: labels of one pass belong to the outputs of another.
@@ -60,15 +60,15 @@ class MNISTIter(MXDataIter):
     Args:
         image: File of the images, in the IDX format, packed with gzip or not.
         label: File of the labels, the same.
-        batch_size: Samples in a batch.
+        batch_size: Number of samples in a batch.
         shuffle: Whether the order is drawn from ``seed``; it is not the order of MXNet.
-        flat: Whether an image is given without axes.
-        seed: What the order is drawn from.
+        flat: Whether to flatten images to vectors.
+        seed: Seed of the shuffling.
         silent: Whether to log nothing.
-        num_parts: How many workers share the data.
-        part_index: Which of them this is, from 0.
-        prefetch_buffer: How many batches are made ahead.
-        ctx: Has no effect: batches are in ordinary CPU memory.
+        num_parts: Number of parts that the data are divided into, for several workers.
+        part_index: Index of the part to use, from 0.
+        prefetch_buffer: Number of batches to load ahead.
+        ctx: Accepted without effect: batches are in ordinary CPU memory.
         dtype: Element type of data and labels, a floating one; float32 by default.
         data_name: Name of the data, ``"data"`` by default.
         label_name: Name of the labels, ``"softmax_label"`` by default.

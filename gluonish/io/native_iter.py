@@ -55,13 +55,13 @@ class BatchSource(ABC):
         name: The iterator, for messages.
         data: Shape and dtype of the array of data of a whole batch.
         label: Shape and dtype of the array of labels of a whole batch.
-        prefetch_buffer: How many batches are made ahead.
+        prefetch_buffer: Number of batches to load ahead.
 
     Attributes:
         name: The argument.
         data: The argument.
         label: The argument.
-        batch_size: Samples in a batch.
+        batch_size: Number of samples in a batch.
         prefetch_buffer: The argument.
     """
 
@@ -101,7 +101,7 @@ class MXDataIter(DataIter):
         handle: The source.
         provide_data: Description of the data, a list of one.
         provide_label: Description of the labels, a list of one.
-        batch_size: Samples in a batch.
+        batch_size: Number of samples in a batch.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class MXDataIter(DataIter):
         return batch
 
     def iter_next(self) -> bool:
-        """Go on to the next batch; return whether there is one."""
+        """Advance to the next batch; return whether there is one."""
         try:
             self.next()
         except StopIteration:
@@ -261,8 +261,8 @@ def check_parts(iterator: str, num_parts: int, part_index: int) -> None:
 
     Args:
         iterator: Its name, for messages.
-        num_parts: How many workers share the data.
-        part_index: Which of them this is, from 0.
+        num_parts: Number of parts that the data are divided into, for several workers.
+        part_index: Index of the part to use, from 0.
 
     Raises:
         ArgumentError: There are no parts, or fewer.

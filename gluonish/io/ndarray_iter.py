@@ -14,7 +14,7 @@ _HANDLES = ("pad", "discard", "roll_over")
 
 
 class NDArrayIter(DataIter):
-    """Iterator over the rows of arrays.
+    """Iterates over arrays in batches.
 
     What happens to samples that fill no batch at the end of a pass is ``last_batch_handle``:
     ``"pad"`` fills the batch with samples from the start, which ``pad`` counts; ``"discard"``
@@ -27,10 +27,10 @@ class NDArrayIter(DataIter):
             of h5py (read batch by batch), a list of them, or a dict from names to them. Several
             are given in the order of their names.
         label: Arrays of labels, the same; None for none.
-        batch_size: Samples in a batch.
-        shuffle: Whether each pass has an order of its own, drawn with ``numpy.random``: the one
-            that MXNet draws from the same seed.
-        last_batch_handle: What is done with the rest.
+        batch_size: Number of samples in a batch.
+        shuffle: Whether to shuffle the samples before each pass, by ``numpy.random``, in the order
+            that MXNet has for the same seed.
+        last_batch_handle: What to do with an incomplete last batch, as above.
         data_name: Name of the data where it is one array; of several, ``_0_data``, ``_1_data`` ...
         label_name: Name of the labels, the same.
         layout: Layout that descriptions have.
@@ -107,11 +107,11 @@ class NDArrayIter(DataIter):
         ]
 
     def hard_reset(self) -> None:
-        """Go back to the first batch, and forget what ``"roll_over"`` kept."""
+        """Go back to the first batch, and drop samples kept by ``"roll_over"``."""
         self._begin(self.idx[:0])
 
     def reset(self) -> None:
-        """Go back to the first batch, which begins with what ``"roll_over"`` kept."""
+        """Go back to the first batch, which begins with the samples kept by ``"roll_over"``."""
         kept = self.idx[:0]
         at_end = self.num_data - self.batch_size < self.cursor < self.num_data
         if self.last_batch_handle == "roll_over" and at_end:
@@ -134,7 +134,7 @@ class NDArrayIter(DataIter):
         return self.idx[cursor:]
 
     def iter_next(self) -> bool:
-        """Go on to the next batch; return whether there is one."""
+        """Advance to the next batch; return whether there is one."""
         if not self._ended:
             self.cursor += self.batch_size
             needed = 1 if self.last_batch_handle == "pad" else self.batch_size

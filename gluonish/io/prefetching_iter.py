@@ -14,7 +14,7 @@ Names = Sequence[Mapping[str, str]] | None
 
 
 class PrefetchingIter(DataIter):
-    """Iterator that joins the batches of others, each of which a thread makes one ahead.
+    """Iterates over other iterators at once, each of which a thread runs one batch ahead.
 
     The threads start at once, and again at `reset`; they end with the pass, at `reset`, and when
     the iterator is dropped. Until then the other iterators are theirs. An error in one arrives at
@@ -29,7 +29,7 @@ class PrefetchingIter(DataIter):
         iters: The iterators, a list.
         n_iter: How many.
         rename_data: The argument; so is rename_label.
-        batch_size: Samples in a batch.
+        batch_size: Number of samples in a batch.
         current_batch: The last batch that was given, or None.
 
     Raises:
@@ -92,7 +92,7 @@ class PrefetchingIter(DataIter):
         return self.current_batch
 
     def iter_next(self) -> bool:
-        """Go on to the next batch; return whether there is one.
+        """Advance to the next batch; return whether there is one.
 
         Raises:
             GluonishError: The iterators end at different places, or pad differently.

@@ -8,14 +8,14 @@ __all__ = ["ResizeIter"]
 
 
 class ResizeIter(DataIter):
-    """Iterator whose passes have a given number of batches of another's.
+    """Iterates over another iterator in passes of a given number of batches.
 
-    Where the other ends earlier it is reset; where it would go on, the pass ends.
+    The other iterator is reset when it ends within a pass.
 
     Args:
-        data_iter: The other.
-        size: Batches in a pass.
-        reset_internal: Whether `reset` resets the other, too; otherwise it goes on where it stands.
+        data_iter: The other iterator.
+        size: Number of batches in a pass.
+        reset_internal: Whether `reset` resets the other iterator, too; if not, it continues.
 
     Attributes:
         data_iter: The argument; so are size and reset_internal.
@@ -23,7 +23,7 @@ class ResizeIter(DataIter):
         current_batch: The last of them, or None.
         provide_data: Descriptions of the data, of the other.
         provide_label: Descriptions of the labels, of the other.
-        batch_size: Samples in a batch.
+        batch_size: Number of samples in a batch.
         default_bucket_key: That of the other, where it has one.
     """
 
@@ -57,7 +57,7 @@ class ResizeIter(DataIter):
         return self.current_batch
 
     def iter_next(self) -> bool:
-        """Go on to the next batch; return whether there is one."""
+        """Advance to the next batch; return whether there is one."""
         if self.cur >= self.size:
             return False
         batch = next(self.data_iter, None)

@@ -23,7 +23,7 @@ class RowSource(BatchSource):
         path: Where the data are, for messages.
         data: Shape and dtype of the array of data of a batch.
         label: Shape and dtype of the array of labels of a batch.
-        prefetch_buffer: How many batches are made ahead.
+        prefetch_buffer: Number of batches to load ahead.
         files: For each file what returns its samples, block by block. Together they give data and
             labels, or data alone; then the labels are zeros.
         round_batch: Whether the last batch is filled from the start of the data, and the next pass

@@ -60,7 +60,7 @@ class DenseRows:
         return DenseRows(np.concatenate([self._values, *(rows._values for rows in others)]))
 
     def take(self, rows: Array) -> "DenseRows":
-        """Return the rows of some numbers."""
+        """Return the rows of the given indices."""
         return DenseRows(self._values[rows])
 
     def to_batch(self, spec: Spec) -> NDArray:
@@ -107,7 +107,7 @@ class SparseRows:
         )
 
     def take(self, rows: Array) -> "SparseRows":
-        """Return the rows of some numbers."""
+        """Return the rows of the given indices."""
         counts = np.diff(self._pointers)[rows]
         pointers = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
         # Where each element of the new rows stands: its row's begin, and its place in the row.

@@ -11,9 +11,9 @@ S = TypeVar("S", bound="type[KVStoreBase]")
 
 
 class KVStoreBase:
-    """Base of stores that combine gradients of several devices or processes.
+    """Base class of stores, which combine gradients of several devices or processes.
 
-    A store of your own derives from it, defines at least `broadcast`, `pushpull`, `is_capable`,
+    A custom store derives from it, defines at least `broadcast`, `pushpull`, `is_capable`,
     `type`, `rank` and `num_workers`, and is registered with the decorator `register`; the Trainer
     takes its lower-case class name, or an instance, as ``kvstore``.
     """
@@ -22,29 +22,29 @@ class KVStoreBase:
     kv_registry: ClassVar[dict[str, type["KVStoreBase"]]] = {}
 
     def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
-        """Make the values of the root process those of ``out`` everywhere.
+        """Copy the values of the root process to ``out`` on all devices and processes.
 
         Args:
-            key: Number or name, or a list of these.
+            key: An int or a str, or a list of keys.
             value: Array for each key.
             out: Array, or list of arrays, for each key.
-            priority: Higher goes first.
+            priority: Operations of higher priority run first.
         """
         raise self._missing("broadcast")
 
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
-        """Add up the arrays of a key over devices and processes; all of ``out`` get the sum.
+        """Sum the arrays of a key over devices and processes, and write the sum to all of ``out``.
 
         Args:
-            key: Number or name, or a list of these.
+            key: An int or a str, or a list of keys.
             value: Array, or list of arrays, for each key.
-            out: Where to; None for ``value`` itself.
-            priority: Higher goes first.
+            out: Array, or list of arrays, for the sum; None for ``value`` itself.
+            priority: Operations of higher priority run first.
         """
         raise self._missing("pushpull")
 
     def set_optimizer(self, optimizer: Any) -> None:
-        """Let the store update weights itself; only if it is capable of `OPTIMIZER`."""
+        """Have the store update weights by an optimizer; only if it is capable of `OPTIMIZER`."""
         raise self._missing("set_optimizer")
 
     @staticmethod
@@ -73,7 +73,7 @@ class KVStoreBase:
 
     @property
     def rank(self) -> int:
-        """Number of this process, from 0."""
+        """Index of this process, from 0."""
         raise self._missing("rank")
 
     @property
@@ -88,10 +88,10 @@ class KVStoreBase:
 
     @staticmethod
     def register(klass: S) -> S:
-        """Make a store known to `create` under its lower-case class name, and return it.
+        """Register a store class with `create` under its lower-case name, and return it.
 
         Raises:
-            ArgumentTypeError: It is no class.
+            ArgumentTypeError: It is not a class.
         """
         if not isinstance(klass, type):
             raise ArgumentTypeError(f"register: expected a class, got {klass!r}")

@@ -190,7 +190,7 @@ def compression_from(params: Mapping[str, Any]) -> Compression:
 
     Raises:
         ArgumentError: The type is neither ``"2bit"`` nor ``"1bit"``, or a setting is unknown.
-        ArgumentTypeError: ``params`` is no mapping.
+        ArgumentTypeError: ``params`` is not a mapping.
     """
     if not isinstance(params, Mapping):
         raise ArgumentTypeError(f"gradient compression: expected a mapping, got {params!r}")

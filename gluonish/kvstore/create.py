@@ -29,7 +29,7 @@ _ELSEWHERE = {
 
 
 def create(name: str = "local") -> KVStoreBase:
-    """Create a store.
+    """Create a store by name.
 
     Args:
         name: ``"local"``, ``"device"``, ``"nccl"``, ``"dist_sync"`` and ``"dist_device_sync"``
@@ -39,8 +39,8 @@ def create(name: str = "local") -> KVStoreBase:
 
     Raises:
         ArgumentError: There is no such store.
-        ArgumentTypeError: The name is no text.
-        NotSupportedError: It is one of MXNet's that gluonish lacks; the message names another.
+        ArgumentTypeError: The name is not a str.
+        NotSupportedError: MXNet has such a store and gluonish does not; the message names another.
     """
     if not isinstance(name, str):
         raise ArgumentTypeError(f"kvstore: expected a name, got {name!r}")

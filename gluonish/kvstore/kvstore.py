@@ -36,16 +36,17 @@ KINDS: Mapping[str, bool] = {
 
 
 class KVStore(KVStoreBase):
-    """A store inside one process; made by `create`.
+    """A store for the devices of one process; `create` makes it.
 
-    ``local`` adds gradients up on the CPU, ``device`` on the first device of each list. Sums run in
-    the order of the list, so that results repeat exactly; with ``MXNET_KVSTORE_USETREE`` those of a
-    device store run in the order of a tree of the devices, which repeats as well. A push that fails
-    leaves the stored value as it was, and the store usable.
+    ``local`` sums gradients on the CPU, ``device`` on the first device of each list. Sums are taken
+    in the order of the list, so that results are reproducible; with ``MXNET_KVSTORE_USETREE`` a
+    device store sums along a tree of the devices, which is reproducible, too. A failed push leaves
+    the stored value as it was, and the store usable.
 
     Args:
-        handle: ``"local"`` or ``"device"``, or another name of MXNet's for one of them.
-        reduction: What adds up arrays of several GPUs instead.
+        handle: Name of the store: ``"local"``, ``"device"``, or one of MXNet's other names for
+            them.
+        reduction: What sums arrays of several GPUs, such as NCCL; None for plain copies and sums.
 
     Raises:
         ArgumentError: There is no such store.
@@ -68,14 +69,14 @@ class KVStore(KVStoreBase):
     # -- values ----------------------------------------------------------------------------------
 
     def init(self, key: Any, value: Any) -> None:
-        """Store the first value of a key; once for every key, before `push` and `pull`.
+        """Set the initial value of a key; once for every key, before `push` and `pull`.
 
         Args:
-            key: Number or name, or a list of these. A store takes numbers only, or names only.
+            key: An int or a str, or a list; one store takes ints only, or strs only.
             value: NDArray, or a list with one for each key.
 
         Raises:
-            ArgumentError: A key has a value already, or is of the other kind.
+            ArgumentError: A key has a value already, or ints and strs are mixed.
         """
         for name, values in _pairs("init", key, value):
             self._check_kind(name)
@@ -89,14 +90,15 @@ class KVStore(KVStoreBase):
             self._stored[name] = copied(first, context)
 
     def push(self, key: Any, value: Any, priority: int = 0) -> None:
-        """Add up a key's values over devices; the sum replaces the stored value, or updates it.
+        """Sum the values of a key over devices; the sum replaces or updates the stored value.
 
-        With an updater, as `set_optimizer` sets one, it is called with key, sum and stored value.
+        With an updater, as set by `set_optimizer`, the store calls it with key, sum and stored
+        value.
 
         Args:
-            key: Number or name, or a list of these.
-            value: NDArray or list of NDArrays for each key.
-            priority: Higher goes first, among dense arrays.
+            key: An int or a str, or a list of keys.
+            value: For each key an NDArray, or a list with one NDArray per device.
+            priority: Operations of higher priority run first; dense arrays only.
 
         Raises:
             ArgumentError: A key was not given to `init`, or shapes differ from what is stored.
@@ -124,10 +126,10 @@ class KVStore(KVStoreBase):
         """Copy the stored value of each key into arrays.
 
         Args:
-            key: Number or name, or a list of these.
-            out: NDArray or list of NDArrays for each key.
-            priority: Higher goes first, among dense arrays.
-            ignore_sparse: Leave sparse arrays of ``out`` as they are; what is stored may be sparse.
+            key: An int or a str, or a list of keys.
+            out: For each key the NDArray, or list of NDArrays, to copy to.
+            priority: Operations of higher priority run first; dense arrays only.
+            ignore_sparse: Whether to leave sparse arrays in ``out`` as they are.
 
         Raises:
             ArgumentError: ``out`` is None or of another shape, or a key was not given to `init`.
@@ -146,7 +148,7 @@ class KVStore(KVStoreBase):
                 copy_over(stored, target, priority, refreshes=True)
 
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
-        """`push`, then `pull` into ``out``, sparse or not, or into ``value`` where that is None."""
+        """`push` values, then `pull` into ``out``, or into ``value`` where ``out`` is None."""
         again, updater = self._again, self._updater
         if again is not None and isinstance(updater, Updater) and out is not None:
             if again.is_for(key, value, out):
@@ -175,7 +177,7 @@ class KVStore(KVStoreBase):
         return SmallExchange(keys, values, outs, stored, contexts.pop())
 
     def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
-        """`init`, then `pull`."""
+        """`init` the key, then `pull` it into ``out``."""
         self.init(key, value)
         self.pull(key, out, priority)
 
@@ -185,16 +187,16 @@ class KVStore(KVStoreBase):
         """Copy some rows of the stored value of each key into row-sparse arrays.
 
         Args:
-            key: Number or name, or a list of these.
-            out: Row-sparse array or list of these for each key; it holds the rows asked for, and
-                no others, afterwards.
-            priority: Of no effect: the rows are fetched before this returns.
-            row_ids: Numbers of rows, of any shape; or a list with one for each array of ``out``,
-                or such a list for each key.
+            key: An int or a str, or a list of keys.
+            out: For each key a row-sparse array, or a list of them; afterwards it holds just the
+                requested rows.
+            priority: Accepted without effect: the rows are fetched before this returns.
+            row_ids: Array of row indices, of any shape; or a list with one for each array of
+                ``out``, or such a list for each key.
 
         Raises:
-            ArgumentError: ``out`` or ``row_ids`` is None, they do not go together, or a key was
-                not given to `init`.
+            ArgumentError: ``out`` or ``row_ids`` is None, their lengths differ, or a key was not
+                given to `init`.
             ArgumentTypeError: An array of ``out`` is not row-sparse.
         """
         if out is None or row_ids is None:
@@ -279,7 +281,7 @@ class KVStore(KVStoreBase):
     # -- updating --------------------------------------------------------------------------------
 
     def set_optimizer(self, optimizer: Optimizer) -> None:
-        """Let pushed gradients update the stored weights by an optimizer."""
+        """Update stored weights by an optimizer at each push of gradients."""
         self._set_updater(get_updater(optimizer))
 
     def _set_updater(self, updater: UpdateFunction | None) -> None:
@@ -300,7 +302,7 @@ class KVStore(KVStoreBase):
             updater(*(list(part) for part in zip(*group, strict=True)))
 
     def set_gradient_compression(self, compression_params: Mapping[str, Any]) -> None:
-        """Send gradients as two bits an element, or one; what is lost comes with later ones.
+        """Compress gradients to one or two bits per element; the error is added to later ones.
 
         Args:
             compression_params: ``{"type": "2bit", "threshold": 0.5}``, or ``"1bit"``.
@@ -319,11 +321,11 @@ class KVStore(KVStoreBase):
     def save_optimizer_states(
         self, fname: str | os.PathLike[str], dump_optimizer: bool = False
     ) -> None:
-        """Write the optimizer's states to a file, as a whole or not at all.
+        """Save the optimizer's states to a file, atomically.
 
         Args:
-            fname: The file.
-            dump_optimizer: Whether the optimizer's settings and counts come with them.
+            fname: Path of the file.
+            dump_optimizer: Whether to save the optimizer's settings and update counts, too.
 
         Raises:
             ArgumentError: No optimizer was set.
@@ -333,12 +335,12 @@ class KVStore(KVStoreBase):
             file.write(data)
 
     def load_optimizer_states(self, fname: str | os.PathLike[str]) -> None:
-        """Read what `save_optimizer_states` wrote, here or in MXNet 1.9.
+        """Load what `save_optimizer_states` wrote, here or in MXNet 1.9.
 
         Raises:
             ArgumentError: No optimizer was set.
-            FileFormatError: The file holds no states, or those of other weights; nothing has
-                changed then.
+            FileFormatError: The file holds no states, or those of other weights; nothing is
+                changed.
         """
         updater = self._owned_updater("load_optimizer_states")
         with open_to_read(fname, "load_optimizer_states") as file:
@@ -353,7 +355,7 @@ class KVStore(KVStoreBase):
 
     @staticmethod
     def is_capable(capability: str) -> bool:
-        """Return True for `OPTIMIZER`.
+        """Return whether the store has a capability: True for `OPTIMIZER`.
 
         Raises:
             ArgumentError: There is no such capability.
@@ -367,12 +369,12 @@ class KVStore(KVStoreBase):
 
     @property
     def rank(self) -> int:
-        """0: there is one process."""
+        """Index of this process: 0, as there is only one."""
         return 0
 
     @property
     def num_workers(self) -> int:
-        """1: there is one process."""
+        """Number of processes: 1."""
         return 1
 
     def _barrier(self) -> None:

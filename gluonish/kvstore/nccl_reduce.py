@@ -111,7 +111,7 @@ class NCCLReduction:
         Args:
             values: What `takes` allows.
             context: The GPU of the sum.
-            priority: Higher goes first.
+            priority: Operations of higher priority run first.
             private: As of `gluonish.kvstore.transfer.sum_arrays`.
         """
         out = private_array(values[0], context) if private else new_array(values[0], context)

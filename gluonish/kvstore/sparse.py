@@ -60,7 +60,7 @@ def pull_rows(stored: NDArray, target: NDArray, row_ids: NDArray) -> None:
     """Make a row-sparse array hold some rows of a stored array, and no others.
 
     Raises:
-        ArgumentTypeError: It is not row-sparse, or ``row_ids`` is no array.
+        ArgumentTypeError: It is not row-sparse, or ``row_ids`` is not an array.
     """
     if not isinstance(target, RowSparseNDArray):
         raise ArgumentTypeError(

@@ -26,7 +26,7 @@ class TestStore(KVStoreBase):
             key: Number or name; it plays no part.
             value: The value.
             out: NDArray or list of NDArrays.
-            priority: Higher goes first.
+            priority: Operations of higher priority run first.
         """
         for target in _list(out):
             copy_over(value, target, priority)
@@ -38,7 +38,7 @@ class TestStore(KVStoreBase):
             key: Number or name; it plays no part.
             value: NDArray or list of NDArrays.
             out: NDArray or list of NDArrays; None for ``value`` itself.
-            priority: Higher goes first.
+            priority: Operations of higher priority run first.
         """
         values = _list(value)
         sparse = any(x.stype != "default" for x in values)
@@ -63,12 +63,12 @@ class TestStore(KVStoreBase):
 
     @property
     def rank(self) -> int:
-        """0: there is one process."""
+        """Index of this process: 0, as there is only one."""
         return 0
 
     @property
     def num_workers(self) -> int:
-        """1: there is one process."""
+        """Number of processes: 1."""
         return 1
 
 

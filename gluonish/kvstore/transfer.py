@@ -70,7 +70,7 @@ def private_array(like: NDArray, context: Context) -> NDArray:
     """Return an array as `new_array` does, which only operations of a store may use.
 
     Raises:
-        OutOfMemoryError: if there is no memory for it.
+        OutOfMemoryError: There is no memory for it.
     """
     device, spec = device_of(context), like._spec
     try:
@@ -110,7 +110,7 @@ def push_beside(
         reads: What it reads.
         written: What it writes, an array's on the device.
         device: Where.
-        priority: Higher goes first.
+        priority: Operations of higher priority run first.
         name: For errors and traces.
         inline: As of `gluonish_engine.Engine.push`.
         private: Whether the array is one of `private_array`.
@@ -141,7 +141,7 @@ def send(
     Args:
         source: Where from.
         target: Where to, over devices and dtypes.
-        priority: Higher goes first.
+        priority: Operations of higher priority run first.
         refreshes: As `gluonish.ndarray.copying.copy_into` takes it.
         private: Whether the target is one of `private_array`.
     """
@@ -178,7 +178,7 @@ def sum_arrays(
     Args:
         values: The arrays.
         context: The device.
-        priority: Higher goes first.
+        priority: Operations of higher priority run first.
         cut: Into how many parts a sum on the CPU is cut.
         private: Whether the sum is as of `private_array`; who lets others read it, `lend`s it.
     """

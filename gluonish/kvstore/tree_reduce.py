@@ -82,7 +82,7 @@ class TreeReduction:
         Args:
             values: Two arrays or more, of one shape and dtype, each in one piece of memory.
             context: Where the sum goes.
-            priority: Higher goes first.
+            priority: Operations of higher priority run first.
             private: As of `gluonish.kvstore.transfer.sum_arrays`.
         """
         contexts = [value.context for value in values]
@@ -105,7 +105,7 @@ class TreeReduction:
         Args:
             source: Where from.
             targets: Where to; of its shape and dtype, each in one piece of memory.
-            priority: Higher goes first.
+            priority: Operations of higher priority run first.
         """
         contexts = [target.context for target in targets]
         trees = self.trees(contexts)

@@ -47,11 +47,11 @@ def _reshape_like(F: ModuleType, x: Tensor, y: Tensor) -> Any:
 
 
 class Loss(HybridBlock):
-    """Base of losses.
+    """Base class of losses.
 
     Args:
-        weight: Factor on the loss; None for 1.
-        batch_axis: Axis of the samples, which the mean leaves.
+        weight: Factor by which the loss is multiplied; None for 1.
+        batch_axis: Axis of the samples; the loss is averaged over all other axes.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Raises:

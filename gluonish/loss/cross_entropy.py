@@ -22,18 +22,20 @@ class SoftmaxCrossEntropyLoss(Loss):
     """Cross entropy of softmax and labels: ``-log softmax(pred)[label]``.
 
     Args:
-        axis: Axis of the classes.
-        sparse_label: Whether labels are class numbers; else they are probabilities of every class.
-        from_logits: Whether ``pred`` is log-softmax already.
-        weight: Factor on the loss; None for 1.
-        batch_axis: Axis of the samples.
+        axis: Axis of the classes in ``pred``.
+        sparse_label: Whether labels are class indices; if not, they are a probability for each
+            class.
+        from_logits: Whether ``pred`` holds log-probabilities, to which no softmax is applied.
+        weight: Factor by which the loss is multiplied; None for 1.
+        batch_axis: Axis of the samples, over which the loss is not averaged.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
-        pred: any shape, scores.
+        pred: any shape, unnormalized scores (logits).
         label: the shape of ``pred`` without ``axis``; with ``sparse_label=False`` as many elements
             as ``pred``.
-        sample_weight: broadcasts to ``pred`` with 1 for ``axis``; may be left out.
+        sample_weight: factor for each sample, which broadcasts to ``pred`` with size 1 along
+            ``axis``; optional.
 
     Outputs:
         loss: (batch,), the mean over the other axes.
@@ -72,21 +74,21 @@ class SoftmaxCrossEntropyLoss(Loss):
 
 
 class SigmoidBinaryCrossEntropyLoss(Loss):
-    """Cross entropy of two classes: ``-(label * log p + (1 - label) * log(1 - p))``.
+    """Binary cross entropy: ``-(label * log p + (1 - label) * log(1 - p))``.
 
-    p is the sigmoid of ``pred``, computed so that it does not overflow.
+    p is the sigmoid of ``pred``; the formula in use does not overflow.
 
     Args:
-        from_sigmoid: Whether ``pred`` is p already.
-        weight: Factor on the loss; None for 1.
-        batch_axis: Axis of the samples.
+        from_sigmoid: Whether ``pred`` holds the probabilities p already.
+        weight: Factor by which the loss is multiplied; None for 1.
+        batch_axis: Axis of the samples, over which the loss is not averaged.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         pred: any shape.
         label: as many elements as ``pred``, in 0..1.
-        sample_weight: broadcasts to ``pred``; may be left out.
-        pos_weight: factor on the part of positive labels, broadcasts to ``pred``; may be left out.
+        sample_weight: factor for each sample, which broadcasts to ``pred``; optional.
+        pos_weight: factor of the term of positive labels, which broadcasts to ``pred``; optional.
 
     Outputs:
         loss: (batch,), the mean over the other axes.

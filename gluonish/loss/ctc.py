@@ -11,27 +11,27 @@ __all__ = ["CTCLoss"]
 
 
 class CTCLoss(Loss):
-    """``-log p(label | softmax(pred))`` over all alignments in time; the last class is blank.
+    """Connectionist temporal classification; the last class is the blank.
 
     Args:
         layout: Axes of ``pred``: ``"NTC"`` or ``"TNC"``.
         label_layout: Axes of ``label``: ``"NT"`` or ``"TN"``.
-        weight: Factor on the loss; None for 1.
+        weight: Factor by which the loss is multiplied; None for 1.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         pred: (N, T, C) in the layout, scores before the softmax.
-        label: (N, L) in the layout with L up to T, class numbers below C - 1; behind the end of a
-            sequence -1.
-        pred_lengths: (N,), how many steps of ``pred`` count; all if left out.
-        label_lengths: (N,), how many labels count; those before the first -1 if left out.
-        sample_weight: broadcasts to (N,); may be left out.
+        label: (N, L) in the layout with L at most T: class indices below C - 1, padded with -1.
+        pred_lengths: (N,), number of time steps of each sequence; all of them if omitted.
+        label_lengths: (N,), number of labels of each sequence; those before the first -1 if
+            omitted.
+        sample_weight: factor for each sample, which broadcasts to (N,); optional.
 
     Outputs:
         loss: (N,).
 
     Raises:
-        ArgumentError: for another layout.
+        ArgumentError: The layout is another one.
 
     References:
         A. Graves, S. Fernandez, F. Gomez, J. Schmidhuber, "Connectionist temporal classification:

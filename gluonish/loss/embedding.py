@@ -14,12 +14,12 @@ __all__ = ["CosineEmbeddingLoss", "SDMLLoss", "TripletLoss"]
 
 
 class TripletLoss(Loss):
-    """``max(0, |pred - positive|^2 - |pred - negative|^2 + margin)``.
+    """Triplet loss: ``max(0, |pred - positive|^2 - |pred - negative|^2 + margin)``.
 
     Args:
-        margin: By how much the negative has to be farther away.
-        weight: Factor on the loss; None for 1.
-        batch_axis: Axis of the samples.
+        margin: How much farther away the negative must be, in squared distance.
+        weight: Factor by which the loss is multiplied; None for 1.
+        batch_axis: Axis of the samples, over which the loss is not averaged.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
@@ -48,19 +48,19 @@ class TripletLoss(Loss):
 
 
 class CosineEmbeddingLoss(Loss):
-    """``1 - cos`` for label 1, ``max(0, cos - margin)`` for -1, 0 for others.
+    """Cosine distance: ``1 - cos`` for label 1, ``max(0, cos - margin)`` for label -1.
 
     Args:
-        weight: Factor on the loss; None for 1.
-        batch_axis: Accepted as everywhere.
-        margin: Up to which cosine vectors of label -1 cost nothing, in -1..1.
+        weight: Factor by which the loss is multiplied; None for 1.
+        batch_axis: Accepted without effect.
+        margin: Cosine, in [-1, 1], up to which pairs with label -1 have no loss.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         input1: (N, D).
         input2: (N, D).
         label: N elements.
-        sample_weight: broadcasts to (N, 1); may be left out.
+        sample_weight: factor for each sample, which broadcasts to (N, 1); optional.
 
     Outputs:
         loss: (N, 1).
@@ -91,14 +91,14 @@ class CosineEmbeddingLoss(Loss):
 
 
 class SDMLLoss(Loss):
-    """Smoothed deep metric learning: vectors of a pair are nearest to each other in the batch.
+    """Smoothed deep metric learning: the vectors of a pair should be nearest in their batch.
 
-    It cannot be hybridized.
+    This loss cannot be hybridized.
 
     Args:
-        smoothing_parameter: Probability given away to the wrong partners.
-        weight: Accepted as everywhere, and without effect, as in MXNet.
-        batch_axis: Accepted as everywhere.
+        smoothing_parameter: Probability, in [0, 1), that is spread over the wrong partners.
+        weight: Accepted without effect, as in MXNet.
+        batch_axis: Accepted without effect.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:

@@ -16,14 +16,14 @@ class KLDivLoss(Loss):
     Args:
         from_logits: Whether ``pred`` is a log-probability; else its log-softmax is taken.
         axis: Axis of the softmax.
-        weight: Factor on the loss; None for 1.
-        batch_axis: Axis of the samples.
+        weight: Factor by which the loss is multiplied; None for 1.
+        batch_axis: Axis of the samples, over which the loss is not averaged.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         pred: any shape.
         label: the shape of ``pred``, probabilities.
-        sample_weight: broadcasts to ``pred``; may be left out.
+        sample_weight: factor for each sample, which broadcasts to ``pred``; optional.
 
     Outputs:
         loss: (batch,), the sum over the other axes.
@@ -53,23 +53,24 @@ class KLDivLoss(Loss):
 
 
 class PoissonNLLLoss(Loss):
-    """Negative log-likelihood of counts under Poisson distributions, up to a constant.
+    """Negative log-likelihood of counts under Poisson distributions, without its constant term.
 
-    ``exp(pred) - target * pred``, or ``pred - target * log(pred + epsilon)``. Unlike other losses
-    it is the mean over the batch, too.
+    It is ``exp(pred) - target * pred`` from logits, else ``pred - target * log(pred + epsilon)``.
+    Unlike other losses it is averaged over the batch, too.
 
     Args:
-        weight: Factor on the loss; None for 1.
+        weight: Factor by which the loss is multiplied; None for 1.
         from_logits: Whether ``pred`` is the logarithm of the rate.
-        batch_axis: Accepted as everywhere.
-        compute_full: Whether to add Stirling's approximation of the constant, for targets above 1.
+        batch_axis: Accepted without effect.
+        compute_full: Whether to add Stirling's approximation of the constant term, for targets
+            above 1.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         pred: any shape.
         target: as many elements as ``pred``, counts.
-        sample_weight: broadcasts to ``pred``; may be left out.
-        epsilon: number, keeps the logarithm away from 0.
+        sample_weight: factor for each sample, which broadcasts to ``pred``; optional.
+        epsilon: number added inside the logarithm, so that it stays finite.
 
     Outputs:
         loss: (1,), the mean over all elements.

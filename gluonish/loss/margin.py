@@ -11,18 +11,18 @@ __all__ = ["HingeLoss", "LogisticLoss", "SquaredHingeLoss"]
 
 
 class HingeLoss(Loss):
-    """Hinge: ``max(0, margin - pred * label)``.
+    """Hinge loss: ``max(0, margin - pred * label)``.
 
     Args:
-        margin: From where on a right prediction costs nothing.
-        weight: Factor on the loss; None for 1.
-        batch_axis: Axis of the samples.
+        margin: Value of ``pred * label`` from which on the loss is 0.
+        weight: Factor by which the loss is multiplied; None for 1.
+        batch_axis: Axis of the samples, over which the loss is not averaged.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         pred: any shape.
         label: as many elements as ``pred``, -1 or 1.
-        sample_weight: broadcasts to ``pred``; may be left out.
+        sample_weight: factor for each sample, which broadcasts to ``pred``; optional.
 
     Outputs:
         loss: (batch,), the mean over the other axes.
@@ -43,18 +43,18 @@ class HingeLoss(Loss):
 
 
 class SquaredHingeLoss(Loss):
-    """Squared hinge: ``max(0, margin - pred * label)^2``.
+    """Squared hinge loss: ``max(0, margin - pred * label)^2``.
 
     Args:
-        margin: From where on a right prediction costs nothing.
-        weight: Factor on the loss; None for 1.
-        batch_axis: Axis of the samples.
+        margin: Value of ``pred * label`` from which on the loss is 0.
+        weight: Factor by which the loss is multiplied; None for 1.
+        batch_axis: Axis of the samples, over which the loss is not averaged.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         pred: any shape.
         label: as many elements as ``pred``, -1 or 1.
-        sample_weight: broadcasts to ``pred``; may be left out.
+        sample_weight: factor for each sample, which broadcasts to ``pred``; optional.
 
     Outputs:
         loss: (batch,), the mean over the other axes.
@@ -75,24 +75,24 @@ class SquaredHingeLoss(Loss):
 
 
 class LogisticLoss(Loss):
-    """Logistic: ``log(1 + exp(-pred * label))``.
+    """Logistic loss: ``log(1 + exp(-pred * label))``.
 
     Args:
-        weight: Factor on the loss; None for 1.
-        batch_axis: Axis of the samples.
+        weight: Factor by which the loss is multiplied; None for 1.
+        batch_axis: Axis of the samples, over which the loss is not averaged.
         label_format: ``"signed"``: labels are -1 or 1; ``"binary"``: 0 or 1.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         pred: any shape.
         label: as many elements as ``pred``.
-        sample_weight: broadcasts to ``pred``; may be left out.
+        sample_weight: factor for each sample, which broadcasts to ``pred``; optional.
 
     Outputs:
         loss: (batch,), the mean over the other axes.
 
     Raises:
-        ArgumentError: for another ``label_format``.
+        ArgumentError: ``label_format`` is another one.
     """
 
     def __init__(

@@ -13,14 +13,14 @@ class L2Loss(Loss):
     """Half the squared difference: ``weight / 2 * (label - pred)^2``.
 
     Args:
-        weight: Factor on the loss.
-        batch_axis: Axis of the samples.
+        weight: Factor by which the loss is multiplied.
+        batch_axis: Axis of the samples, over which the loss is not averaged.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         pred: any shape.
         label: as many elements as ``pred``.
-        sample_weight: broadcasts to ``pred``; may be left out.
+        sample_weight: factor for each sample, which broadcasts to ``pred``; optional.
 
     Outputs:
         loss: (batch,), the mean over the other axes.
@@ -42,14 +42,14 @@ class L1Loss(Loss):
     """The absolute difference: ``weight * |label - pred|``.
 
     Args:
-        weight: Factor on the loss; None for 1.
-        batch_axis: Axis of the samples.
+        weight: Factor by which the loss is multiplied; None for 1.
+        batch_axis: Axis of the samples, over which the loss is not averaged.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         pred: any shape.
         label: as many elements as ``pred``.
-        sample_weight: broadcasts to ``pred``; may be left out.
+        sample_weight: factor for each sample, which broadcasts to ``pred``; optional.
 
     Outputs:
         loss: (batch,), the mean over the other axes.
@@ -67,20 +67,20 @@ class L1Loss(Loss):
 
 
 class HuberLoss(Loss):
-    """`L1Loss` far from the label, smooth near it.
+    """Huber loss: absolute error for large differences, squared error for small ones.
 
     With ``d = |label - pred|``: ``d - rho / 2`` where ``d > rho``, else ``d^2 / (2 rho)``.
 
     Args:
-        rho: Where the two meet.
-        weight: Factor on the loss; None for 1.
-        batch_axis: Axis of the samples.
+        rho: Difference at which the squared part ends and the absolute part begins.
+        weight: Factor by which the loss is multiplied; None for 1.
+        batch_axis: Axis of the samples, over which the loss is not averaged.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         pred: any shape.
         label: as many elements as ``pred``.
-        sample_weight: broadcasts to ``pred``; may be left out.
+        sample_weight: factor for each sample, which broadcasts to ``pred``; optional.
 
     Outputs:
         loss: (batch,), the mean over the other axes.

@@ -48,12 +48,12 @@ class _DecayScheduler(LRScheduler):
 
 
 class PolyScheduler(_DecayScheduler):
-    """Lower the learning rate as ``(1 - progress) ** pwr``.
+    """Polynomial decay: lower the learning rate as ``(1 - progress) ** pwr``.
 
     Args:
-        max_update: The update at which ``final_lr`` is reached.
+        max_update: Number of updates after which ``final_lr`` is reached.
         base_lr: Learning rate after the warm-up.
-        pwr: Exponent.
+        pwr: Exponent of the polynomial.
         final_lr: Learning rate at the end.
         warmup_steps: As in `LRScheduler`.
         warmup_begin_lr: As in `LRScheduler`.
@@ -61,7 +61,7 @@ class PolyScheduler(_DecayScheduler):
 
     Raises:
         ArgumentError: ``max_update`` is below 1.
-        ArgumentTypeError: ``max_update`` is no int.
+        ArgumentTypeError: ``max_update`` is not an int.
     """
 
     def __init__(
@@ -83,10 +83,10 @@ class PolyScheduler(_DecayScheduler):
 
 
 class CosineScheduler(_DecayScheduler):
-    """Lower the learning rate along half a cosine.
+    """Cosine decay: lower the learning rate along half a period of a cosine.
 
     Args:
-        max_update: The update at which ``final_lr`` is reached.
+        max_update: Number of updates after which ``final_lr`` is reached.
         base_lr: Learning rate after the warm-up.
         final_lr: Learning rate at the end.
         warmup_steps: As in `LRScheduler`.
@@ -95,7 +95,7 @@ class CosineScheduler(_DecayScheduler):
 
     Raises:
         ArgumentError: ``max_update`` is below 1.
-        ArgumentTypeError: ``max_update`` is no int.
+        ArgumentTypeError: ``max_update`` is not an int.
 
     References:
         I. Loshchilov, F. Hutter, "SGDR: Stochastic Gradient Descent with Warm Restarts", 2017;

@@ -9,21 +9,21 @@ __all__ = ["LRScheduler"]
 
 
 class LRScheduler:
-    """Base of schedulers: a function from the number of updates to the learning rate.
+    """Base class of schedulers: maps the number of updates to the learning rate.
 
-    A subclass overrides `__call__` and asks `get_warmup_lr` while ``num_update < warmup_steps``.
+    A subclass overrides `__call__`, and uses `get_warmup_lr` while ``num_update < warmup_steps``.
 
     Args:
         base_lr: Learning rate after the warm-up.
-        warmup_steps: Number of updates of the warm-up.
-        warmup_begin_lr: Learning rate at its beginning.
+        warmup_steps: Number of updates in the warm-up; 0 for none.
+        warmup_begin_lr: Learning rate at the beginning of the warm-up.
         warmup_mode: ``"linear"``: rise evenly to ``base_lr``; ``"constant"``: stay at
             ``warmup_begin_lr``.
 
     Raises:
         ArgumentError: ``warmup_steps`` is negative, ``warmup_begin_lr`` is above ``base_lr``, or
             the mode is unknown.
-        ArgumentTypeError: ``warmup_steps`` is no int.
+        ArgumentTypeError: ``warmup_steps`` is not an int.
     """
 
     def __init__(

@@ -16,9 +16,9 @@ class FactorScheduler(LRScheduler):
     """Multiply the learning rate by ``factor`` every ``step`` updates.
 
     Args:
-        step: Number of updates between changes, 1 or more.
-        factor: 1 at most.
-        stop_factor_lr: The learning rate goes no lower.
+        step: Number of updates between two changes, 1 or more.
+        factor: Factor of each change, at most 1.
+        stop_factor_lr: Lower limit of the learning rate.
         base_lr: Learning rate to start from.
         warmup_steps: As in `LRScheduler`.
         warmup_begin_lr: As in `LRScheduler`.
@@ -62,8 +62,8 @@ class MultiFactorScheduler(LRScheduler):
     """Multiply the learning rate by ``factor`` after each of the given numbers of updates.
 
     Args:
-        step: Increasing numbers of updates, each 1 or more.
-        factor: 1 at most.
+        step: List of increasing numbers of updates, each 1 or more, after which the rate changes.
+        factor: Factor of each change, at most 1.
         base_lr: Learning rate to start from.
         warmup_steps: As in `LRScheduler`.
         warmup_begin_lr: As in `LRScheduler`.
@@ -71,7 +71,7 @@ class MultiFactorScheduler(LRScheduler):
 
     Raises:
         ArgumentError: ``step`` is empty or does not increase, or ``factor`` is above 1.
-        ArgumentTypeError: ``step`` is no list.
+        ArgumentTypeError: ``step`` is not a list.
     """
 
     def __init__(

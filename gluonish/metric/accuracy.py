@@ -15,13 +15,13 @@ __all__ = ["Accuracy", "TopKAccuracy"]
 @register
 @alias("acc")
 class Accuracy(EvalMetric):
-    """The share of labels that equal the predicted class.
+    """Accuracy: the share of predictions that equal the label.
 
     Args:
-        axis: Axis of the classes in predictions of another shape than the labels.
-        name: What `get` calls the value.
-        output_names: Which predictions `update_dict` takes; None for all.
-        label_names: Which labels `update_dict` takes; None for all.
+        axis: Axis of the classes, where predictions are scores for each class.
+        name: Name of the metric, as `get` returns it.
+        output_names: Names of the predictions that `update_dict` uses; None for all.
+        label_names: Names of the labels that `update_dict` uses; None for all.
     """
 
     def __init__(
@@ -35,14 +35,14 @@ class Accuracy(EvalMetric):
         self.axis = axis
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Add one batch.
+        """Update the metric with one batch.
 
         Args:
             labels: List of class arrays, or one NDArray.
             preds: List of arrays of the labels' shape (classes), or with one more axis (scores).
 
         Raises:
-            ArgumentError: Labels and predictions differ in number.
+            ArgumentError: The numbers of labels and predictions differ.
         """
         for label, pred in pairs(labels, preds):
             shape = pred.shape
@@ -66,13 +66,13 @@ class Accuracy(EvalMetric):
 @register
 @alias("top_k_accuracy", "top_k_acc")
 class TopKAccuracy(EvalMetric):
-    """The share of labels that are among the ``top_k`` classes of highest score.
+    """The share of labels that are among the ``top_k`` classes with the highest scores.
 
     Args:
-        top_k: How many classes count, 2 or more.
-        name: What `get` calls the value, followed by ``_`` and ``top_k``.
-        output_names: Which predictions `update_dict` takes; None for all.
-        label_names: Which labels `update_dict` takes; None for all.
+        top_k: Number of classes to look at, 2 or more.
+        name: Name of the metric, to which `get` adds ``_`` and ``top_k``.
+        output_names: Names of the predictions that `update_dict` uses; None for all.
+        label_names: Names of the labels that `update_dict` uses; None for all.
 
     Raises:
         ArgumentError: ``top_k`` is below 2.
@@ -94,14 +94,14 @@ class TopKAccuracy(EvalMetric):
         self.name += f"_{top_k}"
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Add one batch.
+        """Update the metric with one batch.
 
         Args:
             labels: List of class arrays of N elements, or one NDArray.
             preds: List of scores (N, classes), or one NDArray.
 
         Raises:
-            ArgumentError: Labels and predictions differ in number, or there are fewer than
+            ArgumentError: The numbers of labels and predictions differ, or there are fewer than
                 ``top_k`` classes.
         """
         for label, pred in pairs(labels, preds):

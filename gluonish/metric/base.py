@@ -38,8 +38,8 @@ def check_label_shapes(
     Args:
         labels: Array, or list of arrays.
         preds: Array, or list of arrays.
-        wrap: Put a single NDArray into a list.
-        shape: Compare the whole shapes of two arrays instead of lengths.
+        wrap: Whether to put a single NDArray into a list.
+        shape: Whether to compare the shapes of two arrays, instead of the lengths of lists.
 
     Returns:
         Both, as lists where ``wrap`` asks for it.
@@ -100,23 +100,23 @@ class _Sum:
     def __get__(self, metric: "EvalMetric | None", owner: type) -> Any:
         if metric is None:
             return self
-        metric._settle()
+        metric._add_pending()
         return getattr(metric, self._field)
 
     def __set__(self, metric: "EvalMetric", value: Any) -> None:
-        metric._settle()
+        metric._add_pending()
         setattr(metric, self._field, value)
 
 
 class EvalMetric:
-    """Base of metrics: subclasses define `update`, which adds to the sums.
+    """Base class of metrics; a subclass defines `update`, which adds a batch to the sums.
 
-    The local sums restart at `reset_local`, the global ones only at `reset`.
+    Local sums are cleared by `reset_local`, global ones only by `reset`.
 
     Args:
-        name: What `get` calls the value.
-        output_names: Which predictions `update_dict` takes; None for all.
-        label_names: Which labels `update_dict` takes; None for all.
+        name: Name of the metric, as `get` returns it.
+        output_names: Names of the predictions that `update_dict` uses; None for all.
+        label_names: Names of the labels that `update_dict` uses; None for all.
         **kwargs: The constructor's other arguments, for `get_config`. ``has_global_stats`` says
             whether `update` keeps the global sums.
 
@@ -158,7 +158,7 @@ class EvalMetric:
         return f"EvalMetric: {dict(self.get_name_value())}"
 
     def get_config(self) -> dict[str, Any]:
-        """Return the arguments from which `create` makes such a metric."""
+        """Return the arguments from which `create` makes an equal metric."""
         return {
             **self._kwargs,
             "metric": type(self).__name__,
@@ -168,7 +168,7 @@ class EvalMetric:
         }
 
     def update_dict(self, label: Mapping[str, Any], pred: Mapping[str, Any]) -> None:
-        """Update from arrays by name.
+        """Update the metric from dicts of arrays by name.
 
         Args:
             label: Labels by name.
@@ -177,11 +177,11 @@ class EvalMetric:
         self.update(_chosen(label, self.label_names), _chosen(pred, self.output_names))
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Add one batch.
+        """Update the metric with one batch.
 
         Args:
             labels: List of label arrays, or one NDArray.
-            preds: List of prediction arrays, as many, or one NDArray.
+            preds: List of as many prediction arrays, or one NDArray.
         """
         raise NotSupportedError(
             f"{type(self).__name__}: expected a subclass that defines update(labels, preds), "
@@ -210,7 +210,7 @@ class EvalMetric:
             pending = self._pending[device] = Totals(device, self._total_count)
         pending.push(kernel, arrays, type(self).__name__)
 
-    def _settle(self) -> None:
+    def _add_pending(self) -> None:
         """Add to the sums what batches have added on devices, waiting for it."""
         if not self._pending and not self._retired:
             return
@@ -235,11 +235,11 @@ class EvalMetric:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for copies and files, which hold no arrays of devices."""
-        self._settle()
+        self._add_pending()
         return self.__dict__
 
     def reset(self) -> None:
-        """Forget everything."""
+        """Clear all sums, local and global."""
         self._pending, self._retired = {}, []
         self.num_inst = 0
         self.sum_metric = 0.0
@@ -247,14 +247,14 @@ class EvalMetric:
         self.global_sum_metric = 0.0
 
     def reset_local(self) -> None:
-        """Forget the local sums."""
+        """Clear the local sums."""
         self._retired += self._pending.values()
         self._pending = {}
         self._num_inst = 0
         self._sum_metric = 0.0
 
     def get(self) -> tuple[Any, Any]:
-        """Return name and value since the last `reset` or `reset_local`; NaN before any batch."""
+        """Return name and value since the last `reset_local` or `reset`; NaN without a batch."""
         if self.num_inst == 0:
             return self.name, math.nan
         return self.name, self.sum_metric / self.num_inst
@@ -268,11 +268,11 @@ class EvalMetric:
         return self.name, self.global_sum_metric / self.global_num_inst
 
     def get_name_value(self) -> list[NameValue]:
-        """Return what `get` does as a list of pairs."""
+        """Return `get` as a list of (name, value) pairs."""
         return _pairs(*self.get())
 
     def get_global_name_value(self) -> list[NameValue]:
-        """Return what `get_global` does as a list of pairs."""
+        """Return `get_global` as a list of (name, value) pairs."""
         return _pairs(*self.get_global())
 
 

@@ -14,13 +14,13 @@ _create = get_create_func(EvalMetric, "metric")
 
 
 def create(metric: Any, *args: Any, **kwargs: Any) -> EvalMetric:
-    """Return a metric.
+    """Create a metric from its name, a function, or a list.
 
     Args:
-        metric: A metric (returned as it is), a name such as ``"acc"``, a function of NumPy arrays
-            ``(label, pred)``, a list of these, or JSON of `EvalMetric.get_config`.
-        *args: Arguments of the metric's class.
-        **kwargs: Arguments of the metric's class.
+        metric: A name such as ``"acc"``; a function ``feval(label, pred)`` of NumPy arrays; a list
+            of these; JSON of `EvalMetric.get_config`; or a metric, which is returned as it is.
+        *args: Positional arguments of the metric's class.
+        **kwargs: Keyword arguments of the metric's class.
 
     Raises:
         ArgumentError: There is no metric of this name.
@@ -39,13 +39,13 @@ def create(metric: Any, *args: Any, **kwargs: Any) -> EvalMetric:
 @register
 @alias("composite")
 class CompositeEvalMetric(EvalMetric):
-    """Several metrics, updated together; `get` returns lists of names and values.
+    """Several metrics that are updated together; `get` returns lists of names and values.
 
     Args:
         metrics: Metrics, or whatever `create` takes.
-        name: Name of the whole, which nothing shows.
-        output_names: Which predictions `update_dict` hands on; None for all.
-        label_names: Which labels `update_dict` hands on; None for all.
+        name: Name of the composite; `get` does not return it.
+        output_names: Names of the predictions that `update_dict` passes on; None for all.
+        label_names: Names of the labels that `update_dict` passes on; None for all.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class CompositeEvalMetric(EvalMetric):
         """Return one of the metrics.
 
         Raises:
-            ArgumentError: There are fewer.
+            ArgumentError: There is no metric of this index.
         """
         if not -len(self.metrics) <= index < len(self.metrics):
             raise ArgumentError(
@@ -121,7 +121,7 @@ class CompositeEvalMetric(EvalMetric):
         )
 
     def get_config(self) -> dict[str, Any]:
-        """Return the configuration with those of all metrics."""
+        """Return the configuration, including those of all metrics."""
         return {
             **super().get_config(),
             "metrics": [metric.get_config() for metric in self.metrics],

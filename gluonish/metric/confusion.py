@@ -33,13 +33,13 @@ class _BinaryMetric(EvalMetric):
     _total_count = 2 + 1 + 4
 
     def reset(self) -> None:
-        """Forget everything."""
+        """Clear all sums, local and global."""
         super().reset()
         self._local_counts = np.zeros(4)
         self._global_counts = np.zeros(4)
 
     def reset_local(self) -> None:
-        """Forget the local sums."""
+        """Clear the local sums."""
         super().reset_local()
         self._local_counts = np.zeros(4)
 
@@ -53,7 +53,7 @@ class _BinaryMetric(EvalMetric):
             preds: List of scores (N, 2), or one NDArray.
 
         Raises:
-            ArgumentError: Labels and predictions differ in number.
+            ArgumentError: The numbers of labels and predictions differ.
         """
         found = pairs(labels, preds)
         for label, pred in found:
@@ -128,16 +128,17 @@ def _count_others(xp: ModuleType, classes: Any) -> Any:
 
 @register
 class F1(_BinaryMetric):
-    """The harmonic mean of precision and recall of class 1; 0 where neither is positive.
+    """F1 score: the harmonic mean of precision and recall of class 1; 0 where both are 0.
 
     Args:
-        name: What `get` calls the value.
-        output_names: Which predictions `update_dict` takes; None for all.
-        label_names: Which labels `update_dict` takes; None for all.
-        average: ``"macro"``: the mean over batches; ``"micro"``: over all labels at once.
+        name: Name of the metric, as `get` returns it.
+        output_names: Names of the predictions that `update_dict` uses; None for all.
+        label_names: Names of the labels that `update_dict` uses; None for all.
+        average: ``"macro"``: compute it for each batch and average; ``"micro"``: compute it from
+            all labels together.
 
     Raises:
-        ArgumentError: for another ``average``.
+        ArgumentError: ``average`` is another one.
     """
 
     def __init__(
@@ -159,18 +160,19 @@ class F1(_BinaryMetric):
 
 @register
 class MCC(_BinaryMetric):
-    """Matthews' correlation of labels and predicted classes, two of them, in -1..1.
+    """Matthews correlation coefficient of two classes, in [-1, 1].
 
-    Empty rows and columns of the confusion matrix are left out of the denominator.
+    Rows and columns of the confusion matrix that are all 0 are left out of the denominator.
 
     Args:
-        name: What `get` calls the value.
-        output_names: Which predictions `update_dict` takes; None for all.
-        label_names: Which labels `update_dict` takes; None for all.
-        average: ``"macro"``: the mean over batches; ``"micro"``: over all labels at once.
+        name: Name of the metric, as `get` returns it.
+        output_names: Names of the predictions that `update_dict` uses; None for all.
+        label_names: Names of the labels that `update_dict` uses; None for all.
+        average: ``"macro"``: compute it for each batch and average; ``"micro"``: compute it from
+            all labels together.
 
     Raises:
-        ArgumentError: for another ``average``.
+        ArgumentError: ``average`` is another one.
     """
 
     def __init__(
@@ -198,13 +200,13 @@ class MCC(_BinaryMetric):
 
 @register
 class PCC(EvalMetric):
-    """Pearson's correlation of labels and predicted classes, any number of them; NaN for only one.
+    """Multi-class correlation of labels and predicted classes; NaN if there is only one class.
 
     Args:
-        name: What `get` calls the value.
-        output_names: Which predictions `update_dict` takes; None for all.
-        label_names: Which labels `update_dict` takes; None for all.
-        has_global_stats: Whether `get_global` has a value of its own.
+        name: Name of the metric, as `get` returns it.
+        output_names: Names of the predictions that `update_dict` uses; None for all.
+        label_names: Names of the labels that `update_dict` uses; None for all.
+        has_global_stats: Whether to keep global sums, for `get_global`.
 
     """
 
@@ -221,11 +223,11 @@ class PCC(EvalMetric):
     @property
     def k(self) -> int:
         """Number of classes seen, at least 2."""
-        self._settle()
+        self._add_pending()
         return self._k
 
     def reset(self) -> None:
-        """Forget everything."""
+        """Clear all sums, local and global."""
         self._unread: list[tuple[Totals, bool]] = []
         self._unread_size = 0
         self._global_num_inst = 0
@@ -233,20 +235,20 @@ class PCC(EvalMetric):
         self.reset_local()
 
     def reset_local(self) -> None:
-        """Forget the local counts."""
+        """Clear the local counts."""
         self._unread = [(codes, False) for codes, _ in self._unread]
         self._num_inst = 0
         self._local = _no_counts(self._k)
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Add one batch.
+        """Update the metric with one batch.
 
         Args:
             labels: List of arrays of N classes, or one NDArray.
             preds: List of scores (N, classes), or one NDArray.
 
         Raises:
-            ArgumentError: Labels and predictions differ in number.
+            ArgumentError: The numbers of labels and predictions differ.
         """
         for label, pred in pairs(labels, preds):
             same = pred.shape == label.shape
@@ -258,10 +260,10 @@ class PCC(EvalMetric):
         self._num_inst += 1
         self._global_num_inst += 1
         if self._unread_size > _MAX_UNREAD:
-            self._settle()
+            self._add_pending()
 
     def _keep_classes(self, label: Any, pred: Any, axis: int | None) -> None:
-        """Have labels and predicted classes listed; `_settle` counts them, once k is known."""
+        """Have labels and predicted classes listed; `_add_pending` counts them, once k is known."""
         kernel = partial(_list_classes, axis)
         if isinstance(label, NDArray) and isinstance(pred, NDArray):
             listed = Totals(pred._device, 2 * label.size)
@@ -273,7 +275,7 @@ class PCC(EvalMetric):
             kernel(np, classes, to_host(label), to_host(pred))
             self._count(classes, local=True)
 
-    def _settle(self) -> None:
+    def _add_pending(self) -> None:
         """Count the classes that were listed, waiting for them."""
         unread, self._unread, self._unread_size = self._unread, [], 0
         for listed, local in unread:
@@ -297,13 +299,13 @@ class PCC(EvalMetric):
     @property
     def sum_metric(self) -> float:
         """The correlation since the last `reset_local`, times ``num_inst``."""
-        self._settle()
+        self._add_pending()
         return _correlation(self._local) * self._num_inst
 
     @property
     def global_sum_metric(self) -> float:
         """The correlation since the last `reset`, times ``global_num_inst``."""
-        self._settle()
+        self._add_pending()
         return _correlation(self._global) * self._global_num_inst
 
 

@@ -14,15 +14,15 @@ Feval = Callable[[Any, Any], Any]
 
 @register
 class CustomMetric(EvalMetric):
-    """The mean of a function's value over batches.
+    """The mean of a function's values over batches.
 
     Args:
-        feval: Called with the NumPy arrays (label, pred); returns a number, or a sum and the number
-            of instances in it.
-        name: What `get` calls the value; None for the function's name.
-        allow_extra_outputs: Whether there may be more predictions than labels; the rest is ignored.
-        output_names: Which predictions `update_dict` takes; None for all.
-        label_names: Which labels `update_dict` takes; None for all.
+        feval: Called with NumPy arrays ``(label, pred)``; returns a number, or a pair (sum, count).
+        name: Name of the metric, as `get` returns it; None for the function's name.
+        allow_extra_outputs: Whether to ignore predictions beyond the number of labels; if not, they
+            are an error.
+        output_names: Names of the predictions that `update_dict` uses; None for all.
+        label_names: Names of the labels that `update_dict` uses; None for all.
     """
 
     def __init__(
@@ -39,14 +39,14 @@ class CustomMetric(EvalMetric):
         self._allow_extra_outputs = allow_extra_outputs
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Add one batch.
+        """Update the metric with one batch.
 
         Args:
             labels: List of label arrays, or one NDArray.
             preds: List of prediction arrays, or one NDArray.
 
         Raises:
-            ArgumentError: There are not as many predictions as labels, and they are not allowed.
+            ArgumentError: The numbers of labels and predictions differ.
         """
         labels = [labels] if isinstance(labels, NDArray) else labels
         preds = [preds] if isinstance(preds, NDArray) else preds
@@ -58,7 +58,7 @@ class CustomMetric(EvalMetric):
             self._add(float(total), count)
 
     def get_config(self) -> dict[str, Any]:
-        """Refused: a function cannot be written as JSON.
+        """Not available: a function cannot be written as JSON.
 
         Raises:
             NotSupportedError: Always.
@@ -80,9 +80,10 @@ def np(
     """Return a `CustomMetric` of a function of NumPy arrays.
 
     Args:
-        numpy_feval: Called with the NumPy arrays (label, pred); returns a number, or a sum and the
-            number of instances in it.
-        name: What `get` calls the value; None for the function's name.
-        allow_extra_outputs: Whether there may be more predictions than labels.
+        numpy_feval: Called with NumPy arrays ``(label, pred)``; returns a number, or a pair
+            (sum, count).
+        name: Name of the metric, as `get` returns it; None for the function's name.
+        allow_extra_outputs: Whether to ignore predictions beyond the number of labels; if not, they
+            are an error.
     """
     return CustomMetric(numpy_feval, name, allow_extra_outputs)

@@ -14,12 +14,12 @@ __all__ = ["Caffe", "Loss", "Torch"]
 
 @register
 class Loss(EvalMetric):
-    """The mean over all elements of the outputs, which are losses; labels are ignored.
+    """The mean of the outputs, for networks whose outputs are losses; labels are ignored.
 
     Args:
-        name: What `get` calls the value.
-        output_names: Which outputs `update_dict` takes; None for all.
-        label_names: Accepted as everywhere.
+        name: Name of the metric, as `get` returns it.
+        output_names: Names of the outputs that `update_dict` uses; None for all.
+        label_names: Accepted without effect.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Loss(EvalMetric):
     def update(  # pyright: ignore[reportIncompatibleMethodOverride]  # MXNet's names
         self, _: Any, preds: Any
     ) -> None:
-        """Add one batch.
+        """Update the metric with one batch.
 
         Args:
             _: Ignored.
@@ -52,12 +52,12 @@ def _add_up(xp: ModuleType, totals: Any, pred: Any) -> None:
 
 @register
 class Torch(Loss):
-    """`Loss` under the name that criterions of Torch had.
+    """`Loss` under another name, for programs that used Torch criterions.
 
     Args:
-        name: What `get` calls the value.
-        output_names: Which outputs `update_dict` takes; None for all.
-        label_names: Accepted as everywhere.
+        name: Name of the metric, as `get` returns it.
+        output_names: Names of the outputs that `update_dict` uses; None for all.
+        label_names: Accepted without effect.
     """
 
     def __init__(
@@ -71,12 +71,12 @@ class Torch(Loss):
 
 @register
 class Caffe(Loss):
-    """`Loss` under the name that criterions of Caffe had.
+    """`Loss` under another name, for programs that used Caffe losses.
 
     Args:
-        name: What `get` calls the value.
-        output_names: Which outputs `update_dict` takes; None for all.
-        label_names: Accepted as everywhere.
+        name: Name of the metric, as `get` returns it.
+        output_names: Names of the outputs that `update_dict` uses; None for all.
+        label_names: Accepted without effect.
     """
 
     def __init__(

@@ -18,14 +18,14 @@ class _LogLikelihood(EvalMetric):
     eps: float
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Add one batch.
+        """Update the metric with one batch.
 
         Args:
             labels: List of class arrays of N elements, or one NDArray.
             preds: List of probabilities (N, classes), or one NDArray.
 
         Raises:
-            ArgumentError: Labels and predictions differ in number.
+            ArgumentError: The numbers of labels and predictions differ.
         """
         for label, pred in pairs(labels, preds):
             if len(pred.shape) != 2 or pred.shape[0] != label.size:
@@ -39,13 +39,13 @@ class _LogLikelihood(EvalMetric):
 @register
 @alias("ce")
 class CrossEntropy(_LogLikelihood):
-    """Cross entropy: the mean of ``-log(p + eps)`` over labels, with the label's probability p.
+    """Cross entropy: the mean of ``-log(p + eps)``, p the predicted probability of the label.
 
     Args:
-        eps: Added to the probability.
-        name: What `get` calls the value.
-        output_names: Which predictions `update_dict` takes; None for all.
-        label_names: Which labels `update_dict` takes; None for all.
+        eps: Added to the probability, so that the logarithm is finite.
+        name: Name of the metric, as `get` returns it.
+        output_names: Names of the predictions that `update_dict` uses; None for all.
+        label_names: Names of the labels that `update_dict` uses; None for all.
     """
 
     def __init__(
@@ -65,10 +65,10 @@ class NegativeLogLikelihood(_LogLikelihood):
     """Negative log-likelihood: the mean of ``-log(p + eps)`` over labels.
 
     Args:
-        eps: Added to the probability.
-        name: What `get` calls the value.
-        output_names: Which predictions `update_dict` takes; None for all.
-        label_names: Which labels `update_dict` takes; None for all.
+        eps: Added to the probability, so that the logarithm is finite.
+        name: Name of the metric, as `get` returns it.
+        output_names: Names of the predictions that `update_dict` uses; None for all.
+        label_names: Names of the labels that `update_dict` uses; None for all.
     """
 
     def __init__(
@@ -84,14 +84,14 @@ class NegativeLogLikelihood(_LogLikelihood):
 
 @register
 class Perplexity(EvalMetric):
-    """``exp`` of the mean of ``-log p`` over labels, with the label's probability p.
+    """Perplexity: ``exp`` of the mean of ``-log p``, where p is the label's probability.
 
     Args:
-        ignore_label: A class that does not count, such as padding; None for none.
+        ignore_label: Label to leave out, such as padding; None for none.
         axis: Axis of the classes in predictions.
-        name: What `get` calls the value.
-        output_names: Which predictions `update_dict` takes; None for all.
-        label_names: Which labels `update_dict` takes; None for all.
+        name: Name of the metric, as `get` returns it.
+        output_names: Names of the predictions that `update_dict` uses; None for all.
+        label_names: Names of the labels that `update_dict` uses; None for all.
     """
 
     def __init__(
@@ -109,14 +109,14 @@ class Perplexity(EvalMetric):
         self.axis = axis
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Add one batch.
+        """Update the metric with one batch.
 
         Args:
             labels: List of class arrays of N elements, or one NDArray.
             preds: List of probabilities of N times the classes, or one NDArray.
 
         Raises:
-            ArgumentError: Labels and predictions differ in number.
+            ArgumentError: The numbers of labels and predictions differ.
         """
         for label, pred in pairs(labels, preds):
             shape = pred.shape

@@ -25,7 +25,7 @@ class _Distance(EvalMetric):
     """A number for each batch, averaged over batches; vectors count as columns."""
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Add one batch.
+        """Update the metric with one batch.
 
         Args:
             labels: List of arrays of numbers, or one NDArray.
@@ -63,12 +63,12 @@ def _add_distance(
 
 @register
 class MAE(_Distance):
-    """The mean absolute difference of labels and predictions, averaged over batches.
+    """Mean absolute error, averaged over batches.
 
     Args:
-        name: What `get` calls the value.
-        output_names: Which predictions `update_dict` takes; None for all.
-        label_names: Which labels `update_dict` takes; None for all.
+        name: Name of the metric, as `get` returns it.
+        output_names: Names of the predictions that `update_dict` uses; None for all.
+        label_names: Names of the labels that `update_dict` uses; None for all.
     """
 
     def __init__(
@@ -86,12 +86,12 @@ class MAE(_Distance):
 
 @register
 class MSE(_Distance):
-    """The mean squared difference of labels and predictions, averaged over batches.
+    """Mean squared error, averaged over batches.
 
     Args:
-        name: What `get` calls the value.
-        output_names: Which predictions `update_dict` takes; None for all.
-        label_names: Which labels `update_dict` takes; None for all.
+        name: Name of the metric, as `get` returns it.
+        output_names: Names of the predictions that `update_dict` uses; None for all.
+        label_names: Names of the labels that `update_dict` uses; None for all.
     """
 
     def __init__(
@@ -109,12 +109,12 @@ class MSE(_Distance):
 
 @register
 class RMSE(_Distance):
-    """The root of the mean squared difference of each batch, averaged over batches.
+    """Root mean squared error of each batch, averaged over batches.
 
     Args:
-        name: What `get` calls the value.
-        output_names: Which predictions `update_dict` takes; None for all.
-        label_names: Which labels `update_dict` takes; None for all.
+        name: Name of the metric, as `get` returns it.
+        output_names: Names of the predictions that `update_dict` uses; None for all.
+        label_names: Names of the labels that `update_dict` uses; None for all.
     """
 
     def __init__(
@@ -136,16 +136,17 @@ Moments = tuple[float, float, float]
 @register
 @alias("pearsonr")
 class PearsonCorrelation(EvalMetric):
-    """Pearson's correlation of labels and predictions.
+    """Pearson correlation of labels and predictions.
 
     Args:
-        name: What `get` calls the value.
-        output_names: Which predictions `update_dict` takes; None for all.
-        label_names: Which labels `update_dict` takes; None for all.
-        average: ``"macro"``: the mean over batches; ``"micro"``: over all elements at once.
+        name: Name of the metric, as `get` returns it.
+        output_names: Names of the predictions that `update_dict` uses; None for all.
+        label_names: Names of the labels that `update_dict` uses; None for all.
+        average: ``"macro"``: compute it for each batch and average; ``"micro"``: compute it from
+            all elements together.
 
     Raises:
-        ArgumentError: for another ``average``.
+        ArgumentError: ``average`` is another one.
     """
 
     # Behind sum and count: what `_moments` gives, of all elements so far.
@@ -162,12 +163,12 @@ class PearsonCorrelation(EvalMetric):
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
     def reset_micro(self) -> None:
-        """Forget what ``average="micro"`` keeps."""
-        self._settle()
+        """Clear the sums of ``average="micro"``."""
+        self._add_pending()
         self._all = np.zeros(6)
 
     def reset(self) -> None:
-        """Forget everything."""
+        """Clear all sums, local and global."""
         super().reset()
         self.reset_micro()
 
@@ -190,18 +191,18 @@ class PearsonCorrelation(EvalMetric):
             label: Array of labels.
             pred: Array of predictions, of the same size.
         """
-        self._settle()
+        self._add_pending()
         self._all[5] = _merged(np, self._all, _moments(np, label, pred))[5]
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Add one batch.
+        """Update the metric with one batch.
 
         Args:
             labels: List of arrays of numbers, or one NDArray.
             preds: List of arrays of the labels' shapes, or one NDArray.
 
         Raises:
-            ArgumentError: Labels and predictions differ in number or shape.
+            ArgumentError: Labels and predictions differ in number or in shape.
         """
         kernel = _add_correlation if self.average == "macro" else _add_moments
         for label, pred in pairs(labels, preds):

@@ -68,7 +68,7 @@ class Totals:
         """Wait for all that was pushed, and return the numbers.
 
         Raises:
-            OperatorError: if a kernel, or what computes an array that it reads, failed.
+            OperatorError: A kernel, or what computes an array that it reads, failed.
         """
         current_engine().wait(self._var)
         return self._device.to_host(self._raw)

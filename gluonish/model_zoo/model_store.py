@@ -46,16 +46,16 @@ def short_hash(name: str) -> str:
 
 
 def get_model_file(name: str, root: str | os.PathLike[str] | None = None) -> str:
-    """Return the path of a model's weights, fetched where they are missing or damaged.
+    """Return the path of a model's weights; download them if they are missing or damaged.
 
     Args:
         name: Model name, such as ``resnet50_v1``.
-        root: Folder of the weights, made if it is missing; ``$MXNET_HOME/models`` by default.
+        root: Folder of the weights, created if missing; ``$MXNET_HOME/models`` by default.
 
     Raises:
         ArgumentError: No weights of that name were published.
-        DownloadError: They cannot be fetched, are not what was published, or do not fit on the
-            disk.
+        DownloadError: They cannot be downloaded, have another SHA-1 than published, or do not fit
+            on the disk.
     """
     target = weights_path(name, root)
     if is_published(target, WEIGHT_HASHES[name]):
@@ -68,7 +68,7 @@ def get_model_file(name: str, root: str | os.PathLike[str] | None = None) -> str
 
 
 def purge(root: str | os.PathLike[str] | None = None) -> None:
-    """Remove all weights, and what unfinished downloads left, from the folder of the weights.
+    """Delete all weights and unfinished downloads from the folder of the weights.
 
     Args:
         root: The folder; ``$MXNET_HOME/models`` by default.

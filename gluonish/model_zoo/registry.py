@@ -14,13 +14,13 @@ _makers: dict[str, Callable[..., HybridBlock]] = {}
 
 
 def register_model(name: str) -> Callable[[Maker], Maker]:
-    """Return a decorator that makes a function known to `get_model`.
+    """Return a decorator that registers a model function with `get_model`.
 
     Args:
         name: Model name in lower case, as pretrained weights are called: ``mobilenet1.0``.
 
     Raises:
-        ArgumentError: if the name is taken.
+        ArgumentError: The name is taken.
     """
 
     def register(maker: Maker) -> Maker:
@@ -35,19 +35,19 @@ def register_model(name: str) -> Callable[[Maker], Maker]:
 
 
 def model_names() -> list[str]:
-    """Return the names that `get_model` takes, sorted."""
+    """Return the names of all models, sorted."""
     return sorted(_makers)
 
 
 def get_model(name: str, **kwargs: Any) -> HybridBlock:
-    """Return a network of the zoo.
+    """Create a network of the model zoo by its name.
 
     Args:
-        name: Such as ``"resnet50_v1"``, in any case.
-        **kwargs: Arguments of the family: ``pretrained``, ``ctx``, ``root``, ``classes`` ...
+        name: Name of the model, such as ``"resnet50_v1"``; its case does not matter.
+        **kwargs: Arguments of the model: ``pretrained``, ``ctx``, ``root``, ``classes`` ...
 
     Raises:
-        ArgumentError: if there is no network of this name.
+        ArgumentError: There is no network of this name.
     """
     maker = _makers.get(name.lower())
     if maker is None:

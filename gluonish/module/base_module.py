@@ -34,7 +34,7 @@ __all__ = ["BaseModule"]
 
 
 class BaseModule(ModuleInterface):
-    """Base of modules: a subclass defines what a step is, and has the loops from here.
+    """Base class of modules: the training and evaluation loops over a subclass's single steps.
 
     What it defines, the argument and the attributes are those of `ModuleInterface`.
     """
@@ -42,7 +42,7 @@ class BaseModule(ModuleInterface):
     # -- loops -----------------------------------------------------------------------------------
 
     def forward_backward(self, data_batch: Any) -> None:
-        """Compute outputs and gradients of a batch, as in training."""
+        """Run forward and backward on a batch, in training mode."""
         self.forward(data_batch, is_train=True)
         self.backward()
 
@@ -57,17 +57,17 @@ class BaseModule(ModuleInterface):
         epoch: int = 0,
         sparse_row_id_fn: Any = None,
     ) -> list[tuple[str, float]]:
-        """Evaluate the predictions for what an iterator gives; padding counts, as in MXNet.
+        """Evaluate metrics over the batches of an iterator; padding counts, as in MXNet.
 
         Args:
             eval_data: The iterator.
             eval_metric: A metric, or what `metric.create` takes.
-            num_batch: At most how many batches; None for all.
+            num_batch: Largest number of batches; None for all.
             batch_end_callback: Called after each batch with a `BatchEndParam`; or a list.
             score_end_callback: Called at the end; or a list.
-            reset: Whether the iterator is reset first.
-            epoch: The epoch that callbacks are told.
-            sparse_row_id_fn: As of `prepare`.
+            reset: Whether to reset the iterator first.
+            epoch: Number of the epoch, passed to callbacks.
+            sparse_row_id_fn: See `prepare`.
 
         Returns:
             Names and values.
@@ -111,9 +111,9 @@ class BaseModule(ModuleInterface):
 
         Args:
             eval_data: The iterator.
-            num_batch: At most how many batches; None for all.
-            reset: Whether the iterator is reset first.
-            sparse_row_id_fn: As of `prepare`.
+            num_batch: Largest number of batches; None for all.
+            reset: Whether to reset the iterator first.
+            sparse_row_id_fn: See `prepare`.
 
         Raises:
             ModuleStateError: The module has no weights.
@@ -138,16 +138,16 @@ class BaseModule(ModuleInterface):
         always_output_list: bool = False,
         sparse_row_id_fn: Any = None,
     ) -> Any:
-        """Return predictions for what an iterator gives, without padding.
+        """Return the predictions for all batches of an iterator, without padding.
 
         Args:
-            eval_data: The iterator; or an array, which is one batch.
-            num_batch: At most how many batches; None for all.
-            merge_batches: Whether batches are put together; else there is a list of outputs for
-                each.
-            reset: Whether the iterator is reset first.
-            always_output_list: Whether one output is a list, too.
-            sparse_row_id_fn: As of `prepare`.
+            eval_data: The iterator; or an array, which is taken as one batch.
+            num_batch: Largest number of batches; None for all.
+            merge_batches: Whether to concatenate the batches; if not, the result is a list of
+                outputs for each batch.
+            reset: Whether to reset the iterator first.
+            always_output_list: Whether to return a list even for a single output.
+            sparse_row_id_fn: See `prepare`.
 
         Returns:
             An array, or a list with one for each output; or a list of such lists.
@@ -209,31 +209,33 @@ class BaseModule(ModuleInterface):
         monitor: Monitor | None = None,
         sparse_row_id_fn: Any = None,
     ) -> None:
-        """Train: bind, initialize, and for each epoch forward, backward, update over all batches.
+        """Train: bind and initialize, then run forward, backward and update on each batch.
 
         Args:
             train_data: The iterator of training data.
-            eval_data: Another, to evaluate after each epoch; None for none.
+            eval_data: Iterator to evaluate on after each epoch; None for none.
             eval_metric: A metric of the training data, or what `metric.create` takes.
             epoch_end_callback: Called after each epoch with its number, the network, weights and
                 auxiliary states; or a list.
             batch_end_callback: Called after each batch with a `BatchEndParam`; or a list.
-            kvstore: As of `init_optimizer`.
-            optimizer: As of `init_optimizer`.
-            optimizer_params: As of `init_optimizer`.
+            kvstore: See `init_optimizer`.
+            optimizer: See `init_optimizer`.
+            optimizer_params: See `init_optimizer`.
             eval_end_callback: Called after each evaluation with a `BatchEndParam`; or a list.
             eval_batch_end_callback: Called after each of its batches; or a list.
-            initializer: As of `init_params`.
-            arg_params: First weights by name. An initialized module has its own, and warns.
-            aux_params: First auxiliary states by name.
-            allow_missing: Whether ``initializer`` makes those that are missing.
-            force_rebind: Whether to bind a module that is bound.
-            force_init: Whether to initialize weights and optimizer where they are.
+            initializer: See `init_params`.
+            arg_params: Initial weights by name; a module that is initialized already ignores them,
+                with a warning.
+            aux_params: Initial auxiliary states by name.
+            allow_missing: Whether missing ones are created by ``initializer``; if not, they are an
+                error.
+            force_rebind: Whether to bind again if the module is bound already.
+            force_init: Whether to initialize weights and optimizer again if they are already.
             begin_epoch: Number of the first epoch.
-            num_epoch: Number behind the last one.
+            num_epoch: Number of the epoch to stop before.
             validation_metric: The metric of ``eval_data``; None for ``eval_metric``.
-            monitor: Watches the executors.
-            sparse_row_id_fn: As of `prepare`.
+            monitor: `Monitor` to install; None for none.
+            sparse_row_id_fn: See `prepare`.
 
         Raises:
             ArgumentError: ``num_epoch`` is None.
@@ -304,7 +306,7 @@ class BaseModule(ModuleInterface):
     # -- weights ---------------------------------------------------------------------------------
 
     def save_params(self, fname: str) -> None:
-        """Write weights and auxiliary states to a ``.params`` file."""
+        """Save weights and auxiliary states to a ``.params`` file."""
         arguments, auxiliary = self.get_params()
         kinds = (("arg", arguments), ("aux", auxiliary))
         save_arrays(
@@ -312,7 +314,7 @@ class BaseModule(ModuleInterface):
         )
 
     def load_params(self, fname: str) -> None:
-        """Set weights and auxiliary states from a ``.params`` file.
+        """Load weights and auxiliary states from a ``.params`` file.
 
         Raises:
             MissingFileError: There is no such file.

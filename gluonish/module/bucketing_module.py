@@ -30,22 +30,22 @@ SymGen = Callable[[Key], Any]
 
 
 class BucketingModule(ComputedModule):
-    """A network for each bucket of inputs, made when the first batch of it comes.
+    """A module with one network per bucket of input lengths, created when first needed.
 
-    All have the weights, the gradients and the memory of the default bucket, which must be the
-    largest: it has every weight of the others.
+    All networks share the weights, gradients and memory of the default bucket, which must be the
+    largest and have every weight of the others.
 
     Args:
-        sym_gen: Called with a bucket's key; returns its network, or with it the names of data and
-            of labels.
+        sym_gen: Function of a bucket key that returns its Symbol, or a tuple of it, data names and
+            label names.
         default_bucket_key: The key of the largest bucket.
-        logger: Where to log.
-        context: The device, or a list.
-        work_load_list: The load of each device.
-        fixed_param_names: Weights that are not trained.
-        state_names: Arguments that are neither data nor weights.
-        group2ctxs: Devices of each ``ctx_group``.
-        compression_params: As of `KVStore.set_gradient_compression`.
+        logger: Logger for messages.
+        context: Device, or list of devices.
+        work_load_list: Relative share of the batch for each device.
+        fixed_param_names: Names of weights that are not trained.
+        state_names: Names of arguments that are states, neither data nor weights.
+        group2ctxs: Dict from ``ctx_group`` to device or devices.
+        compression_params: See `KVStore.set_gradient_compression`.
 
     Raises:
         ArgumentError: ``default_bucket_key`` is None, or the network lacks one of the names.
@@ -111,7 +111,7 @@ class BucketingModule(ComputedModule):
     def switch_bucket(
         self, bucket_key: Key, data_shapes: Sequence[Any], label_shapes: Sequence[Any] | None = None
     ) -> None:
-        """Go on with a bucket, which is bound if it is new.
+        """Switch to a bucket; bind it if it is new.
 
         Args:
             bucket_key: Its key.
@@ -190,7 +190,7 @@ class BucketingModule(ComputedModule):
 
     @property
     def data_names(self) -> list[str]:
-        """Names of the data."""
+        """Names of the data inputs."""
         return self._current("data_names").data_names if self.binded else self._made.data_names
 
     @property
@@ -293,7 +293,7 @@ class BucketingModule(ComputedModule):
         self._current("update").update()
 
     def install_monitor(self, mon: Monitor) -> None:
-        """Have a monitor watch the executors of all buckets, and of those to come."""
+        """Install a monitor on the executors of all buckets, present and future."""
         self._expect_bound("install_monitor")
         self._monitor = mon
         for module in self._buckets.values():
@@ -302,16 +302,16 @@ class BucketingModule(ComputedModule):
     # -- files -----------------------------------------------------------------------------------
 
     def save_checkpoint(self, prefix: str, epoch: int, remove_amp_cast: bool = False) -> None:
-        """Write the networks of all buckets so far, their keys, and the weights.
+        """Save the networks of all buckets so far, their keys, and the weights.
 
         Args:
             prefix: Files are ``prefix.buckets``, ``prefix-10-symbol.json`` for the bucket 10, and
                 ``prefix-0003.params`` for epoch 3.
             epoch: Number of the epoch.
-            remove_amp_cast: Whether casts that mixed precision put in are left out.
+            remove_amp_cast: Whether to leave out casts that mixed precision has inserted.
 
         Raises:
-            ArgumentError: A key is no int, which the file of keys cannot hold.
+            ArgumentError: A key is not an int, which the file of keys cannot hold.
         """
         arguments, auxiliary = self.get_params()
         keys = list(self._buckets)
@@ -340,16 +340,16 @@ class BucketingModule(ComputedModule):
         """Return a module of a checkpoint, with its weights; it is not bound yet.
 
         Args:
-            prefix: As it was given to `save_checkpoint`.
-            epoch: Likewise.
-            sym_gen: As of `BucketingModule`.
-            default_bucket_key: As of `BucketingModule`.
+            prefix: The prefix passed to `save_checkpoint`.
+            epoch: The epoch passed to `save_checkpoint`.
+            sym_gen: See `BucketingModule`.
+            default_bucket_key: See `BucketingModule`.
             **kwargs: Its other arguments.
 
         Raises:
             ArgumentError: ``sym_gen`` or ``default_bucket_key`` is None.
             MissingFileError: A file does not exist.
-            FileFormatError: It is something else.
+            FileFormatError: A file is damaged or of another kind.
         """
         filename = f"{prefix}.buckets"
         arrays = load_arrays(filename)
@@ -378,7 +378,7 @@ class BucketingModule(ComputedModule):
         Args:
             sym_dict: Networks by the keys of their buckets, used in place of those of ``sym_gen``.
             sym_gen: As of `BucketingModule`; it tells the names of data and labels.
-            default_bucket_key: As of `BucketingModule`.
+            default_bucket_key: See `BucketingModule`.
             arg_params: Weights by name.
             aux_params: Auxiliary states by name.
             **kwargs: The other arguments of `BucketingModule`.

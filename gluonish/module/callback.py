@@ -42,13 +42,13 @@ def _check_positive(who: str, name: str, value: float) -> None:
 def module_checkpoint(
     mod: _SavesCheckpoints, prefix: str, period: int = 1, save_optimizer_states: bool = False
 ) -> Callable[..., None]:
-    """Return a callback for the end of an epoch, which has a module write its checkpoint.
+    """Return an epoch-end callback that saves a checkpoint of a module.
 
     Args:
         mod: The module; its ``save_checkpoint`` is called.
-        prefix: What the files' names begin with.
-        period: Every how many epochs; below 1 means 1.
-        save_optimizer_states: Whether the optimizer's states are written as well.
+        prefix: Prefix of the files' paths.
+        period: Number of epochs between two checkpoints; below 1 means 1.
+        save_optimizer_states: Whether to save the optimizer's states, too.
     """
     every = int(max(1, period))
 
@@ -60,11 +60,11 @@ def module_checkpoint(
 
 
 def do_checkpoint(prefix: str, period: int = 1) -> Callable[[int, Symbol, Arrays, Arrays], None]:
-    """Return a callback for the end of an epoch, which writes a checkpoint.
+    """Return an epoch-end callback that saves a checkpoint.
 
     Args:
         prefix: Files are ``prefix-symbol.json`` and, after the first epoch, ``prefix-0001.params``.
-        period: Every how many epochs; below 1 means 1.
+        period: Number of epochs between two checkpoints; below 1 means 1.
     """
     every = int(max(1, period))
 
@@ -76,11 +76,11 @@ def do_checkpoint(prefix: str, period: int = 1) -> Callable[[int, Symbol, Arrays
 
 
 def log_train_metric(period: int, auto_reset: bool = False) -> Callable[[BatchEndParams], None]:
-    """Return a callback for the end of a batch, which logs the training metric.
+    """Return a batch-end callback that logs the training metric.
 
     Args:
-        period: Every how many batches.
-        auto_reset: Whether the metric starts anew then; its sums over the epoch go on.
+        period: Number of batches between two lines.
+        auto_reset: Whether to reset the metric's local sums after logging.
 
     Raises:
         ArgumentError: ``period`` is not positive.
@@ -99,14 +99,14 @@ def log_train_metric(period: int, auto_reset: bool = False) -> Callable[[BatchEn
 
 
 class Speedometer:
-    """Callback for the end of a batch: logs the speed in samples per second, and the metrics.
+    """Batch-end callback that logs the speed in samples per second, and the metrics.
 
     The time begins with the first batch that it sees of an epoch.
 
     Args:
-        batch_size: Samples in a batch.
-        frequent: Every how many batches it logs.
-        auto_reset: Whether metrics start anew then; their sums over the epoch go on.
+        batch_size: Number of samples in a batch.
+        frequent: Number of batches between two lines.
+        auto_reset: Whether to reset the metrics' local sums after logging.
 
     Attributes:
         init: Whether the time runs.
@@ -161,11 +161,11 @@ class Speedometer:
 
 
 class ProgressBar:
-    """Callback for the end of a batch: logs a bar of what part of the batches is done.
+    """Batch-end callback that logs a progress bar.
 
     Args:
-        total: How many batches there are.
-        length: Characters of the bar.
+        total: Number of batches.
+        length: Width of the bar in characters.
 
     Raises:
         ArgumentError: ``total`` is not positive.
@@ -185,7 +185,7 @@ class ProgressBar:
 
 
 class LogValidationMetricsCallback:
-    """Callback for the end of an evaluation: logs its metrics."""
+    """Evaluation-end callback that logs the metrics."""
 
     def __call__(self, param: BatchEndParams) -> None:
         """Log each metric in a line."""

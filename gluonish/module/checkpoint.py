@@ -25,15 +25,15 @@ def save_checkpoint(
     aux_params: Mapping[str, NDArray],
     remove_amp_cast: bool = True,
 ) -> None:
-    """Write a network, and its parameters of one epoch, to files.
+    """Save a network and its parameters of one epoch.
 
     Args:
         prefix: Files are ``prefix-symbol.json`` and ``prefix-0003.params`` for epoch 3.
         epoch: Number of the epoch.
         symbol: The network; None writes parameters only.
-        arg_params: Arguments by name, in the file ``arg:name``.
-        aux_params: Auxiliary states by name, in the file ``aux:name``.
-        remove_amp_cast: Whether casts that mixed precision put in are left out.
+        arg_params: Arguments by name; ``arg:name`` in the file.
+        aux_params: Auxiliary states by name; ``aux:name`` in the file.
+        remove_amp_cast: Whether to leave out casts that mixed precision has inserted.
     """
     arrays = {
         f"{kind}:{name}": values
@@ -50,11 +50,11 @@ def save_checkpoint(
 
 
 def load_params(prefix: str, epoch: int) -> tuple[Params, Params]:
-    """Read the parameters of `save_checkpoint`.
+    """Load the parameters that `save_checkpoint` wrote.
 
     Args:
-        prefix: As it was given there.
-        epoch: Likewise.
+        prefix: The prefix passed to `save_checkpoint`.
+        epoch: The epoch passed to `save_checkpoint`.
 
     Returns:
         Arguments and auxiliary states by name.
@@ -98,18 +98,18 @@ def split_params(arrays: Mapping[str, NDArray], filename: str) -> tuple[Params, 
 
 
 def load_checkpoint(prefix: str, epoch: int) -> tuple[Symbol, Params, Params]:
-    """Read what `save_checkpoint` wrote.
+    """Load the network and parameters that `save_checkpoint` wrote.
 
     Args:
-        prefix: As it was given there.
-        epoch: Likewise.
+        prefix: The prefix passed to `save_checkpoint`.
+        epoch: The epoch passed to `save_checkpoint`.
 
     Returns:
         The network, and arguments and auxiliary states by name.
 
     Raises:
         MissingFileError: One of the files does not exist.
-        FileFormatError: One of them is something else.
+        FileFormatError: One of them is damaged or of another kind.
     """
     symbol = load_symbol(f"{prefix}-symbol.json")
     return (symbol, *load_params(prefix, epoch))

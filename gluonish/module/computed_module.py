@@ -47,20 +47,20 @@ class ComputedModule(BaseModule):
         self._ready_computer("backward").backward(out_grads)
 
     def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
-        """Return the outputs of the last pass, which the next one overwrites.
+        """Return the outputs of the last forward pass; the next one overwrites them.
 
         Args:
-            merge_multi_context: Whether the devices' parts are put together; else there is a list
-                of them for each output.
+            merge_multi_context: Whether to concatenate the parts of the devices; if not, there is a
+                list of them for each output.
         """
         found: list[Any] = self._ready_computer("get_outputs").get_outputs(merge_multi_context)
         return found
 
     def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
-        """Return the gradients of the data of the last pass, which the next one overwrites.
+        """Return the inputs' gradients of the last backward pass; the next one overwrites them.
 
         Args:
-            merge_multi_context: As of `get_outputs`.
+            merge_multi_context: See `get_outputs`.
 
         Raises:
             ModuleStateError: The module is not bound with ``inputs_need_grad``.
@@ -70,10 +70,10 @@ class ComputedModule(BaseModule):
         return found
 
     def get_states(self, merge_multi_context: bool = True) -> list[Any]:
-        """Return for each state its array on each device; they are the states themselves.
+        """Return the arrays of each state on all devices, not copies of them.
 
         Args:
-            merge_multi_context: False: they are not put together.
+            merge_multi_context: Accepted for False only.
         """
         found: list[Any] = self._ready_computer("get_states").get_states(merge_multi_context)
         return found
@@ -83,16 +83,16 @@ class ComputedModule(BaseModule):
 
         Args:
             states: For each state an array for each device, as `get_states` returns.
-            value: A number for all, in place of ``states``.
+            value: A number to fill all states with, in place of ``states``.
         """
         self._ready_computer("set_states").set_states(states, value)
 
     def update_metric(self, eval_metric: EvalMetric, labels: Any, pre_sliced: bool = False) -> None:
-        """Show the outputs of the last pass to a metric, device by device.
+        """Update a metric with the outputs of the last forward pass.
 
         Args:
             eval_metric: The metric.
             labels: Labels of the batch.
-            pre_sliced: Whether ``labels`` has a list of labels for each device instead.
+            pre_sliced: Whether ``labels`` is already a list with the labels of each device.
         """
         self._computer("update_metric").update_metric(eval_metric, labels, pre_sliced)

@@ -122,7 +122,7 @@ def parsed_descriptions(
     """Return descriptions of data and labels, checked as `Module.bind` does; programs import it.
 
     Args:
-        data_names: Names of the data.
+        data_names: Names of the data inputs.
         label_names: Names of the labels.
         data_shapes: Pairs (name, shape), or descriptions.
         label_shapes: The same of labels, which only cause a warning where names differ; or None.

@@ -33,7 +33,7 @@ class DataParallelExecutorGroup(BoundExecutors):
         for_training: Whether there are gradients.
         inputs_need_grad: Whether data get gradients too.
         shared_group: A group whose arrays of weights are used, and whose memory of inputs.
-        logger: Where to log.
+        logger: Logger for messages.
         fixed_param_names: Weights without gradient.
         grad_req: ``"write"``, ``"add"`` or ``"null"``: for all, in order of the arguments, or by
             name.
@@ -97,7 +97,7 @@ class DataParallelExecutorGroup(BoundExecutors):
 
         Args:
             data_batch: The batch; or a list with a batch for each device.
-            is_train: Whether operators behave as in training; None for whether the group is for it.
+            is_train: Whether to run in training mode; None if the group was bound for training.
 
         Raises:
             ArgumentError: The batch does not have the arrays that the network reads.
@@ -157,8 +157,8 @@ class DataParallelExecutorGroup(BoundExecutors):
         """Return outputs of the last pass.
 
         Args:
-            merge_multi_context: Whether the devices' parts are put together; else there is a list
-                of them for each output.
+            merge_multi_context: Whether to concatenate the parts of the devices; if not, there is a
+                list of them for each output.
             begin: First output.
             end: Behind the last one; None for all.
         """
@@ -171,10 +171,10 @@ class DataParallelExecutorGroup(BoundExecutors):
         ]
 
     def get_states(self, merge_multi_context: bool = True) -> list[list[NDArray]]:
-        """Return for each state its array on each device.
+        """Return the arrays of each state on all devices.
 
         Args:
-            merge_multi_context: False: states of devices are not put together.
+            merge_multi_context: Accepted for False only.
 
         Raises:
             ArgumentError: ``merge_multi_context`` is set.
@@ -192,7 +192,7 @@ class DataParallelExecutorGroup(BoundExecutors):
 
         Args:
             states: For each state an array for each device, as `get_states` returns.
-            value: A number for all, in place of ``states``.
+            value: A number to fill all states with, in place of ``states``.
 
         Raises:
             ArgumentError: Both are given, or none.
@@ -214,7 +214,7 @@ class DataParallelExecutorGroup(BoundExecutors):
         """Return gradients of the data of the last pass.
 
         Args:
-            merge_multi_context: As of `get_outputs`.
+            merge_multi_context: See `get_outputs`.
 
         Raises:
             ModuleStateError: The group computes none.
@@ -233,12 +233,12 @@ class DataParallelExecutorGroup(BoundExecutors):
     def update_metric(
         self, eval_metric: EvalMetric, labels: Sequence[Any], pre_sliced: bool = False
     ) -> None:
-        """Show the last outputs to a metric, device by device.
+        """Update a metric with the last outputs.
 
         Args:
             eval_metric: The metric.
             labels: Labels of the whole batch.
-            pre_sliced: Whether ``labels`` has a list of labels for each device instead.
+            pre_sliced: Whether ``labels`` is already a list with the labels of each device.
         """
         for i, (executor, part) in enumerate(zip(self.execs, self.slices, strict=True)):
             if pre_sliced:
@@ -253,7 +253,7 @@ class DataParallelExecutorGroup(BoundExecutors):
             )
 
     def install_monitor(self, mon: Monitor) -> None:
-        """Have a monitor watch all executors."""
+        """Install a monitor on all executors."""
         for executor in self.execs:
             mon.install(executor)
         self._widest, self._kept = (self.batch_size, self.execs), {}

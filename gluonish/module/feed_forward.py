@@ -51,20 +51,20 @@ BASE_ESTIMATOR = object
 
 
 class FeedForward(BASE_ESTIMATOR):
-    """A network with `fit`, `predict` and `score`, over a `Module`; deprecated in its favour.
+    """A network with `fit`, `predict` and `score`; deprecated, use `Module`.
 
     Args:
         symbol: The network; or a function from a bucket's key to it, where the iterators have
             ``default_bucket_key``.
         ctx: The device, or a list; None for the current one.
-        num_epoch: Number behind the last epoch.
+        num_epoch: Number of the epoch to stop before.
         epoch_size: Batches in an epoch; None for one pass over the data.
         optimizer: Name of an optimizer, or an Optimizer.
-        initializer: Makes first weights.
-        numpy_batch_size: Examples in a batch of arrays.
-        arg_params: First weights by name.
-        aux_params: First auxiliary states by name.
-        allow_extra_params: Of no effect, as in MXNet: names that the network lacks are ignored.
+        initializer: Initializer of the weights.
+        numpy_batch_size: Batch size for data passed as arrays.
+        arg_params: Initial weights by name.
+        aux_params: Initial auxiliary states by name.
+        allow_extra_params: Accepted without effect: names that the network lacks are ignored.
         begin_epoch: Number of the first epoch.
         **kwargs: Arguments of the optimizer.
 
@@ -148,8 +148,8 @@ class FeedForward(BASE_ESTIMATOR):
                 counts from 1; or a list.
             kvstore: As of `Module.init_optimizer`.
             logger: Where to log; None for the module `logging`.
-            work_load_list: The load of each device.
-            monitor: Watches the executors.
+            work_load_list: Relative share of the batch for each device.
+            monitor: `Monitor` to install; None for none.
             eval_end_callback: Called after each evaluation with a `BatchEndParam`; or a list.
             eval_batch_end_callback: Called after each of its batches; or a list.
 
@@ -227,9 +227,9 @@ class FeedForward(BASE_ESTIMATOR):
 
         Args:
             X: An iterator, or an array.
-            num_batch: At most how many batches; None for all.
+            num_batch: Largest number of batches; None for all.
             return_data: Whether data and labels are returned as well.
-            reset: Whether the iterator is reset first.
+            reset: Whether to reset the iterator first.
 
         Returns:
             An array, or a list with one for each output; with ``return_data`` the same of data and
@@ -262,9 +262,9 @@ class FeedForward(BASE_ESTIMATOR):
         Args:
             X: An iterator with labels; or an array, whose labels are 0.
             eval_metric: A metric, or what `metric.create` takes.
-            num_batch: At most how many batches; None for all.
+            num_batch: Largest number of batches; None for all.
             batch_end_callback: Called after each batch with a `BatchEndParam`; or a list.
-            reset: Whether the iterator is reset first.
+            reset: Whether to reset the iterator first.
 
         Raises:
             ArgumentError: There are no weights.
@@ -313,9 +313,9 @@ class FeedForward(BASE_ESTIMATOR):
         """Write a checkpoint, as `save_checkpoint` does.
 
         Args:
-            prefix: What the files' names begin with.
+            prefix: Prefix of the files' paths.
             epoch: Number of the epoch; None for ``num_epoch``.
-            remove_amp_cast: Whether casts that mixed precision put in are left out.
+            remove_amp_cast: Whether to leave out casts that mixed precision has inserted.
 
         Raises:
             ArgumentError: There is no number, or there are no weights.
@@ -342,14 +342,14 @@ class FeedForward(BASE_ESTIMATOR):
         """Return the network of a checkpoint, which goes on with that epoch.
 
         Args:
-            prefix: What the files' names begin with.
+            prefix: Prefix of the files' paths.
             epoch: Number of the epoch.
-            ctx: The device, or a list.
+            ctx: Device, or list of devices.
             **kwargs: Other arguments of `FeedForward`.
 
         Raises:
             MissingFileError: A file does not exist.
-            FileFormatError: It is something else.
+            FileFormatError: A file is damaged or of another kind.
         """
         symbol, arguments, auxiliary = load_checkpoint(prefix, epoch)
         return FeedForward(

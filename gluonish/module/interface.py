@@ -109,7 +109,7 @@ class ModuleInterface:
 
     @property
     def data_names(self) -> Sequence[str]:
-        """Names of the data."""
+        """Names of the data inputs."""
         raise self._undefined("data_names")
 
     @property

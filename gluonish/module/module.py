@@ -42,11 +42,11 @@ class Module(SymbolModule):
         symbol: The network.
         data_names: Its arguments that are data.
         label_names: Its arguments that are labels; None for none.
-        logger: Where to log.
-        context: The device, or a list.
+        logger: Logger for messages.
+        context: Device, or list of devices.
         work_load_list: The load of each device: ``[3, 1]`` gives the first three quarters of a
             batch. None: equal parts.
-        fixed_param_names: Weights that are not trained.
+        fixed_param_names: Names of weights that are not trained.
         state_names: Arguments that are neither data nor weights, which `set_states` sets.
         group2ctxs: Devices of each ``ctx_group``: by its name a device, or a list with one for each
             of ``context``; or a list of such dicts.
@@ -66,14 +66,14 @@ class Module(SymbolModule):
         """Return a module of a checkpoint, with its weights; it is not bound yet.
 
         Args:
-            prefix: As it was given to `save_checkpoint`.
-            epoch: Likewise.
+            prefix: The prefix passed to `save_checkpoint`.
+            epoch: The epoch passed to `save_checkpoint`.
             load_optimizer_states: Whether the optimizer's states are read, too, once there is one.
             **kwargs: Arguments of `Module`.
 
         Raises:
             MissingFileError: A file does not exist.
-            FileFormatError: It is something else.
+            FileFormatError: A file is damaged or of another kind.
         """
         symbol, arguments, auxiliary = load_checkpoint(prefix, epoch)
         made = Module(symbol=symbol, **kwargs)
@@ -97,7 +97,7 @@ class Module(SymbolModule):
                 ``prefix-0003.states`` for epoch 3.
             epoch: Number of the epoch.
             save_optimizer_states: Whether to write the last.
-            remove_amp_cast: Whether casts that mixed precision put in are left out.
+            remove_amp_cast: Whether to leave out casts that mixed precision has inserted.
         """
         filename = _states_file(prefix, epoch)
         parts = (f"{prefix}-symbol.json", f"{prefix}-{epoch:04d}.params", filename)

@@ -27,10 +27,10 @@ class PythonModule(BaseModule):
     `get_outputs`, and where gradients flow, `backward` and `get_input_grads`.
 
     Args:
-        data_names: Names of the data.
+        data_names: Names of the data inputs.
         label_names: Names of the labels; None for none.
         output_names: Names of the outputs.
-        logger: Where to log.
+        logger: Logger for messages.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class PythonModule(BaseModule):
 
     @property
     def data_names(self) -> list[str]:
-        """Names of the data."""
+        """Names of the data inputs."""
         return self._data_names
 
     @property
@@ -169,7 +169,7 @@ class PythonLossModule(PythonModule):
         name: What the output is called: ``name_output``.
         data_names: Name of the data, one.
         label_names: Name of the labels, one.
-        logger: Where to log.
+        logger: Logger for messages.
         grad_func: Called with data and labels; returns the data's gradient, an NDArray or a NumPy
             array. None: a subclass defines ``_backward_impl``, which sets ``_scores_grad``.
 

@@ -22,7 +22,7 @@ class SequentialModule(BaseModule):
     """A chain of modules, which are added by `add`.
 
     Args:
-        logger: Where to log.
+        logger: Logger for messages.
 
     Attributes:
         META_TAKE_LABELS: Name of the option of `add` for a module that reads the batch's labels.

@@ -72,7 +72,7 @@ class SymbolModule(ModuleAttributes):
 
     @property
     def data_names(self) -> list[str]:
-        """Names of the data."""
+        """Names of the data inputs."""
         return self._data_names
 
     @property

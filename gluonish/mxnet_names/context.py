@@ -18,6 +18,6 @@ def gpu_memory_info(device_id: int = 0) -> tuple[int, int]:
         device_id: Number of the device, from 0.
 
     Raises:
-        DeviceError: if CuPy or the device is missing.
+        DeviceError: CuPy or the device is missing.
     """
     return gpu_memory(device_id)

@@ -89,7 +89,7 @@ class DataParallelExecutorGroup:
 
     @property
     def data_names(self) -> list[str]:
-        """Names of the data."""
+        """Names of the data inputs."""
         return self._group.data_names
 
     @property
@@ -161,7 +161,7 @@ class DataParallelExecutorManager:
         param_names: Those of them that are weights; None for all that are no data or labels.
         aux_names: Names of its auxiliary states; None to ask it.
         work_load_list: The load of each device; None for equal ones.
-        logger: Where to log.
+        logger: Logger for messages.
         sym_gen: Gives the network of a bucket's key.
 
     Raises:
@@ -225,7 +225,7 @@ class DataParallelExecutorManager:
         return self.execgrp.aux_arrays
 
     def install_monitor(self, monitor: Monitor) -> None:
-        """Have a monitor watch all executors.
+        """Install a monitor on all executors.
 
         Args:
             monitor: The monitor.

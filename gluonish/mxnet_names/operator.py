@@ -90,7 +90,7 @@ def get_operator_arguments(op_name: str) -> OperatorArguments:
         op_name: A name of it.
 
     Raises:
-        OperatorError: if there is none.
+        OperatorError: There is none.
     """
     op = find_operator(op_name)
     many = op.variadic is not None or op in (CUSTOM, NATIVE, NDARRAY_OP)

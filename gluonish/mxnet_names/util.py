@@ -68,7 +68,7 @@ def get_gpu_memory(gpu_dev_id: int) -> tuple[int, int]:
     """Return free and total memory of a GPU, in bytes.
 
     Raises:
-        DeviceError: if CuPy or the device is missing.
+        DeviceError: CuPy or the device is missing.
     """
     return gpu_memory(gpu_dev_id)
 
@@ -81,7 +81,7 @@ def get_cuda_compute_capability(ctx: Context) -> int:
 
     Raises:
         ArgumentError: if ``ctx`` is no GPU.
-        DeviceError: if CuPy or the device is missing.
+        DeviceError: CuPy or the device is missing.
     """
     if not isinstance(ctx, Context) or not ctx.is_gpu:
         raise ArgumentError(f"get_cuda_compute_capability: expected a GPU, got {ctx}")
@@ -214,7 +214,7 @@ def getenv(name: str) -> str | None:
     """Return what the environment holds under a name, None if it has no such variable.
 
     Raises:
-        ArgumentTypeError: if the name is no text.
+        ArgumentTypeError: The name is no text.
     """
     return get_variable(name)
 
@@ -223,7 +223,7 @@ def setenv(name: str, value: str | None) -> None:
     """Set an environment variable, or unset it with None.
 
     Raises:
-        ArgumentTypeError: if the name or the value is no text.
+        ArgumentTypeError: The name or the value is no text.
     """
     set_variable(name, value)
 

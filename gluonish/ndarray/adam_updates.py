@@ -36,23 +36,23 @@ def adamw_update(
     name: str | None = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Take a step of AdamW; ``mean`` and ``var`` move along.
+    """Make one step of AdamW; ``mean`` and ``var`` are updated in place.
 
     Args:
         weight: The weight.
         grad: Its gradient, of the same shape.
         mean: Running mean of the gradient.
         var: Running mean of its square.
-        rescale_grad: Factor of the gradient, a number or an array (1,); where it is 0, infinite or
-            NaN, nothing moves.
-        lr: Learning rate of the gradient's step.
+        rescale_grad: Factor of the gradient, a number or an array (1,); if it is 0, infinite or
+            NaN, the step is skipped.
+        lr: Learning rate, without the factor ``eta``.
         eta: Factor of the whole step.
-        beta1: Decay of ``mean``.
-        beta2: Decay of ``var``.
+        beta1: Decay rate of ``mean``.
+        beta2: Decay rate of ``var``.
         epsilon: Added to the root of ``var``.
         wd: Weight decay.
-        clip_gradient: Largest size of an element of the gradient; -1 for no limit.
-        out: Receives the weight.
+        clip_gradient: Limit of the absolute value of each element of the gradient; -1 for none.
+        out: Array that the new weight is written to; ``weight`` itself for an update in place.
         name: Accepted; only Symbols have names.
         **kwargs: Further attributes of the operator.
 
@@ -85,14 +85,14 @@ def mp_adamw_update(
     name: str | None = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Take a step of AdamW on a 16-bit weight and its float32 copy ``weight32``.
+    """Make one step of AdamW on a 16-bit weight and its float32 copy ``weight32``.
 
     Args:
         weight: The weight in 16 bits.
         grad: Its gradient.
         mean: Running mean of the gradient, float32.
         var: Running mean of its square, float32.
-        weight32: The weight in float32, which moves along.
+        weight32: The weight in float32, which is updated in place.
         rescale_grad: See `adamw_update`.
         lr: See `adamw_update`.
         eta: See `adamw_update`.
@@ -101,7 +101,7 @@ def mp_adamw_update(
         epsilon: See `adamw_update`.
         wd: See `adamw_update`.
         clip_gradient: See `adamw_update`.
-        out: Receives the weight.
+        out: Array that the new weight is written to; ``weight`` itself for an update in place.
         name: Accepted; only Symbols have names.
         **kwargs: Further attributes of the operator.
 
@@ -138,7 +138,7 @@ def multi_adamw_update(
     size: int = 0,
     **kwargs: Any,
 ) -> Any:
-    """Take a step of AdamW on several weights: lists of arrays and rates, one entry a weight.
+    """Make one step of AdamW on several weights: lists with one entry per weight.
 
     Args:
         weights: The weights.
@@ -149,9 +149,9 @@ def multi_adamw_update(
         lrs: Learning rates.
         wds: Weight decays.
         etas: Factors of the steps.
-        out: Receive the weights.
+        out: Arrays that the new weights are written to.
         name: Accepted; only Symbols have names.
-        size: Number of weights; their count by default.
+        size: Number of weights; None for the length of the list.
         **kwargs: Further attributes of the operator.
 
     Returns:
@@ -178,21 +178,21 @@ def multi_mp_adamw_update(
     size: int = 0,
     **kwargs: Any,
 ) -> Any:
-    """Do what `multi_adamw_update` does on 16-bit weights and their float32 copies.
+    """Like `multi_adamw_update`, on 16-bit weights and their float32 copies.
 
     Args:
         weights: The weights in 16 bits.
         grads: Their gradients.
         mean: Running means of the gradients, float32.
         var: Running means of their squares, float32.
-        weights32: The weights in float32, which move along.
+        weights32: The weights in float32, which are updated in place.
         rescale_grad: Factor of all gradients, a number or an array (1,).
         lrs: Learning rates.
         wds: Weight decays.
         etas: Factors of the steps.
-        out: Receive the weights.
+        out: Arrays that the new weights are written to.
         name: Accepted; only Symbols have names.
-        size: Number of weights; their count by default.
+        size: Number of weights; None for the length of the list.
         **kwargs: Further attributes of the operator.
 
     Returns:
@@ -215,18 +215,18 @@ def multi_lamb_update(
     num_tensors: int = 0,
     **kwargs: Any,
 ) -> Any:
-    """Take a step of LAMB on several weights: lists of arrays and rates, one entry a weight.
+    """Make one step of LAMB on several weights: lists with one entry per weight.
 
     Args:
         weights: The weights.
         grads: Their gradients.
         mean: Running means of the gradients.
         var: Running means of their squares.
-        step_count: Which step it is, from 1 on.
+        step_count: Number of the step for each weight, from 1.
         lrs: Learning rates.
         wds: Weight decays.
-        out: Receive the weights.
-        num_tensors: Number of weights; their count by default.
+        out: Arrays that the new weights are written to.
+        num_tensors: Number of weights; None for the length of the list.
         **kwargs: Further attributes of the operator.
 
     Returns:
@@ -251,19 +251,19 @@ def multi_mp_lamb_update(
     num_tensors: int = 0,
     **kwargs: Any,
 ) -> Any:
-    """Do what `multi_lamb_update` does on 16-bit weights and their float32 copies.
+    """Like `multi_lamb_update`, on 16-bit weights and their float32 copies.
 
     Args:
         weights: The weights in 16 bits.
         grads: Their gradients.
         mean: Running means of the gradients, float32.
         var: Running means of their squares, float32.
-        weights32: The weights in float32, which move along.
-        step_count: Which step it is, from 1 on.
+        weights32: The weights in float32, which are updated in place.
+        step_count: Number of the step for each weight, from 1.
         lrs: Learning rates.
         wds: Weight decays.
-        out: Receive the weights.
-        num_tensors: Number of weights; their count by default.
+        out: Arrays that the new weights are written to.
+        num_tensors: Number of weights; None for the length of the list.
         **kwargs: Further attributes of the operator.
 
     Returns:

@@ -51,19 +51,19 @@ def _check_arrays(what: str, nested: Any) -> None:
 
 
 def foreach(body: Callable[..., Any], data: Any, init_states: Any) -> tuple[Any, Any]:
-    """Run a function on each slice of the data along axis 0, and carry states from one to the next.
+    """Loop over slices of the data along axis 0, passing states from one iteration to the next.
 
     Args:
         body: ``body(data, states)`` returns outputs and new states.
-        data: An array, or a nested list of arrays of one length.
-        init_states: States before the first slice: an array, or a nested list of arrays.
+        data: Array, or nested list of arrays, of equal length along axis 0.
+        init_states: Initial states: an array, or a nested list of arrays.
 
     Returns:
-        Outputs, stacked along axis 0, and the states after the last slice.
+        The outputs of all iterations, stacked along axis 0, and the final states.
 
     Raises:
-        ArgumentTypeError: if there is something else than arrays.
-        ArgumentError: if the data have different lengths or none.
+        ArgumentTypeError: Something is not an array.
+        ArgumentError: The data have different lengths, or there are none.
     """
     functions = _of_graph(data, init_states)
     if functions is not None:
@@ -125,21 +125,22 @@ def while_loop(
     loop_vars: Any,
     max_iterations: int | None = None,
 ) -> tuple[Any, Any]:
-    """Run a function on its own results while a condition holds.
+    """Loop while a condition is true, feeding a function its own results.
 
     Args:
-        cond: ``cond(*loop_vars)`` returns one number.
-        func: ``func(*loop_vars)`` returns outputs (None for none) and new variables.
-        loop_vars: The variables: an array, or a list of arrays.
-        max_iterations: The most iterations.
+        cond: ``cond(*loop_vars)`` returns an array of one number; the loop ends when it is 0.
+        func: ``func(*loop_vars)`` returns outputs (None for none) and the new loop variables.
+        loop_vars: Initial loop variables: an array, or a list of arrays.
+        max_iterations: Largest number of iterations.
 
     Returns:
-        Outputs, stacked along axis 0 with zeros up to ``max_iterations`` (an empty list where no
-        iteration ran), and the variables after the last iteration.
+        The outputs, stacked along axis 0 and padded with zeros to ``max_iterations`` (an empty list
+        if there was no iteration), and the final loop variables.
 
     Raises:
-        ArgumentError: if there is no limit or no variable, or the variables change their number.
-        ArgumentTypeError: if there is something else than arrays.
+        ArgumentError: ``max_iterations`` is missing, there are no loop variables, or their number
+            changes.
+        ArgumentTypeError: Something is not an array.
     """
     if max_iterations is None:
         raise ArgumentError("while_loop: expected max_iterations, got none")
@@ -179,15 +180,15 @@ def _unpacked(variables: Any) -> Sequence[Any]:
 
 
 def cond(pred: Any, then_func: Callable[[], Any], else_func: Callable[[], Any]) -> Any:
-    """Return what one of two functions gives, as a value says; the other one does not run.
+    """Call one of two functions, depending on a value; the other one is not run.
 
     Args:
-        pred: An array of one number.
+        pred: The condition: an array of one number.
         then_func: Called where ``pred`` is not 0.
         else_func: Called where it is 0.
 
     Raises:
-        ArgumentError: if ``pred`` has more than one element.
+        ArgumentError: ``pred`` has more than one element.
     """
     functions = _of_graph(pred)
     if functions is not None:
@@ -196,34 +197,34 @@ def cond(pred: Any, then_func: Callable[[], Any], else_func: Callable[[], Any]) 
 
 
 def isinf(data: Any) -> Any:
-    """Return 1 where a number is infinite, else 0, in the dtype of the data."""
+    """Return 1 where elements are infinite, else 0, in the dtype of the data."""
     return data.abs() == math.inf
 
 
 def isfinite(data: Any) -> Any:
-    """Return 1 where a number is neither infinite nor NaN, else 0, in the dtype of the data."""
+    """Return 1 where elements are finite, else 0, in the dtype of the data."""
     return (data == data) * (data.abs() != math.inf)  # NaN is not equal to itself
 
 
 def isnan(data: Any) -> Any:
-    """Return 1 where a number is NaN, else 0, in the dtype of the data."""
+    """Return 1 where elements are NaN, else 0, in the dtype of the data."""
     return data != data
 
 
 def rand_zipfian(
     true_classes: NDArray, num_sampled: int, range_max: int, ctx: Context | None = None
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """Draw classes so that small numbers are frequent: log-uniformly, with replacement.
+    """Sample classes from the log-uniform (Zipfian) distribution, with replacement.
 
     Args:
-        true_classes: The classes that are right.
-        num_sampled: How many to draw.
-        range_max: One more than the largest class.
-        ctx: Where; the current context by default.
+        true_classes: Array of the true classes.
+        num_sampled: Number of classes to sample.
+        range_max: Number of classes; samples are from 0 to ``range_max - 1``.
+        ctx: Device; the current context by default.
 
     Returns:
-        The classes drawn, int64; how often each true class is expected among them, float64; and how
-        often each that was drawn.
+        The sampled classes (int64), the expected count of each true class, and the expected count
+        of each sampled class (float64).
     """
     log_range = math.log(range_max + 1)
     uniform = operator_function("_random_uniform")

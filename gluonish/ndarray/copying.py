@@ -116,7 +116,7 @@ def copyto(source: NDArray, other: NDArray | Context) -> NDArray:
     """Copy into another array, or to a new array on a device.
 
     Raises:
-        ArgumentError: if the target's shape differs.
+        ArgumentError: The target's shape differs.
         ArgumentTypeError: if ``other`` is neither.
     """
     lane = None

@@ -33,17 +33,17 @@ Extents = int | Sequence[int]
 
 
 def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
-    """Return an array with a copy of values.
+    """Create an array from a copy of other values.
 
     Args:
-        source_array: NDArray, NumPy array, number or nested sequence; of a sparse NDArray or a
-            SciPy matrix the copy is sparse.
+        source_array: NDArray, NumPy array, number, or nested sequence; for a sparse NDArray or
+            SciPy matrix the result is sparse.
         ctx: Device; the current context by default.
-        dtype: Element type; by default that of a source NDArray, and float32 for anything else,
-            also a NumPy array of another dtype.
+        dtype: Element type; by default that of a source NDArray, and float32 for everything else,
+            even a NumPy array of another dtype.
 
     Raises:
-        ArgumentTypeError: if the source is not an array of numbers.
+        ArgumentTypeError: The source is not an array of numbers.
     """
     if isinstance(source_array, BaseSparseNDArray) or hasattr(source_array, "tocsr"):
         return sparse_array(source_array, ctx, dtype)
@@ -92,7 +92,7 @@ def full(
     dtype: Any = FLOAT32,
     out: NDArray | None = None,
 ) -> NDArray:
-    """Return an array with ``val`` everywhere, or fill ``out`` with it."""
+    """Return an array filled with ``val``, or fill ``out`` with it."""
     return _make("_full", {"shape": _extents(shape, "full"), "value": val}, ctx, dtype, out)
 
 
@@ -103,7 +103,7 @@ def zeros(
     stype: str | None = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Return an array of zeros of a storage type, float32 and dense unless told otherwise."""
+    """Return an array of zeros, by default dense and float32."""
     if stype not in (None, "default"):
         return sparse_zeros(stype, shape, ctx, dtype)
     given = {"shape": _extents(shape, "zeros"), "value": 0}
@@ -111,7 +111,7 @@ def zeros(
 
 
 def ones(shape: Extents, ctx: Context | None = None, dtype: Any = None, **kwargs: Any) -> NDArray:
-    """Return an array of ones, float32 unless told otherwise."""
+    """Return an array of ones, by default float32."""
     given = {"shape": _extents(shape, "ones"), "value": 1}
     return _make("_full", given, ctx, dtype, kwargs.get("out"))
 
@@ -119,7 +119,7 @@ def ones(shape: Extents, ctx: Context | None = None, dtype: Any = None, **kwargs
 def empty(
     shape: Extents, ctx: Context | None = None, dtype: Any = None, stype: str | None = None
 ) -> NDArray:
-    """Return an array to be filled; it holds zeros, so that nothing depends on old memory."""
+    """Return an array for values to come; it is zeroed, so that runs are reproducible."""
     if stype not in (None, "default"):
         return sparse_zeros(stype, shape, ctx, dtype)
     return _make("_full", {"shape": _extents(shape, "empty"), "value": 0}, ctx, dtype)
@@ -134,12 +134,12 @@ def arange(
     ctx: Context | None = None,
     dtype: Any = FLOAT32,
 ) -> NDArray:
-    """Return evenly spaced values in [start, stop), each repeated; one bound alone counts from 0.
+    """Return evenly spaced values in [start, stop); with one bound only, from 0 up to it.
 
     ``infer_range`` is accepted; arrays always know their range.
 
     Raises:
-        OperatorError: if the steps do not lead from start to stop.
+        OperatorError: ``step`` has the wrong sign, or is 0.
     """
     given = {"start": start, "stop": stop, "step": step, "repeat": repeat}
     return _make("_arange", given, ctx, dtype)
@@ -171,10 +171,10 @@ def eye(
 
 
 def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = True) -> NDArray:
-    """Return arrays joined along an axis; a single one as it is unless ``always_copy``.
+    """Concatenate arrays along an axis; a single one is copied only with ``always_copy``.
 
     Raises:
-        ArgumentError: if there are none, or they differ in dtype, or in shape along another axis.
+        ArgumentError: There are no arrays, or they differ in dtype, or in shape along another axis.
     """
     if not arrays:
         raise ArgumentError("concatenate: expected at least one array, got none")
@@ -203,10 +203,10 @@ def _axes(axes: Extents, rank: int) -> list[int]:
 
 
 def moveaxis(tensor: NDArray, source: Extents, destination: Extents) -> NDArray:
-    """Return the array with some axes moved to new places, the others in order.
+    """Return the array with some axes moved to new positions; the others keep their order.
 
     Raises:
-        ArgumentError: if an axis is out of range or named twice, or the counts differ.
+        ArgumentError: An axis is out of range or repeated, or the numbers of axes differ.
     """
     sources, targets = _axes(source, tensor.ndim), _axes(destination, tensor.ndim)
     if len(sources) != len(targets):

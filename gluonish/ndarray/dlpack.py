@@ -107,16 +107,16 @@ def from_dlpack(dlpack: Any, ctx: Context | None = None) -> NDArray:
     """Return an array over the memory behind a DLPack capsule.
 
     Args:
-        dlpack: A capsule, taken over by this call, or an object that offers ``__dlpack__``; on the
-            host or on a GPU.
-        ctx: Another device to copy the values to.
+        dlpack: A DLPack capsule, which this call consumes, or an object with ``__dlpack__``; in CPU
+            or GPU memory.
+        ctx: Device to copy the values to; None to share memory.
 
     Returns:
-        An array that shares the memory; a copy of what is not C-contiguous or may not be written.
+        An array that shares the memory, or a copy if that is not C-contiguous or read-only.
 
     Raises:
-        ArgumentTypeError: if it is neither.
-        DeviceError: if it lies on a GPU, and CuPy or the device is missing.
+        ArgumentTypeError: It is neither.
+        DeviceError: It is on a GPU, and CuPy or the device is missing.
     """
     bare = not hasattr(dlpack, "__dlpack__")
     offered = _Capsule(dlpack) if bare else dlpack
@@ -170,7 +170,7 @@ def _wrap(values: np.ndarray[Any, Any], ctx: Context | None) -> NDArray:
 def from_numpy(
     ndarray: np.ndarray[Any, Any], zero_copy: bool = True, array_cls: Any = NDArray
 ) -> NDArray:
-    """Return an array over a NumPy array's values; the dtype is kept.
+    """Create an array from a NumPy array, of the same dtype, sharing its memory by default.
 
     Args:
         ndarray: C-contiguous values of a dtype that gluonish has.
@@ -181,8 +181,8 @@ def from_numpy(
         array_cls: Accepted for compatibility.
 
     Raises:
-        ArgumentError: if the values are not C-contiguous.
-        ArgumentTypeError: if gluonish has no such dtype.
+        ArgumentError: The values are not C-contiguous.
+        ArgumentTypeError: Gluonish has no such dtype.
     """
     if not ndarray.flags.c_contiguous:
         raise ArgumentError(

@@ -73,9 +73,9 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
         The output as an NDArray, or a list of the visible outputs where there are several.
 
     Raises:
-        DeviceError: if the arrays lie on several devices.
-        OutOfMemoryError: if there is no memory for the result.
-        ArgumentTypeError: if an input is no array.
+        DeviceError: The arrays lie on several devices.
+        OutOfMemoryError: There is no memory for the result.
+        ArgumentTypeError: An input is no array.
         ArgumentError: if ``out`` has another shape or dtype than the result.
     """
     try:
@@ -131,7 +131,7 @@ def _outputs_again(
     NumPy has a ValueError for sizes that no address reaches, and a MemoryError for the others.
 
     Raises:
-        OutOfMemoryError: if there still is none; errors of ours as they are.
+        OutOfMemoryError: There still is none; errors of ours as they are.
     """
     if isinstance(error, GluonishError):
         raise error
@@ -389,7 +389,7 @@ def _gathered(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> list[NDA
     """Return the inputs on one device, which host memory beside a CPU allows.
 
     Raises:
-        DeviceError: if the devices do not mix, or the operator would overwrite what was moved.
+        DeviceError: The devices do not mix, or the operator would overwrite what was moved.
     """
     moved = on_one_cpu(inputs)
     if moved is None or any(moved[i] is not inputs[i] for i in op.mutated_inputs(attrs)):

@@ -71,12 +71,12 @@ logical_xor = _function(binary.LOGICAL_XOR, "logical_xor", lambda a, b: int(bool
 
 
 def power(base: Any, exp: Any) -> Any:
-    """Return ``base`` to the power of ``exp``, element by element; either may be a number."""
+    """Return ``base`` to the power of ``exp``, elementwise; either may be a number."""
     return combine(binary.POWER, base, exp, operator.pow)
 
 
 def onehot_encode(indices: NDArray, out: NDArray) -> NDArray:
-    """Fill ``out``, (N, classes), with a 1 in each row where ``indices``, (N,), says."""
+    """One-hot encode ``indices`` (N,) into ``out`` (N, classes)."""
     op = find_operator("one_hot")
     attrs = op.schema.parse("onehot_encode", {"depth": out.shape[1], "dtype": out.dtype})
     filled: NDArray = invoke(op, (indices,), attrs, out)
@@ -84,10 +84,10 @@ def onehot_encode(indices: NDArray, out: NDArray) -> NDArray:
 
 
 def waitall() -> None:
-    """Wait until everything that was pushed to the engine is done.
+    """Wait until all pending operations are done.
 
     Raises:
-        OperatorError: if an operator failed and nobody has seen its error yet.
+        OperatorError: An operator failed, and its error has not been raised yet.
     """
     current_engine().wait_all()
 
@@ -98,13 +98,13 @@ def split_v2(
     axis: int = 0,
     squeeze_axis: bool = False,
 ) -> Any:
-    """Return the parts of an array along an axis.
+    """Split an array along an axis.
 
     Args:
         ary: The array.
-        indices_or_sections: Number of equal parts, or the positions at which to cut.
-        axis: Axis to cut.
-        squeeze_axis: Drop the axis from the parts, whose extent there must be 1.
+        indices_or_sections: Number of equal parts, or the indices at which to split.
+        axis: Axis to split.
+        squeeze_axis: Whether to remove the axis from the parts, whose size there must be 1.
 
     Raises:
         ArgumentError: The number of parts does not divide the axis.

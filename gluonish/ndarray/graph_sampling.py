@@ -69,7 +69,7 @@ def dgl_adjacency(data: CSRNDArray) -> CSRNDArray:
         (n, n), float32, with the structure of ``data``.
 
     Raises:
-        OperatorError: ``data`` is no CSR matrix.
+        OperatorError: ``data`` is not a CSR matrix.
     """
     values, columns, starts = _graph("dgl_adjacency", data)
     ones = np.ones(len(values), np.float32)
@@ -92,7 +92,7 @@ def dgl_subgraph(
         the same with the numbers of ``graph``. One alone is no list.
 
     Raises:
-        OperatorError: ``graph`` is no CSR matrix, or vertices are not sorted or not in it.
+        OperatorError: ``graph`` is not a CSR matrix, or vertices are not sorted or not in it.
     """
     own = _graph("dgl_subgraph", graph)
     new, old = [], []

@@ -16,11 +16,11 @@ def histogram(
     bins: int | NDArray = 10,
     range: Sequence[float] | None = None,  # noqa: A002  # named by MXNet
 ) -> Sequence[Any]:
-    """Return how many elements of an array lie between neighbouring edges, and the edges.
+    """Compute a histogram: the number of elements in each bin, and the bin edges.
 
     Args:
         a: Any shape.
-        bins: Number of bins of one width, or their edges in ascending order, (edges,).
+        bins: Number of bins of equal width, or an ascending array of their edges.
         range: Lower edge of the first and upper edge of the last bin, for a number of bins.
             Without it they are the extremes of ``a``, half a unit to each side where those are
             equal; the counts are float32 then, as in MXNet.

@@ -58,10 +58,10 @@ def host_key(key: Any) -> Any:
 
 
 def get_item(x: NDArray, key: Any) -> NDArray:
-    """Return ``x[key]``; selecting one element gives shape (1,).
+    """Return ``x[key]``; a single element has shape (1,).
 
     Raises:
-        OutOfBoundsError: if an index is out of bounds, or there are too many.
+        OutOfBoundsError: An index is out of bounds, or there are too many.
         ArgumentTypeError: for a key that is no index.
     """
     return select(x, key, _ONE)
@@ -76,7 +76,7 @@ def select(x: NDArray, key: Any, single: Shape) -> NDArray:
         single: The shape of a single element: (1,), or () as NumPy has it.
 
     Raises:
-        OutOfBoundsError: if an index is out of bounds, or there are too many.
+        OutOfBoundsError: An index is out of bounds, or there are too many.
         ArgumentTypeError: for a key that is no index.
     """
     recorded = x._link is not None and recording.mode.get() & recording.RECORDING
@@ -92,7 +92,7 @@ def select(x: NDArray, key: Any, single: Shape) -> NDArray:
     if recorded:
         part: NDArray = slice_by_key(x, key, single)
         return part
-    raw = x._settle()
+    raw = x._make_contiguous()
     try:
         selected = raw[key]
     except IndexError as error:
@@ -123,7 +123,7 @@ def _checked_near(x: NDArray, key: DeviceKey) -> Shape:
     """Return the shape that a key on the device selects.
 
     Raises:
-        OutOfBoundsError: if a position is out of bounds, or there are too many indices.
+        OutOfBoundsError: A position is out of bounds, or there are too many indices.
     """
     shape = _selected_shape(x.shape, key.like_numpy())
     if not key.is_within(x.shape):
@@ -219,7 +219,7 @@ def take_by_key(x: Any, key: Any, single: Shape = _ONE) -> Any:
     """Return ``x[key]`` for any key without NDArrays, by the operator `take`; see `slice_by_key`.
 
     Raises:
-        OutOfBoundsError: if an index is out of bounds, or there are too many.
+        OutOfBoundsError: An index is out of bounds, or there are too many.
     """
     positions = flat_positions(x.shape, key)
     index = from_host(positions.reshape(positions.shape or single), x.context, INT64)
@@ -237,8 +237,8 @@ def set_item(x: NDArray, key: Any, value: Any) -> None:
     Raises:
         AutogradError: if ``x`` is part of the graph that is being recorded, or the value is and the
             key selects less than the whole array.
-        OutOfBoundsError: if an index is out of bounds, or there are too many.
-        ArgumentError: if the value does not broadcast to what is selected.
+        OutOfBoundsError: An index is out of bounds, or there are too many.
+        ArgumentError: The value does not broadcast to what is selected.
     """
     x._check_writable("item assignment")
     near = None if is_basic(key) else device_key(x, key)

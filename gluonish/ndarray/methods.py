@@ -44,7 +44,7 @@ def reshape(self: NDArray, *shape: Any, **kwargs: Any) -> NDArray:
         **kwargs: ``shape`` by name; ``reverse``: match special extents from the right.
 
     Raises:
-        OperatorError: if the sizes differ.
+        OperatorError: The sizes differ.
         ArgumentTypeError: for NumPy's ``order``, so that `numpy.reshape` goes by its own way.
     """
     if "order" in kwargs:
@@ -52,7 +52,7 @@ def reshape(self: NDArray, *shape: Any, **kwargs: Any) -> NDArray:
     attrs = RESHAPE.schema.parse("reshape", reshape_arguments(shape, kwargs))
     target = resolve_shape(self.shape, attrs["shape"], attrs["reverse"])
     spec = Spec(target, self._spec.dtype)
-    view = NDArray(self._settle().reshape(target), spec, self._device, self._var)
+    view = NDArray(self._make_contiguous().reshape(target), spec, self._device, self._var)
     if self._link is not None and recording.mode.get() & recording.RECORDING:
         record_call(RESHAPE, (self,), attrs, (view,))
     return view
@@ -79,12 +79,12 @@ def _in_place(name: str, operator: str) -> Callable[..., NDArray]:
 
 
 def broadcast_like(self: NDArray, other: Any) -> Any:
-    """Stretch the axes of extent 1 to the shape of ``other``, which may have more axes in front."""
+    """Broadcast the array to the shape of ``other``."""
     return self.broadcast_to(other.shape)
 
 
 def round_(self: NDArray, decimals: int = 0, out: Any = None) -> NDArray:
-    """Return the nearest whole numbers, halves away from 0.
+    """Round to the nearest integers, halves away from 0.
 
     Args:
         self: The array.
@@ -101,7 +101,7 @@ def round_(self: NDArray, decimals: int = 0, out: Any = None) -> NDArray:
 
 
 def astype(self: NDArray, dtype: Any, copy: bool = True) -> NDArray:
-    """Return the values in another dtype; with ``copy=False`` the array itself if it has it."""
+    """Convert to another dtype; ``copy=False`` returns the array itself if it has that dtype."""
     if not copy and normalize_dtype(dtype) == self._spec.dtype:
         return self
     cast: NDArray = Fluent.astype(self, dtype)
@@ -118,10 +118,10 @@ def slice_assign(self: NDArray, rhs: Any, begin: Any, end: Any, step: Any) -> ND
 
     Args:
         self: The array.
-        rhs: Values.
-        begin: First index on each axis; None for the start.
-        end: Index behind the last on each axis; None for the end.
-        step: Steps; empty for 1 everywhere.
+        rhs: The values to assign; they broadcast to the slice.
+        begin: First index along each axis; None for the start.
+        end: Index after the last one along each axis; None for the end.
+        step: Step along each axis; empty for 1.
     """
     steps = step or (None,) * len(begin)
     self[tuple(slice(*bounds) for bounds in zip(begin, end, steps, strict=True))] = rhs
@@ -134,7 +134,7 @@ def slice_assign_scalar(self: NDArray, value: float, begin: Any, end: Any, step:
 
 
 def as_nd_ndarray(self: NDArray) -> NDArray:
-    """Return the array itself: it is of the ``nd`` face already."""
+    """Return the array itself, which is a legacy ``nd`` array already."""
     return self
 
 

@@ -42,7 +42,7 @@ def operator_function(name: str) -> Any:
     This is the ``__getattr__`` of the namespace.
 
     Raises:
-        AttributeError: if there is no operator of this name.
+        AttributeError: There is no operator of this name.
     """
     made = _made.get(name)
     if made is not None:

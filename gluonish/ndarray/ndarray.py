@@ -41,13 +41,13 @@ _IN_STATE: Any = None
 class NDArray(Fluent):
     """A multi-dimensional array on a device.
 
-    Made by `nd.array`, `nd.zeros` and the like, or by operators, not by calling the class.
+    Created by `nd.array`, `nd.zeros` and other functions, not by calling the class.
 
     Attributes:
-        shape: Extents, a tuple.
+        shape: The shape, a tuple of ints.
         dtype: NumPy type of the elements.
         context: The device.
-        grad: Gradient that the last backward pass left, None without `attach_grad`.
+        grad: Gradient written by backward; None without `attach_grad`.
         stype: Storage type: ``"default"``, that is dense; ``"row_sparse"`` and ``"csr"`` are those
             of `gluonish.ndarray.sparse`.
     """
@@ -116,14 +116,14 @@ class NDArray(Fluent):
 
     @property
     def T(self) -> "NDArray":
-        """The array with its axes in reverse order."""
+        """The array with its axes reversed."""
         transposed: NDArray = self.transpose()
         return transposed
 
     @property
     def handle(self) -> Any:
         """The raw NumPy or CuPy array, for debugging; work may still be pending on it."""
-        return self._settle()
+        return self._make_contiguous()
 
     @property
     def writable(self) -> bool:
@@ -134,7 +134,7 @@ class NDArray(Fluent):
 
     @property
     def grad(self) -> "NDArray | None":
-        """Gradient buffer; None if `attach_grad` was not called."""
+        """The gradient; None if `attach_grad` was not called."""
         leaf = None if self._link is None else self._link[0]
         return leaf.grad if isinstance(leaf, Leaf) else None
 
@@ -150,7 +150,7 @@ class NDArray(Fluent):
             leaf.fresh = fresh
 
     def detach(self) -> "NDArray":
-        """Return a handle on the same memory that no gradient flows through."""
+        """Return an array on the same memory that is detached from the recorded graph."""
         return type(self)(self._data, self._spec, self._device, self._var)
 
     # -- waiting and host access -----------------------------------------------------------------
@@ -159,24 +159,24 @@ class NDArray(Fluent):
         """Wait until the values are computed.
 
         Raises:
-            OperatorError: if computing them failed; the original error is its cause.
+            OperatorError: Computing them failed; the original error is its cause.
         """
         current_engine().wait(self._var)
 
     def wait_to_write(self) -> None:
-        """Wait until nobody reads or writes the memory any more."""
+        """Wait until no pending operation reads or writes the memory."""
         current_engine().wait_to_write(self._var)
 
     def asnumpy(self) -> np.ndarray[Any, Any]:
-        """Return a copy of the values as a NumPy array, waiting for them."""
+        """Wait for the values, and return a copy as a NumPy array."""
         current_engine().wait(self._var)
         return self._device.to_host(self._data)
 
     def asscalar(self) -> Any:
-        """Return the only element as a Python-like scalar.
+        """Return the only element as a NumPy scalar.
 
         Raises:
-            ArgumentError: if there is not exactly one element.
+            ArgumentError: There is not exactly one element.
         """
         if self.size != 1:
             raise ArgumentError(f"asscalar: expected an array of size 1, got shape {self.shape}")
@@ -238,7 +238,7 @@ class NDArray(Fluent):
                 "dlpack: expected a dtype that NumPy can hand over, got bfloat16; "
                 "use astype('float32') first"
             )
-        raw = self._settle()
+        raw = self._make_contiguous()
         self.wait_to_write()
         return self._device.to_dlpack(raw, **options)
 
@@ -259,16 +259,16 @@ class NDArray(Fluent):
             self._data.size <= LIGHT_INLINE_SIZE,
         )
 
-    def _settle(self) -> Any:
+    def _make_contiguous(self) -> Any:
         """Return the raw array in the order of the shape, moving the values if they lie otherwise.
 
         Other handles of the array keep the memory they have: whoever may write through a view
-        settles before making it.
+        makes it contiguous first.
         """
         raw = self._data
         if not raw.flags.c_contiguous:
             plain = self._device.empty(*self._spec)
-            self._write(partial(_copy_raw, plain), name="_settle")
+            self._write(partial(_copy_raw, plain), name="_make_contiguous")
             self._data = plain
         return self._data
 
@@ -310,7 +310,7 @@ def empty_like_spec(
         owner: Operator or Block that asks, for messages and who watches allocations.
 
     Raises:
-        OutOfMemoryError: if there is no memory for it.
+        OutOfMemoryError: There is no memory for it.
     """
     try:
         raw = device.empty(spec.shape, spec.dtype)
@@ -328,7 +328,7 @@ def arriving(spec: Spec, device: Device, kind: type[NDArray] = NDArray) -> tuple
         kind: Class of the array.
 
     Raises:
-        OutOfMemoryError: if there is no memory for it.
+        OutOfMemoryError: There is no memory for it.
     """
     try:
         raw = device.empty_ahead(spec.shape, spec.dtype)

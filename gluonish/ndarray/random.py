@@ -42,15 +42,15 @@ Parameter = float | NDArray
 
 
 def seed(seed_state: int, ctx: str | Context = "all") -> None:
-    """Restart random numbers.
+    """Seed the random number generators.
 
     Args:
-        seed_state: Any int.
-        ctx: A device, or ``"all"``.
+        seed_state: The seed, any int.
+        ctx: Device whose generator is seeded, or ``"all"``.
 
     Raises:
-        ArgumentTypeError: if the seed is not an int.
-        KeyLookupError: for another word than ``"all"``.
+        ArgumentTypeError: The seed is not an int.
+        KeyLookupError: ``ctx`` is a string other than ``"all"``.
     """
     if not isinstance(seed_state, int | np.integer):
         raise ArgumentTypeError(f"seed: expected an int, got {seed_state!r}")
@@ -118,9 +118,9 @@ def uniform(
     out: NDArray | None = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Return numbers spread evenly over [low, high).
+    """Draw samples from the uniform distribution over [low, high).
 
-    For arrays, ``shape`` many for each element.
+    If parameters are arrays, samples of shape ``shape`` are drawn for each element.
     """
     parameters = {"low": low, "high": high}
     return _draw("uniform", parameters, shape, dtype, ctx, out, kwargs)
@@ -135,16 +135,16 @@ def normal(
     out: NDArray | None = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Return normal numbers with mean ``loc`` and standard deviation ``scale``.
+    """Draw samples from a normal distribution with mean ``loc`` and deviation ``scale``.
 
-    For arrays, ``shape`` many for each element.
+    If parameters are arrays, samples of shape ``shape`` are drawn for each element.
     """
     parameters = {"loc": loc, "scale": scale}
     return _draw("normal", parameters, shape, dtype, ctx, out, kwargs)
 
 
 def randn(*shape: int, **kwargs: Any) -> NDArray:
-    """Return normal numbers in the given shape; ``loc`` and ``scale`` as for `normal`."""
+    """Draw normal samples of a given shape; ``loc`` and ``scale`` as for `normal`."""
     return normal(shape=shape or None, **kwargs)
 
 
@@ -156,9 +156,9 @@ def poisson(
     out: NDArray | None = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Return whole numbers of the Poisson distribution with mean ``lam``.
+    """Draw samples from the Poisson distribution with mean ``lam``.
 
-    For arrays, ``shape`` many for each element.
+    If parameters are arrays, samples of shape ``shape`` are drawn for each element.
     """
     parameters = {"lam": lam}
     return _draw("poisson", parameters, shape, dtype, ctx, out, kwargs)
@@ -172,9 +172,9 @@ def exponential(
     out: NDArray | None = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Return exponential numbers with mean ``scale``.
+    """Draw samples from the exponential distribution with mean ``scale``.
 
-    For an array, ``shape`` many for each element.
+    If the parameter is an array, samples of shape ``shape`` are drawn for each element.
 
     Raises:
         ArgumentError: ``scale`` is 0.
@@ -193,9 +193,9 @@ def gamma(
     out: NDArray | None = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Return numbers of a gamma distribution with shape ``alpha`` and scale ``beta``.
+    """Draw samples from a gamma distribution with shape ``alpha`` and scale ``beta``.
 
-    For arrays, ``shape`` many for each element.
+    If parameters are arrays, samples of shape ``shape`` are drawn for each element.
     """
     parameters = {"alpha": alpha, "beta": beta}
     return _draw("gamma", parameters, shape, dtype, ctx, out, kwargs)
@@ -210,9 +210,9 @@ def negative_binomial(
     out: NDArray | None = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Return the failures before the ``k``-th success, where each trial has probability ``p``.
+    """Draw negative binomial samples: failures before ``k`` successes of probability ``p``.
 
-    For arrays, ``shape`` many for each element.
+    If parameters are arrays, samples of shape ``shape`` are drawn for each element.
     """
     parameters = {"k": k, "p": p}
     return _draw("negative_binomial", parameters, shape, dtype, ctx, out, kwargs)
@@ -227,9 +227,9 @@ def generalized_negative_binomial(
     out: NDArray | None = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Return negative binomial numbers with mean ``mu`` and dispersion ``alpha``.
+    """Draw negative binomial samples with mean ``mu`` and dispersion ``alpha``.
 
-    For arrays, ``shape`` many for each element.
+    If parameters are arrays, samples of shape ``shape`` are drawn for each element.
     """
     parameters = {"mu": mu, "alpha": alpha}
     return _draw("generalized_negative_binomial", parameters, shape, dtype, ctx, out, kwargs)
@@ -244,7 +244,7 @@ def randint(
     out: NDArray | None = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Return whole numbers spread evenly over [low, high), int32 unless told otherwise."""
+    """Draw uniform integers from [low, high), by default int32."""
     return _draw("randint", {"low": low, "high": high}, shape, dtype, ctx, out, kwargs)
 
 
@@ -256,7 +256,7 @@ def multinomial(
     dtype: Any = "int32",
     **kwargs: Any,
 ) -> Any:
-    """Return indices drawn with the probabilities in the last axis of ``data``."""
+    """Draw class indices with the probabilities along the last axis of ``data``."""
     op = find_operator("_sample_multinomial")
     kwargs.pop("name", None)  # for graphs; an array has none
     sizes = () if shape is None else shape
@@ -265,7 +265,7 @@ def multinomial(
 
 
 def shuffle(data: NDArray, **kwargs: Any) -> NDArray:
-    """Return the array with its first axis in random order, in ``out`` where that is given."""
+    """Return the array shuffled along its first axis; ``out`` receives the result if given."""
     shuffled: NDArray = operator_function("_shuffle")(data, **kwargs)
     return shuffled
 

@@ -27,15 +27,15 @@ Loaded = list[NDArray] | dict[str, NDArray]
 
 
 def save(fname: str | os.PathLike[str], data: Any) -> None:
-    """Write arrays to a file that MXNet reads as well; a crash leaves the old file or the new one.
+    """Save arrays to a file that MXNet reads, too; the file is written atomically.
 
     Args:
         fname: Path of the file.
         data: An NDArray, a list of them, or a dict from names to them.
 
     Raises:
-        ArgumentTypeError: if something in ``data`` is not an NDArray, or a name is not a string.
-        OSError: if the file cannot be written.
+        ArgumentTypeError: Something in ``data`` is not an NDArray, or a name is not a string.
+        OSError: The file cannot be written.
     """
     names: list[str] = []
     arrays = [data]
@@ -62,13 +62,12 @@ def _needs_numpy_shape(array: NDArray) -> bool:
 
 
 def load(fname: str | os.PathLike[str]) -> Loaded:
-    """Return the arrays of a file, whatever MXNet wrote it: a dict if they have names, else a list.
+    """Load the arrays of a file of any MXNet version: a dict if they have names, else a list.
 
     Raises:
-        FileFormatError: if the file is no such file, is cut short, or claims sizes that it does not
-            have.
-        ArgumentTypeError: if ``fname`` is no path.
-        OSError: if it cannot be read.
+        FileFormatError: The file is of another kind, truncated, or damaged.
+        ArgumentTypeError: if ``fname`` is not a path.
+        OSError: It cannot be read.
     """
     if not isinstance(fname, str | os.PathLike):
         raise ArgumentTypeError(f"load: expected fname to be a path, got {fname!r}")
@@ -76,7 +75,7 @@ def load(fname: str | os.PathLike[str]) -> Loaded:
 
 
 def load_frombuffer(buf: bytes) -> Loaded:
-    """Return the arrays of a file's content; see `load`."""
+    """Load arrays from the content of a file; see `load`."""
     return _arrays(*read_array_list(bytes(buf)))
 
 
@@ -123,7 +122,7 @@ def array_from_state(array: NDArray, state: Mapping[str, bytes]) -> None:
     """Fill a new array, in the current context, from a pickle's state.
 
     Raises:
-        FileFormatError: if the state holds no array record.
+        FileFormatError: The state holds no array record.
     """
     record = decode_record(state["handle"], "pickled NDArray")
     if isinstance(array, BaseSparseNDArray):

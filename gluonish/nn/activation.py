@@ -23,7 +23,7 @@ class Activation(HybridBlock):
         y: shape of ``x``.
 
     Raises:
-        OperatorError: for another name, when it is called.
+        OperatorError: There is no such function; raised when the layer is called.
     """
 
     def __init__(self, activation: str, **kwargs: Any) -> None:

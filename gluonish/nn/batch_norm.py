@@ -13,21 +13,22 @@ __all__ = ["BatchNorm", "BatchNormLayer", "BatchNormReLU"]
 
 
 class BatchNormLayer(HybridBlock):
-    """What the normalizations by batch share: arguments are those of `BatchNorm`, and one more.
+    """Common base of the batch normalizations: the arguments of `BatchNorm`, and ``fuse_relu``.
 
     Args:
-        axis: The axis of channels.
-        momentum: How slowly the running statistics move.
-        epsilon: Added to the variance.
+        axis: The axis of the channels.
+        momentum: Share of the running statistics that an update keeps; the rest comes from the
+            batch.
+        epsilon: Added to the variance, so that nothing is divided by 0.
         center: Whether ``beta`` is trained.
-        scale: Whether there is ``gamma``.
-        use_global_stats: Whether training uses the running statistics, too.
-        fuse_relu: Whether negative results become 0.
-        beta_initializer: For ``beta`` (C,).
-        gamma_initializer: For ``gamma`` (C,).
-        running_mean_initializer: For ``running_mean`` (C,).
-        running_variance_initializer: For ``running_var`` (C,).
-        in_channels: The number C of channels; 0 for what the first batch has.
+        scale: Whether to multiply by ``gamma``.
+        use_global_stats: Whether to normalize by the running statistics even while training.
+        fuse_relu: Whether to apply ReLU to the result.
+        beta_initializer: Initializer of ``beta`` (C,).
+        gamma_initializer: Initializer of ``gamma`` (C,).
+        running_mean_initializer: Initializer of ``running_mean`` (C,).
+        running_variance_initializer: Initializer of ``running_var`` (C,).
+        in_channels: Number C of channels; 0 to take it from the first batch.
         **kwargs: See `HybridBlock`.
     """
 
@@ -73,7 +74,7 @@ class BatchNormLayer(HybridBlock):
         )
 
     def cast(self, dtype: Any) -> None:
-        """Convert the parameters; for 16-bit floats they stay float32, as statistics need it."""
+        """Convert the parameters to a dtype; for 16-bit floats they stay float32, for precision."""
         halves = (FLOAT16, BFLOAT16)
         super().cast("float32" if normalize_dtype(dtype) in halves else dtype)
 
@@ -86,7 +87,7 @@ class BatchNormLayer(HybridBlock):
         running_mean: Tensor,
         running_var: Tensor,
     ) -> Any:
-        """Normalize; while training, move the running statistics."""
+        """Normalize the input; while training, update the running statistics."""
         normalize = F.contrib.BatchNormWithReLU if self.fuse_relu else F.BatchNorm
         return normalize(x, gamma, beta, running_mean, running_var, name="fwd", **self._kwargs)
 
@@ -100,21 +101,23 @@ class BatchNormLayer(HybridBlock):
 class BatchNorm(BatchNormLayer):
     """Normalize each channel: ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``.
 
-    While training, mean and variance are those of the batch, and move the running ones:
-    ``running = momentum * running + (1 - momentum) * batch``. Otherwise the running ones are used.
+    While training, mean and variance are taken from the batch, and the running statistics are
+    updated: ``running = momentum * running + (1 - momentum) * batch``. Otherwise the running
+    statistics are used.
 
     Args:
-        axis: The axis of channels.
-        momentum: How slowly the running statistics move.
-        epsilon: Added to the variance.
-        center: Whether ``beta`` is trained; else it stays at its initial value.
-        scale: Whether there is ``gamma``; else it counts as 1.
-        use_global_stats: Whether training uses the running statistics, too.
-        beta_initializer: For ``beta`` (C,).
-        gamma_initializer: For ``gamma`` (C,).
-        running_mean_initializer: For ``running_mean`` (C,).
-        running_variance_initializer: For ``running_var`` (C,).
-        in_channels: The number C of channels; 0 for what the first batch has.
+        axis: The axis of the channels.
+        momentum: Share of the running statistics that an update keeps; the rest comes from the
+            batch.
+        epsilon: Added to the variance, so that nothing is divided by 0.
+        center: Whether ``beta`` is trained; if not, it stays at its initial value.
+        scale: Whether to multiply by ``gamma``; if not, gamma is fixed at 1.
+        use_global_stats: Whether to normalize by the running statistics even while training.
+        beta_initializer: Initializer of ``beta`` (C,).
+        gamma_initializer: Initializer of ``gamma`` (C,).
+        running_mean_initializer: Initializer of ``running_mean`` (C,).
+        running_variance_initializer: Initializer of ``running_var`` (C,).
+        in_channels: Number C of channels; 0 to take it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:

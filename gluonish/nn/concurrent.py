@@ -17,7 +17,7 @@ __all__ = ["Concatenate", "Concurrent", "HybridConcatenate", "HybridConcurrent",
 
 
 class Concatenate(Sequential):
-    """Run every layer on the same input and concatenate what they give.
+    """Run every layer on the same input and concatenate their outputs.
 
     Args:
         axis: The axis along which outputs are concatenated.
@@ -28,7 +28,7 @@ class Concatenate(Sequential):
         x: what each of the layers takes.
 
     Outputs:
-        y: the layers' outputs beside each other, whose shapes differ along ``axis`` only.
+        y: the outputs of all layers, concatenated along ``axis``; their other axes must agree.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Concatenate(Sequential):
 
 
 class HybridConcatenate(HybridSequential):
-    """Run every HybridBlock on the same input and concatenate what they give.
+    """Run every HybridBlock on the same input and concatenate their outputs.
 
     Args:
         axis: The axis along which outputs are concatenated.
@@ -57,7 +57,7 @@ class HybridConcatenate(HybridSequential):
         x: what each of the layers takes.
 
     Outputs:
-        y: the layers' outputs beside each other, whose shapes differ along ``axis`` only.
+        y: the outputs of all layers, concatenated along ``axis``; their other axes must agree.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class HybridConcurrent(HybridConcatenate):
 
 
 class Identity(HybridBlock):
-    """Give back the input: a layer of `HybridConcatenate` that keeps what came in.
+    """Return the input unchanged, such as in a branch of `HybridConcatenate`.
 
     Args:
         prefix: See `HybridBlock`.

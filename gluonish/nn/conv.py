@@ -14,28 +14,29 @@ class Conv1D(ConvLayer):
 
     Args:
         channels: Number C_out of output channels.
-        kernel_size: Extents of the kernel.
-        strides: Steps between positions of the kernel.
-        padding: Zeros put before and after each spatial axis.
-        dilation: Distance between neighbouring elements of the kernel.
-        groups: Number of groups that the channels are split into.
+        kernel_size: Size of the kernel along each spatial axis, or one int for all.
+        strides: Distance between neighbouring positions of the kernel, along each spatial axis.
+        padding: Number of zeros added before and after each spatial axis.
+        dilation: Distance between neighbouring elements of the kernel; 1 is a dense kernel.
+        groups: Number of groups that the channels are split into; each output channel sees the
+            input channels of its own group only.
         layout: ``"NCW"``.
-        activation: Name of a function for `Activation`; None for none.
-        use_bias: Whether there is a bias.
-        weight_initializer: For ``weight``; None for what `initialize` is given.
-        bias_initializer: For ``bias`` (C_out,).
-        in_channels: Number C_in of input channels; 0 for what the first batch has.
+        activation: Name of the function applied to the result, as of `Activation`; None for none.
+        use_bias: Whether to add a bias to each output channel.
+        weight_initializer: Initializer of ``weight``; None for the one that `initialize` is given.
+        bias_initializer: Initializer of ``bias`` (C_out,).
+        in_channels: Number C_in of input channels; 0 to take it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
         x: (N, C_in, W).
 
     Outputs:
-        y: (N, C_out, W_out), where an extent becomes
+        y: (N, C_out, W_out), where a size x becomes
             floor((x + 2 * padding - dilation * (kernel_size - 1) - 1) / strides) + 1.
 
     Raises:
-        ArgumentError: for another layout, or a wrong number of extents.
+        ArgumentError: The layout is another one, or a tuple has the wrong length.
     """
 
     def __init__(
@@ -77,28 +78,29 @@ class Conv2D(ConvLayer):
 
     Args:
         channels: Number C_out of output channels.
-        kernel_size: Extents of the kernel.
-        strides: Steps between positions of the kernel.
-        padding: Zeros put before and after each spatial axis.
-        dilation: Distance between neighbouring elements of the kernel.
-        groups: Number of groups that the channels are split into.
+        kernel_size: Size of the kernel along each spatial axis, or one int for all.
+        strides: Distance between neighbouring positions of the kernel, along each spatial axis.
+        padding: Number of zeros added before and after each spatial axis.
+        dilation: Distance between neighbouring elements of the kernel; 1 is a dense kernel.
+        groups: Number of groups that the channels are split into; each output channel sees the
+            input channels of its own group only.
         layout: ``"NCHW"`` or ``"NHWC"``.
-        activation: Name of a function for `Activation`; None for none.
-        use_bias: Whether there is a bias.
-        weight_initializer: For ``weight``; None for what `initialize` is given.
-        bias_initializer: For ``bias`` (C_out,).
-        in_channels: Number C_in of input channels; 0 for what the first batch has.
+        activation: Name of the function applied to the result, as of `Activation`; None for none.
+        use_bias: Whether to add a bias to each output channel.
+        weight_initializer: Initializer of ``weight``; None for the one that `initialize` is given.
+        bias_initializer: Initializer of ``bias`` (C_out,).
+        in_channels: Number C_in of input channels; 0 to take it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
-        x: (N, C_in, H, W), or with ``layout`` NHWC the channels last.
+        x: (N, C_in, H, W); (N, H, W, C_in) with ``layout`` NHWC.
 
     Outputs:
-        y: (N, C_out, H_out, W_out), where an extent becomes
+        y: (N, C_out, H_out, W_out), where a size x becomes
             floor((x + 2 * padding - dilation * (kernel_size - 1) - 1) / strides) + 1.
 
     Raises:
-        ArgumentError: for another layout, or a wrong number of extents.
+        ArgumentError: The layout is another one, or a tuple has the wrong length.
     """
 
     def __init__(
@@ -140,28 +142,29 @@ class Conv3D(ConvLayer):
 
     Args:
         channels: Number C_out of output channels.
-        kernel_size: Extents of the kernel.
-        strides: Steps between positions of the kernel.
-        padding: Zeros put before and after each spatial axis.
-        dilation: Distance between neighbouring elements of the kernel.
-        groups: Number of groups that the channels are split into.
+        kernel_size: Size of the kernel along each spatial axis, or one int for all.
+        strides: Distance between neighbouring positions of the kernel, along each spatial axis.
+        padding: Number of zeros added before and after each spatial axis.
+        dilation: Distance between neighbouring elements of the kernel; 1 is a dense kernel.
+        groups: Number of groups that the channels are split into; each output channel sees the
+            input channels of its own group only.
         layout: ``"NCDHW"`` or ``"NDHWC"``.
-        activation: Name of a function for `Activation`; None for none.
-        use_bias: Whether there is a bias.
-        weight_initializer: For ``weight``; None for what `initialize` is given.
-        bias_initializer: For ``bias`` (C_out,).
-        in_channels: Number C_in of input channels; 0 for what the first batch has.
+        activation: Name of the function applied to the result, as of `Activation`; None for none.
+        use_bias: Whether to add a bias to each output channel.
+        weight_initializer: Initializer of ``weight``; None for the one that `initialize` is given.
+        bias_initializer: Initializer of ``bias`` (C_out,).
+        in_channels: Number C_in of input channels; 0 to take it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
-        x: (N, C_in, D, H, W), or with ``layout`` NDHWC the channels last.
+        x: (N, C_in, D, H, W); (N, D, H, W, C_in) with ``layout`` NDHWC.
 
     Outputs:
-        y: (N, C_out, D_out, H_out, W_out), where an extent becomes
+        y: (N, C_out, D_out, H_out, W_out), where a size x becomes
             floor((x + 2 * padding - dilation * (kernel_size - 1) - 1) / strides) + 1.
 
     Raises:
-        ArgumentError: for another layout, or a wrong number of extents.
+        ArgumentError: The layout is another one, or a tuple has the wrong length.
     """
 
     def __init__(

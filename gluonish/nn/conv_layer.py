@@ -7,7 +7,7 @@ from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError
 from gluonish.core.spec import Shape
 from gluonish.nn.activation import Activation
-from gluonish.nn.tensor import Extents, Tensor, as_extents
+from gluonish.nn.tensor import Extents, Tensor, as_extents, check_ints
 from gluonish.parameter import Parameter, ParameterDict
 from gluonish.parameter.parameter import Init
 
@@ -27,25 +27,26 @@ def _check_groups(layer: str, channels: int, in_channels: int, groups: int) -> N
 
 
 class ConvLayer(HybridBlock):
-    """A convolution or its transpose, of any rank; the public classes give the rank's defaults.
+    """A convolution or transposed convolution of any rank; base of `Conv2D` and the others.
 
     Args:
         channels: Number C_out of output channels.
-        kernel_size: Extents of the kernel, one for each spatial axis.
-        strides: Steps between positions of the kernel.
-        padding: Zeros put before and after each spatial axis.
-        dilation: Distance between neighbouring elements of the kernel.
-        groups: Number of groups that the channels are split into.
+        kernel_size: Size of the kernel along each spatial axis.
+        strides: Distance between neighbouring positions of the kernel, along each spatial axis.
+        padding: Number of zeros added before and after each spatial axis.
+        dilation: Distance between neighbouring elements of the kernel; 1 is a dense kernel.
+        groups: Number of groups that the channels are split into; each output channel sees the
+            input channels of its own group only.
         layout: Order of the axes of input, output and weight.
-        in_channels: Number of input channels; 0 for what the first batch has.
-        activation: Name of a function for `Activation`; None for none.
-        use_bias: Whether there is a bias.
+        in_channels: Number of input channels; 0 to take it from the first batch.
+        activation: Name of the function applied to the result, as of `Activation`; None for none.
+        use_bias: Whether to add a bias to each output channel.
         weight_initializer: For ``weight`` (C_out, C_in / groups, *kernel_size), transposed
             (C_in, C_out / groups, *kernel_size); the second axis is where the layout has channels.
-        bias_initializer: For ``bias`` (C_out,).
+        bias_initializer: Initializer of ``bias`` (C_out,).
         op_name: ``"Convolution"`` or ``"Deconvolution"``, its transpose.
-        adj: How far the output of a transposed convolution goes beyond what windows need; None for
-            a convolution.
+        adj: Elements added to the end of each spatial axis of the output of a transposed
+            convolution; None for a convolution.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
     """
@@ -71,6 +72,7 @@ class ConvLayer(HybridBlock):
     ) -> None:
         super().__init__(prefix=prefix, params=params)
         rank, layer = len(kernel_size), type(self).__name__
+        check_ints(layer, channels=channels, in_channels=in_channels, groups=groups)
         _check_groups(layer, channels, in_channels, groups)
         self._channels = channels
         self._in_channels = in_channels

@@ -6,28 +6,31 @@ from typing import Any
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError
 from gluonish.nn.activation import Activation
-from gluonish.nn.tensor import Tensor
+from gluonish.nn.tensor import Tensor, check_ints
 from gluonish.parameter.parameter import Init
 
 __all__ = ["Dense"]
 
 
 class Dense(HybridBlock):
-    """Multiply with a matrix: ``y = activation(x W^T + b)``.
+    """A fully connected layer: ``y = activation(x W^T + b)``.
 
     Args:
-        units: Number of outputs.
-        activation: Name of a function for `Activation`; None for none.
-        use_bias: Whether there is ``b``.
-        flatten: Whether all axes but the first are one; else the last axis alone is transformed.
+        units: Number of output features.
+        activation: Name of the function applied to the result, as of `Activation`; None for none.
+        use_bias: Whether to add the bias ``b``.
+        flatten: Whether to flatten all axes but the first before the product; if not, only the last
+            axis is transformed.
         dtype: Element type of the parameters.
-        weight_initializer: For ``weight`` (units, in_units); None for what `initialize` is given.
-        bias_initializer: For ``bias`` (units,).
-        in_units: Number of inputs; 0 for what the first batch has.
+        weight_initializer: Initializer of ``weight`` (units, in_units); None for the one that
+            `initialize` is given.
+        bias_initializer: Initializer of ``bias`` (units,).
+        in_units: Number of input features; 0 to take it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Raises:
         ArgumentError: ``units`` is below 1.
+        ArgumentTypeError: ``units`` or ``in_units`` is not an int.
 
     Inputs:
         x: (N, ..., in_units); with ``flatten`` the axes after N have in_units elements together.
@@ -49,6 +52,7 @@ class Dense(HybridBlock):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        check_ints("Dense", units=units, in_units=in_units)
         if units < 1:
             raise ArgumentError(f"Dense: expected units of 1 or more, got {units}")
         self._units = units

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, SupportsFloat
 
 from gluonish.block.hybrid_block import HybridBlock
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.nn.tensor import Tensor
 
 __all__ = ["Dropout"]
@@ -16,17 +16,18 @@ class Dropout(HybridBlock):
 
     Args:
         rate: Probability of zeroing, in [0, 1).
-        axes: Axes along which one decision counts for all elements; () for a decision for each.
+        axes: Axes that share one random decision: with ``(2, 3)`` whole channels of images are
+            dropped; () decides for each element.
         **kwargs: See `HybridBlock`.
 
     Inputs:
         x: any shape, floating point.
 
     Outputs:
-        y: shape of ``x``; the values of ``x`` outside training.
+        y: shape of ``x``; equal to ``x`` outside training.
 
     Raises:
-        ArgumentError: if ``rate`` is not in [0, 1).
+        ArgumentError: ``rate`` is not in [0, 1).
 
     References:
         N. Srivastava et al., Dropout: A Simple Way to Prevent Neural Networks from Overfitting,
@@ -34,6 +35,8 @@ class Dropout(HybridBlock):
     """
 
     def __init__(self, rate: float, axes: Sequence[int] = (), **kwargs: Any) -> None:
+        if not isinstance(rate, SupportsFloat):
+            raise ArgumentTypeError(f"Dropout: expected rate to be a number, got {rate!r}")
         if not 0 <= rate < 1:
             raise ArgumentError(f"Dropout: expected rate in [0, 1), got {rate}")
         super().__init__(**kwargs)
@@ -41,7 +44,7 @@ class Dropout(HybridBlock):
         self._axes = tuple(axes)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Drop, or pass on outside training."""
+        """Drop elements while training; return the input otherwise."""
         if self._rate > 0:
             return F.Dropout(x, p=self._rate, axes=self._axes, name="fwd", cudnn_off=False)
         return F.identity(x)

@@ -11,22 +11,22 @@ __all__ = ["Embedding"]
 
 
 class Embedding(HybridBlock):
-    """Turn numbers into vectors: ``y[...] = weight[x[...]]``.
+    """Look up a vector for each index: ``y[...] = weight[x[...]]``.
 
     Args:
         input_dim: Number of vectors in the table.
         output_dim: Length of a vector.
         dtype: Element type of the table and the output.
-        weight_initializer: For ``weight`` (input_dim, output_dim).
-        sparse_grad: Whether the gradient of ``weight`` is row-sparse: it holds the rows that were
-            looked up, and optimizers with ``lazy_update`` move no others.
+        weight_initializer: Initializer of ``weight`` (input_dim, output_dim).
+        sparse_grad: Whether the gradient of ``weight`` is row-sparse, with only the rows that were
+            looked up; optimizers with ``lazy_update`` then update no other rows.
         **kwargs: See `HybridBlock`.
 
     Inputs:
         x: any shape, integers in [0, input_dim) of any dtype.
 
     Outputs:
-        y: shape of ``x`` and one more axis, output_dim.
+        y: shape of ``x`` with a last axis of output_dim added.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Embedding(HybridBlock):
         )
 
     def hybrid_forward(self, F: ModuleType, x: Tensor, weight: Tensor) -> Any:
-        """Look the vectors up."""
+        """Look up the vectors."""
         return F.Embedding(x, weight, name="fwd", **self._kwargs)
 
     def __repr__(self) -> str:

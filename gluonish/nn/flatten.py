@@ -10,7 +10,7 @@ __all__ = ["Flatten"]
 
 
 class Flatten(HybridBlock):
-    """Join all axes but the first.
+    """Flatten all axes but the first into one.
 
     Args:
         **kwargs: See `HybridBlock`.
@@ -19,7 +19,7 @@ class Flatten(HybridBlock):
         x: (N, ...).
 
     Outputs:
-        y: (N, product of the other extents).
+        y: (N, product of the other sizes).
     """
 
     def __init__(self, **kwargs: Any) -> None:

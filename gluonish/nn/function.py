@@ -25,7 +25,7 @@ class Lambda(Block):
         *args: what the function takes.
 
     Outputs:
-        y: what it gives.
+        y: what the function returns.
 
     Raises:
         ArgumentError: if ``nd`` has no function of that name.
@@ -51,7 +51,7 @@ class Lambda(Block):
 
 
 class HybridLambda(HybridBlock):
-    """Run a function of ``F`` and tensors as a layer.
+    """Run a function of ``F`` and tensors as a layer that can be hybridized.
 
     Args:
         function: ``function(F, x, *args)``, where ``F`` is ``nd`` or ``sym``; or the name of a
@@ -62,7 +62,7 @@ class HybridLambda(HybridBlock):
         x, *args: what the function takes.
 
     Outputs:
-        y: what it gives.
+        y: what the function returns.
 
     Raises:
         ArgumentError: if ``nd`` or ``sym`` has no function of that name.

@@ -22,10 +22,10 @@ class GlobalMaxPool1D(PoolingLayer):
         **kwargs: See `HybridBlock`.
 
     Inputs:
-        x: (N, C, W), or with the channels last.
+        x: (N, C, W), or (N, W, C) with the channels last.
 
     Outputs:
-        y: (N, C, 1), or with the channels last.
+        y: (N, C, 1), or (N, 1, C) with the channels last.
     """
 
     def __init__(self, layout: str = "NCW", **kwargs: Any) -> None:
@@ -40,10 +40,10 @@ class GlobalMaxPool2D(PoolingLayer):
         **kwargs: See `HybridBlock`.
 
     Inputs:
-        x: (N, C, H, W), or with the channels last.
+        x: (N, C, H, W), or (N, H, W, C) with the channels last.
 
     Outputs:
-        y: (N, C, 1, 1), or with the channels last.
+        y: (N, C, 1, 1), or (N, 1, 1, C) with the channels last.
     """
 
     def __init__(self, layout: str = "NCHW", **kwargs: Any) -> None:
@@ -58,10 +58,10 @@ class GlobalMaxPool3D(PoolingLayer):
         **kwargs: See `HybridBlock`.
 
     Inputs:
-        x: (N, C, D, H, W), or with the channels last.
+        x: (N, C, D, H, W), or (N, D, H, W, C) with the channels last.
 
     Outputs:
-        y: (N, C, 1, 1, 1), or with the channels last.
+        y: (N, C, 1, 1, 1), or (N, 1, 1, 1, C) with the channels last.
     """
 
     def __init__(self, layout: str = "NCDHW", **kwargs: Any) -> None:
@@ -76,10 +76,10 @@ class GlobalAvgPool1D(PoolingLayer):
         **kwargs: See `HybridBlock`.
 
     Inputs:
-        x: (N, C, W), or with the channels last.
+        x: (N, C, W), or (N, W, C) with the channels last.
 
     Outputs:
-        y: (N, C, 1), or with the channels last.
+        y: (N, C, 1), or (N, 1, C) with the channels last.
     """
 
     def __init__(self, layout: str = "NCW", **kwargs: Any) -> None:
@@ -94,10 +94,10 @@ class GlobalAvgPool2D(PoolingLayer):
         **kwargs: See `HybridBlock`.
 
     Inputs:
-        x: (N, C, H, W), or with the channels last.
+        x: (N, C, H, W), or (N, H, W, C) with the channels last.
 
     Outputs:
-        y: (N, C, 1, 1), or with the channels last.
+        y: (N, C, 1, 1), or (N, 1, 1, C) with the channels last.
     """
 
     def __init__(self, layout: str = "NCHW", **kwargs: Any) -> None:
@@ -112,10 +112,10 @@ class GlobalAvgPool3D(PoolingLayer):
         **kwargs: See `HybridBlock`.
 
     Inputs:
-        x: (N, C, D, H, W), or with the channels last.
+        x: (N, C, D, H, W), or (N, D, H, W, C) with the channels last.
 
     Outputs:
-        y: (N, C, 1, 1, 1), or with the channels last.
+        y: (N, C, 1, 1, 1), or (N, 1, 1, 1, C) with the channels last.
     """
 
     def __init__(self, layout: str = "NCDHW", **kwargs: Any) -> None:

@@ -14,15 +14,15 @@ __all__ = ["GroupNorm", "InstanceNorm"]
 class GroupNorm(Normalization):
     """Normalize groups of channels: ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``.
 
-    Mean and variance are those of one sample and group.
+    Mean and variance are taken over each group of channels of each sample.
 
     Args:
         num_groups: Number G of groups, which divides the number of channels.
-        epsilon: Added to the variance.
-        center: Whether ``beta`` is trained; else it stays at its initial value.
-        scale: Whether ``gamma`` is trained; else it stays at its initial value.
-        beta_initializer: For ``beta`` (G,).
-        gamma_initializer: For ``gamma`` (G,).
+        epsilon: Added to the variance, so that nothing is divided by 0.
+        center: Whether ``beta`` is trained; if not, it stays at its initial value.
+        scale: Whether ``gamma`` is trained; if not, it stays at its initial value.
+        beta_initializer: Initializer of ``beta`` (G,).
+        gamma_initializer: Initializer of ``gamma`` (G,).
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
 
@@ -33,8 +33,8 @@ class GroupNorm(Normalization):
         y: shape of ``x``.
 
     References:
-        Y. Wu, K. He, Group Normalization, 2018; there gamma and beta have an entry a channel, here
-        one a group.
+        Y. Wu, K. He, Group Normalization, 2018; there gamma and beta have one entry per channel,
+        here one per group.
     """
 
     def __init__(
@@ -69,16 +69,16 @@ class GroupNorm(Normalization):
 class InstanceNorm(Normalization):
     """Normalize each channel: ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``.
 
-    Mean and variance are those of one sample and channel.
+    Mean and variance are taken over the spatial axes of each channel of each sample.
 
     Args:
-        axis: The axis of channels.
-        epsilon: Added to the variance.
-        center: Whether ``beta`` is trained; else it stays at its initial value.
-        scale: Whether ``gamma`` is trained; else it stays at its initial value.
-        beta_initializer: For ``beta`` (C,).
-        gamma_initializer: For ``gamma`` (C,).
-        in_channels: The number C of channels; 0 for what the first batch has.
+        axis: The axis of the channels.
+        epsilon: Added to the variance, so that nothing is divided by 0.
+        center: Whether ``beta`` is trained; if not, it stays at its initial value.
+        scale: Whether ``gamma`` is trained; if not, it stays at its initial value.
+        beta_initializer: Initializer of ``beta`` (C,).
+        gamma_initializer: Initializer of ``gamma`` (C,).
+        in_channels: Number C of channels; 0 to take it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -109,7 +109,7 @@ class InstanceNorm(Normalization):
         self._kwargs = {"eps": epsilon, "axis": axis, "center": center, "scale": scale}
 
     def hybrid_forward(self, F: ModuleType, x: Tensor, gamma: Tensor, beta: Tensor) -> Any:
-        """Normalize, with the channels at axis 1 for as long."""
+        """Normalize, with the channels moved to axis 1 and back."""
         if self._axis == 1:
             return F.InstanceNorm(x, gamma, beta, name="fwd", eps=self._epsilon)
         swapped = F.swapaxes(x, dim1=1, dim2=self._axis)

@@ -16,12 +16,12 @@ class LayerNorm(Normalization):
 
     Args:
         axis: The axis that mean and variance are taken over.
-        epsilon: Added to the variance.
-        center: Whether ``beta`` is trained; else it stays at its initial value.
-        scale: Whether ``gamma`` is trained; else it stays at its initial value.
-        beta_initializer: For ``beta`` (C,).
-        gamma_initializer: For ``gamma`` (C,).
-        in_channels: The extent C of the axis; 0 for what the first batch has.
+        epsilon: Added to the variance, so that nothing is divided by 0.
+        center: Whether ``beta`` is trained; if not, it stays at its initial value.
+        scale: Whether ``gamma`` is trained; if not, it stays at its initial value.
+        beta_initializer: Initializer of ``beta`` (C,).
+        gamma_initializer: Initializer of ``gamma`` (C,).
+        in_channels: Size C of the axis; 0 to take it from the first batch.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
 

@@ -18,7 +18,7 @@ class LeakyReLU(HybridBlock):
     """Scale negative elements: ``y = x if x > 0 else alpha * x``.
 
     Args:
-        alpha: Slope for negative elements, at least 0.
+        alpha: Slope below 0, at least 0.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -49,7 +49,7 @@ class PReLU(HybridBlock):
     """Scale negative elements by a trained slope: ``y = x if x > 0 else alpha * x``.
 
     Args:
-        alpha_initializer: For ``alpha`` (in_channels,).
+        alpha_initializer: Initializer of ``alpha`` (in_channels,).
         in_channels: Number of slopes: 1, or the extent of axis 1.
         **kwargs: See `HybridBlock`.
 
@@ -76,10 +76,10 @@ class PReLU(HybridBlock):
 
 
 class ELU(HybridBlock):
-    """Let negative elements saturate: ``y = x if x > 0 else alpha * (exp(x) - 1)``.
+    """Exponential linear unit: ``y = x if x > 0 else alpha * (exp(x) - 1)``.
 
     Args:
-        alpha: What negative elements saturate at, negated.
+        alpha: Very negative elements become ``-alpha``.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -103,7 +103,7 @@ class ELU(HybridBlock):
 
 
 class SELU(HybridBlock):
-    """Apply the ELU with the two constants that keep mean 0 and variance 1 over the layers.
+    """Scaled `ELU`, with constants that keep activations near mean 0 and variance 1.
 
     Args:
         **kwargs: See `HybridBlock`.
@@ -127,7 +127,7 @@ class SELU(HybridBlock):
 
 
 class GELU(HybridBlock):
-    """Weigh elements by the normal distribution: ``y = x * P(X <= x)``, X normal.
+    """Gaussian error linear unit: ``y = x * P(X <= x)`` with X standard normal.
 
     Args:
         **kwargs: See `HybridBlock`.

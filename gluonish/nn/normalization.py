@@ -11,12 +11,12 @@ class Normalization(HybridBlock):
     """Base of `LayerNorm`, `GroupNorm` and `InstanceNorm`: ``gamma``, ``beta`` and the settings.
 
     Args:
-        extent: Number of entries of ``gamma`` and ``beta``; 0 for what the first batch has.
-        epsilon: Added to the variance.
-        center: Whether ``beta`` is trained; else it stays at its initial value.
-        scale: Whether ``gamma`` is trained; else it stays at its initial value.
-        beta_initializer: For ``beta`` (extent,).
-        gamma_initializer: For ``gamma`` (extent,).
+        extent: Number of entries of ``gamma`` and ``beta``; 0 to take it from the first batch.
+        epsilon: Added to the variance, so that nothing is divided by 0.
+        center: Whether ``beta`` is trained; if not, it stays at its initial value.
+        scale: Whether ``gamma`` is trained; if not, it stays at its initial value.
+        beta_initializer: Initializer of ``beta`` (extent,).
+        gamma_initializer: Initializer of ``gamma`` (extent,).
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
     """

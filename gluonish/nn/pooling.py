@@ -20,17 +20,19 @@ _LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
 
 class PoolingLayer(HybridBlock):
-    """Pooling of any rank and kind; the public classes give the defaults.
+    """Pooling of any rank and kind; base of `MaxPool2D` and the others.
 
     Args:
-        pool_size: Extents of the window, one for each spatial axis.
-        strides: Steps between windows; None for ``pool_size``.
-        padding: Elements put before and after each spatial axis.
-        ceil_mode: Whether a last window that sticks out counts.
+        pool_size: Size of the window along each spatial axis.
+        strides: Distance between neighbouring windows; None for ``pool_size``, so that they do not
+            overlap.
+        padding: Number of elements added before and after each spatial axis.
+        ceil_mode: Whether to round the output size up, so that a last window may reach over the
+            edge; if not, it is rounded down.
         global_pool: Whether the window is the whole input.
         pool_type: ``"max"`` or ``"avg"``.
         layout: Order of the axes.
-        count_include_pad: Whether padding counts in a mean; None where there is no mean.
+        count_include_pad: Whether padding counts in the mean, as zeros; None for maxima.
         **kwargs: See `HybridBlock`.
     """
 
@@ -78,21 +80,23 @@ class PoolingLayer(HybridBlock):
 
 
 class MaxPool1D(PoolingLayer):
-    """Take the largest of each window, over one spatial axis.
+    """Take the maximum of each window, over one spatial axis.
 
     Args:
-        pool_size: Extents of the window.
-        strides: Steps between windows; None for ``pool_size``.
-        padding: Elements put before and after each spatial axis.
+        pool_size: Size of the window along each spatial axis, or one int for all.
+        strides: Distance between neighbouring windows; None for ``pool_size``, so that they do not
+            overlap.
+        padding: Number of elements added before and after each spatial axis.
         layout: ``"NCW"`` or ``"NWC"``.
-        ceil_mode: Whether a last window that sticks out counts.
+        ceil_mode: Whether to round the output size up, so that a last window may reach over the
+            edge; if not, it is rounded down.
         **kwargs: See `HybridBlock`.
 
     Inputs:
-        x: (N, C, W), or with the channels last.
+        x: (N, C, W), or (N, W, C) with the channels last.
 
     Outputs:
-        y: (N, C, W_out), where an extent becomes
+        y: (N, C, W_out), where a size x becomes
             floor((x + 2 * padding - pool_size) / strides) + 1, ceil instead with ``ceil_mode``.
     """
 
@@ -118,21 +122,23 @@ class MaxPool1D(PoolingLayer):
 
 
 class MaxPool2D(PoolingLayer):
-    """Take the largest of each window, over two spatial axes.
+    """Take the maximum of each window, over two spatial axes.
 
     Args:
-        pool_size: Extents of the window.
-        strides: Steps between windows; None for ``pool_size``.
-        padding: Elements put before and after each spatial axis.
+        pool_size: Size of the window along each spatial axis, or one int for all.
+        strides: Distance between neighbouring windows; None for ``pool_size``, so that they do not
+            overlap.
+        padding: Number of elements added before and after each spatial axis.
         layout: ``"NCHW"`` or ``"NHWC"``.
-        ceil_mode: Whether a last window that sticks out counts.
+        ceil_mode: Whether to round the output size up, so that a last window may reach over the
+            edge; if not, it is rounded down.
         **kwargs: See `HybridBlock`.
 
     Inputs:
-        x: (N, C, H, W), or with the channels last.
+        x: (N, C, H, W), or (N, H, W, C) with the channels last.
 
     Outputs:
-        y: (N, C, H_out, W_out), where an extent becomes
+        y: (N, C, H_out, W_out), where a size x becomes
             floor((x + 2 * padding - pool_size) / strides) + 1, ceil instead with ``ceil_mode``.
     """
 
@@ -158,21 +164,23 @@ class MaxPool2D(PoolingLayer):
 
 
 class MaxPool3D(PoolingLayer):
-    """Take the largest of each window, over three spatial axes.
+    """Take the maximum of each window, over three spatial axes.
 
     Args:
-        pool_size: Extents of the window.
-        strides: Steps between windows; None for ``pool_size``.
-        padding: Elements put before and after each spatial axis.
-        ceil_mode: Whether a last window that sticks out counts.
+        pool_size: Size of the window along each spatial axis, or one int for all.
+        strides: Distance between neighbouring windows; None for ``pool_size``, so that they do not
+            overlap.
+        padding: Number of elements added before and after each spatial axis.
+        ceil_mode: Whether to round the output size up, so that a last window may reach over the
+            edge; if not, it is rounded down.
         layout: ``"NCDHW"`` or ``"NDHWC"``.
         **kwargs: See `HybridBlock`.
 
     Inputs:
-        x: (N, C, D, H, W), or with the channels last.
+        x: (N, C, D, H, W), or (N, D, H, W, C) with the channels last.
 
     Outputs:
-        y: (N, C, D_out, H_out, W_out), where an extent becomes
+        y: (N, C, D_out, H_out, W_out), where a size x becomes
             floor((x + 2 * padding - pool_size) / strides) + 1, ceil instead with ``ceil_mode``.
     """
 
@@ -201,19 +209,21 @@ class AvgPool1D(PoolingLayer):
     """Take the mean of each window, over one spatial axis.
 
     Args:
-        pool_size: Extents of the window.
-        strides: Steps between windows; None for ``pool_size``.
-        padding: Elements put before and after each spatial axis.
+        pool_size: Size of the window along each spatial axis, or one int for all.
+        strides: Distance between neighbouring windows; None for ``pool_size``, so that they do not
+            overlap.
+        padding: Number of elements added before and after each spatial axis.
         layout: ``"NCW"`` or ``"NWC"``.
-        ceil_mode: Whether a last window that sticks out counts.
+        ceil_mode: Whether to round the output size up, so that a last window may reach over the
+            edge; if not, it is rounded down.
         count_include_pad: Whether padding counts in the mean, as zeros.
         **kwargs: See `HybridBlock`.
 
     Inputs:
-        x: (N, C, W), or with the channels last.
+        x: (N, C, W), or (N, W, C) with the channels last.
 
     Outputs:
-        y: (N, C, W_out), where an extent becomes
+        y: (N, C, W_out), where a size x becomes
             floor((x + 2 * padding - pool_size) / strides) + 1, ceil instead with ``ceil_mode``.
     """
 
@@ -244,19 +254,21 @@ class AvgPool2D(PoolingLayer):
     """Take the mean of each window, over two spatial axes.
 
     Args:
-        pool_size: Extents of the window.
-        strides: Steps between windows; None for ``pool_size``.
-        padding: Elements put before and after each spatial axis.
-        ceil_mode: Whether a last window that sticks out counts.
+        pool_size: Size of the window along each spatial axis, or one int for all.
+        strides: Distance between neighbouring windows; None for ``pool_size``, so that they do not
+            overlap.
+        padding: Number of elements added before and after each spatial axis.
+        ceil_mode: Whether to round the output size up, so that a last window may reach over the
+            edge; if not, it is rounded down.
         layout: ``"NCHW"`` or ``"NHWC"``.
         count_include_pad: Whether padding counts in the mean, as zeros.
         **kwargs: See `HybridBlock`.
 
     Inputs:
-        x: (N, C, H, W), or with the channels last.
+        x: (N, C, H, W), or (N, H, W, C) with the channels last.
 
     Outputs:
-        y: (N, C, H_out, W_out), where an extent becomes
+        y: (N, C, H_out, W_out), where a size x becomes
             floor((x + 2 * padding - pool_size) / strides) + 1, ceil instead with ``ceil_mode``.
     """
 
@@ -287,19 +299,21 @@ class AvgPool3D(PoolingLayer):
     """Take the mean of each window, over three spatial axes.
 
     Args:
-        pool_size: Extents of the window.
-        strides: Steps between windows; None for ``pool_size``.
-        padding: Elements put before and after each spatial axis.
-        ceil_mode: Whether a last window that sticks out counts.
+        pool_size: Size of the window along each spatial axis, or one int for all.
+        strides: Distance between neighbouring windows; None for ``pool_size``, so that they do not
+            overlap.
+        padding: Number of elements added before and after each spatial axis.
+        ceil_mode: Whether to round the output size up, so that a last window may reach over the
+            edge; if not, it is rounded down.
         layout: ``"NCDHW"`` or ``"NDHWC"``.
         count_include_pad: Whether padding counts in the mean, as zeros.
         **kwargs: See `HybridBlock`.
 
     Inputs:
-        x: (N, C, D, H, W), or with the channels last.
+        x: (N, C, D, H, W), or (N, D, H, W, C) with the channels last.
 
     Outputs:
-        y: (N, C, D_out, H_out, W_out), where an extent becomes
+        y: (N, C, D_out, H_out, W_out), where a size x becomes
             floor((x + 2 * padding - pool_size) / strides) + 1, ceil instead with ``ceil_mode``.
     """
 

@@ -11,7 +11,7 @@ __all__ = ["ReflectionPad2D"]
 
 
 class ReflectionPad2D(HybridBlock):
-    """Pad height and width with the elements inside the border, mirrored at it.
+    """Pad height and width by reflecting the image at its border.
 
     Args:
         padding: Elements on each side; or 8 numbers, before and after each of the 4 axes, of which
@@ -19,13 +19,13 @@ class ReflectionPad2D(HybridBlock):
         **kwargs: See `HybridBlock`.
 
     Inputs:
-        x: (N, C, H, W), H and W above the padding.
+        x: (N, C, H, W), with H and W larger than the padding.
 
     Outputs:
         y: (N, C, H + 2 * padding, W + 2 * padding).
 
     Raises:
-        ArgumentError: if ``padding`` is neither.
+        ArgumentError: ``padding`` is neither one int nor such 8 numbers.
     """
 
     def __init__(self, padding: Extents = 0, **kwargs: Any) -> None:

@@ -66,7 +66,7 @@ class Sequential(_Stack):
         x: what the first layer takes.
 
     Outputs:
-        y: what the last layer gives; ``x`` itself without layers.
+        y: what the last layer returns; ``x`` itself if there are no layers.
     """
 
     def forward(self, x: Any) -> Any:
@@ -76,7 +76,7 @@ class Sequential(_Stack):
         return x
 
     def hybridize(self, active: bool = True, **kwargs: Any) -> None:
-        """Have the layers run as graphs, each for itself; see `Block.hybridize`."""
+        """Hybridize each layer by itself; see `Block.hybridize`."""
         children = self._children.values()
         if children and all(isinstance(child, HybridBlock) for child in children):
             warnings.warn(
@@ -89,7 +89,7 @@ class Sequential(_Stack):
 
 
 class HybridSequential(_Stack, HybridBlock):
-    """Run HybridBlocks one after the other; hybridized, they are one graph.
+    """Run HybridBlocks one after the other; when hybridized they form one graph.
 
     Args:
         prefix: See `Block`.
@@ -99,7 +99,7 @@ class HybridSequential(_Stack, HybridBlock):
         x: what the first layer takes.
 
     Outputs:
-        y: what the last layer gives; ``x`` itself without layers.
+        y: what the last layer returns; ``x`` itself if there are no layers.
     """
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:

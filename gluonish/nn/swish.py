@@ -10,10 +10,10 @@ __all__ = ["SiLU", "Swish"]
 
 
 class Swish(HybridBlock):
-    """Weigh elements by their sigmoid: ``y = x * sigmoid(beta * x)``.
+    """Multiply elements by their sigmoid: ``y = x * sigmoid(beta * x)``.
 
     Args:
-        beta: Steepness.
+        beta: Steepness of the sigmoid.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -36,7 +36,7 @@ class Swish(HybridBlock):
 
 
 class SiLU(HybridBlock):
-    """Weigh elements by their sigmoid: ``y = x * sigmoid(x)``, `Swish` with ``beta`` 1.
+    """Multiply elements by their sigmoid: ``y = x * sigmoid(x)``, `Swish` with ``beta`` 1.
 
     Args:
         **kwargs: See `HybridBlock`.

@@ -1,12 +1,13 @@
 """Types that layers speak of: what `hybrid_forward` computes with, and extents."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import SupportsIndex
 
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
 
-__all__ = ["Extents", "Tensor", "as_extents", "check_layout"]
+__all__ = ["Extents", "Tensor", "as_extents", "check_ints", "check_layout"]
 
 # Values when a layer runs, symbols while it is traced.
 Tensor = NDArray | Symbol
@@ -14,15 +15,31 @@ Extents = int | Sequence[int]
 
 
 def as_extents(value: Extents, rank: int, what: str) -> tuple[int, ...]:
-    """Return one number for each spatial axis; a single number counts for all.
+    """Return one number for each spatial axis; a single number is repeated.
 
     Raises:
-        ArgumentError: if there are more or fewer.
+        ArgumentError: There are more or fewer.
+        ArgumentTypeError: It is neither a number nor a sequence.
     """
-    extents = (value,) * rank if isinstance(value, int) else tuple(value)
+    if isinstance(value, int):
+        return (value,) * rank
+    if not isinstance(value, Iterable):
+        raise ArgumentTypeError(f"{what}: expected an int or {rank} of them, got {value!r}")
+    extents = tuple(value)
     if len(extents) != rank:
-        raise ArgumentError(f"{what}: expected a number or {rank} of them, got {value}")
+        raise ArgumentError(f"{what}: expected an int or {rank} of them, got {value!r}")
     return extents
+
+
+def check_ints(layer: str, **numbers: object) -> None:
+    """Raise an error for an argument of a layer that is not an int.
+
+    Raises:
+        ArgumentTypeError: naming the first.
+    """
+    for name, number in numbers.items():
+        if not isinstance(number, SupportsIndex):
+            raise ArgumentTypeError(f"{layer}: expected {name} to be an int, got {number!r}")
 
 
 def check_layout(layout: str, allowed: Sequence[str], layer: str) -> None:

@@ -17,17 +17,17 @@ __all__ = ["as_nd_ndarray", "as_np_ndarray", "gluon_array", "ndarray"]
 
 
 class ndarray(NDArray):  # NumPy's name
-    """A multi-dimensional array on a device, which behaves as NumPy's.
+    """A multi-dimensional array on a device, with NumPy's semantics.
 
-    Made by `np.array`, `np.zeros` and the like, or by operators, not by calling the class. Scalars
-    are arrays of shape (); comparisons give bool; types meet as NumPy's do, but a number never
-    widens an array; numbers without a type are float32.
+    Created by `np.array`, `np.zeros` and other functions, not by calling the class. Scalars are
+    arrays of shape (); comparisons return bool; dtypes are promoted as in NumPy, except that a
+    Python number never widens an array; the default dtype is float32.
 
     Attributes:
-        shape: Extents, a tuple.
+        shape: The shape, a tuple of ints.
         dtype: NumPy dtype of the elements.
         ctx: The device.
-        grad: Gradient that the last backward pass left, None without `attach_grad`.
+        grad: Gradient written by backward; None without `attach_grad`.
     """
 
     __slots__ = ()

@@ -52,17 +52,17 @@ def as_in_ctx(self: NDArray, ctx: Context) -> NDArray:
 
 
 def item(self: NDArray, *args: Any) -> Any:
-    """Return an element as a Python number.
+    """Return one element as a Python number.
 
     Args:
         self: The array.
-        *args: None for the only element; a position in the flattened array; or an index for each
-            axis, as ints or as a tuple.
+        *args: Nothing, for an array of one element; an index into the flattened array; or an index
+            for each axis, as ints or a tuple.
 
     Raises:
-        ArgumentError: without arguments, if there is not exactly one element.
-        ArgumentTypeError: if the arguments are no index.
-        OutOfBoundsError: if there is no such element.
+        ArgumentError: There are no arguments, and not exactly one element.
+        ArgumentTypeError: The arguments are no index.
+        OutOfBoundsError: There is no such element.
     """
     if not args and self.size != 1:
         raise ArgumentError(f"item: expected an array of size 1, got shape {self.shape}")

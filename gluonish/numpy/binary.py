@@ -131,7 +131,7 @@ def combine(row: Row, x1: Any, x2: Any, out: Any = None) -> Any:
     """Apply a row to arrays and numbers.
 
     Raises:
-        ArgumentTypeError: if one is neither.
+        ArgumentTypeError: One is neither.
     """
     if isinstance(x2, NUMBERS):
         if isinstance(x1, NUMBERS):

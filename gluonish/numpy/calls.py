@@ -65,7 +65,7 @@ def as_value(x: Any, what: str, context: Context | None = None) -> Any:
         context: Where a copy is made; the current context by default.
 
     Raises:
-        ArgumentTypeError: if it is something else, or an array of the ``nd`` face.
+        ArgumentTypeError: It is something else, or an array of the ``nd`` face.
     """
     if isinstance(x, NDArray) and not isinstance(x, ndarray):
         raise ArgumentTypeError(
@@ -113,8 +113,8 @@ def call(
         what: The function, for errors; the operator by default.
 
     Raises:
-        ArgumentTypeError: if an input is no array.
-        OperatorError: if the operator refuses inputs or attributes.
+        ArgumentTypeError: An input is no array.
+        OperatorError: The operator refuses inputs or attributes.
     """
     op = find_operator(name)
     values = _values(inputs, what or name)
@@ -131,7 +131,7 @@ def call_list(
     """Apply an operator that takes any number of arrays; arguments of `call`.
 
     Raises:
-        ArgumentError: if there are no arrays.
+        ArgumentError: There are no arrays.
     """
     what = what or name
     if is_value(arrays) or not hasattr(arrays, "__iter__"):
@@ -146,7 +146,7 @@ def official(name: str, *args: Any) -> Any:
     """Have NumPy's function of this name compute from numbers.
 
     Raises:
-        ArgumentError: if NumPy refuses them.
+        ArgumentError: NumPy refuses them.
     """
     try:
         return getattr(np, name)(*[x.asnumpy() if isinstance(x, NDArray) else x for x in args])
@@ -158,7 +158,7 @@ def axis_in(axis: Any, rank: int, what: str) -> int:
     """Return an axis counted from 0.
 
     Raises:
-        ArgumentError: if it is no int in [-rank, rank).
+        ArgumentError: It is no int in [-rank, rank).
     """
     if not isinstance(axis, int | np.integer) or not -rank <= axis < rank:
         raise ArgumentError(f"{what}: expected an axis in [-{rank}, {rank}), got {axis!r}")

@@ -44,8 +44,8 @@ def extents(shape: Any, what: str) -> tuple[int, ...]:
     """Return a shape, of which an int is the only extent.
 
     Raises:
-        ArgumentError: if an extent is negative or no int.
-        ArgumentTypeError: if it is neither an int nor a tuple or list.
+        ArgumentError: An extent is negative or no int.
+        ArgumentTypeError: It is neither an int nor a tuple or list.
     """
     if not isinstance(shape, int | np.integer | list | tuple):
         raise ArgumentTypeError(f"{what}: expected shape to be a tuple of ints, got {shape!r}")
@@ -56,15 +56,15 @@ def extents(shape: Any, what: str) -> tuple[int, ...]:
 
 
 def array(object: Any, dtype: Any = None, ctx: Ctx = None) -> Any:  # NumPy's name
-    """Return an array with a copy of values.
+    """Create an array from a copy of other values.
 
     Args:
         object: Array, number, or nested sequence of numbers or arrays.
-        dtype: Element type; by default that of an array, and float32 for all else.
+        dtype: Element type; by default that of an array, and float32 for everything else.
         ctx: Device; the current context by default.
 
     Raises:
-        ArgumentTypeError: if the values are not numbers.
+        ArgumentTypeError: The values are not numbers.
     """
     context = parse_context(ctx)
     if isinstance(object, NDArray):
@@ -99,9 +99,9 @@ def zeros(shape: Extents, dtype: Any = None, order: str = "C", ctx: Ctx = None) 
     """Return an array of zeros.
 
     Args:
-        shape: Extents, or the only one.
+        shape: Shape: an int or a tuple of ints.
         dtype: Element type, float32 by default.
-        order: ``"C"``.
+        order: ``"C"`` (row by row), the only order.
         ctx: Device; the current context by default.
     """
     return _constant("zeros", "_npi_zeros", shape, dtype, order, ctx)
@@ -113,7 +113,7 @@ def ones(shape: Extents, dtype: Any = np.float32, order: str = "C", ctx: Ctx = N
 
 
 def empty(shape: Extents, dtype: Any = np.float32, order: str = "C", ctx: Ctx = None) -> Any:
-    """Return an array to be filled, which holds zeros; arguments as for `zeros`."""
+    """Return an array for values to come, which is zeroed; arguments as for `zeros`."""
     return _constant("empty", "_npi_zeros", shape, dtype, order, ctx)
 
 
@@ -131,15 +131,15 @@ def full(
     ctx: Ctx = None,
     out: Any = None,
 ) -> Any:
-    """Return an array with one value everywhere.
+    """Return an array filled with one value.
 
     Args:
-        shape: Extents, or the only one.
+        shape: Shape: an int or a tuple of ints.
         fill_value: Number, or an array that broadcasts to the shape.
         dtype: Element type; by default that of an array, bool for a bool, float32 for a number.
-        order: ``"C"``.
+        order: ``"C"`` (row by row), the only order.
         ctx: Device; the current context by default.
-        out: Array that receives the result.
+        out: Array that the result is written to, of its shape and dtype.
     """
     check_order("full", order)
     shape = extents(shape, "full")
@@ -168,15 +168,15 @@ def full_like(
     ctx: Ctx = None,
     out: Any = None,
 ) -> Any:
-    """Return an array of the shape of another, with one value everywhere.
+    """Return an array of the same shape as another, filled with one value.
 
     Args:
-        a: The other array.
+        a: Array whose shape is taken.
         fill_value: Number.
         dtype: Element type; that of ``a`` by default.
-        order: ``"C"``.
-        ctx: Accepted; the result lies where ``a`` does.
-        out: Array that receives the result.
+        order: ``"C"`` (row by row), the only order.
+        ctx: Accepted without effect: the result is on the device of ``a``.
+        out: Array that the result is written to, of its shape and dtype.
     """
     check_order("full_like", order)
     _check_number("full_like", fill_value)
@@ -187,12 +187,12 @@ def full_like(
 def zeros_like(
     a: Any, dtype: Any = None, order: str = "C", ctx: Ctx = None, out: Any = None
 ) -> Any:
-    """Return zeros in the shape of an array; arguments as for `full_like`."""
+    """Return zeros of the same shape as an array; arguments as for `full_like`."""
     return full_like(a, 0, dtype, order, ctx, out)
 
 
 def ones_like(a: Any, dtype: Any = None, order: str = "C", ctx: Ctx = None, out: Any = None) -> Any:
-    """Return ones in the shape of an array; arguments as for `full_like`."""
+    """Return ones of the same shape as an array; arguments as for `full_like`."""
     return full_like(a, 1, dtype, order, ctx, out)
 
 
@@ -203,14 +203,14 @@ def empty_like(
     subok: bool = False,
     shape: Extents | None = None,
 ) -> Any:
-    """Return an array like another, to be filled, which holds zeros.
+    """Return an array of the same shape as another, for values to come; it is zeroed.
 
     Args:
-        prototype: The other array.
+        prototype: Array whose shape is taken.
         dtype: Element type; that of ``prototype`` by default.
-        order: ``"C"``.
-        subok: Accepted; there are no classes to keep.
-        shape: Another shape than that of ``prototype``.
+        order: ``"C"`` (row by row), the only order.
+        subok: Accepted without effect.
+        shape: Shape of the result; None for that of ``prototype``.
     """
     check_order("empty_like", order)
     if shape is not None:
@@ -227,18 +227,18 @@ def arange(
     dtype: Any = None,
     ctx: Ctx = None,
 ) -> Any:
-    """Return evenly spaced values in [start, stop); one bound alone counts from 0.
+    """Return evenly spaced values in [start, stop); with one bound only, from 0 up to it.
 
     Args:
-        start: First value, or the bound if ``stop`` is left out.
-        stop: Bound.
-        step: Distance, not 0; None for 1.
+        start: First value, or the bound if ``stop`` is omitted.
+        stop: Bound, itself not included.
+        step: Difference between neighbouring values, not 0; None for 1.
         dtype: Element type, float32 by default.
         ctx: Device; the current context by default.
 
     Raises:
-        ArgumentError: if the step is 0.
-        ArgumentTypeError: if a bound is no number.
+        ArgumentError: ``step`` is 0.
+        ArgumentTypeError: A bound is not a number.
     """
     for bound in (start, stop, step):
         known = bound is None or isinstance(bound, NUMBERS)
@@ -272,12 +272,12 @@ def linspace(
 
     Args:
         start: First value.
-        stop: Last value, or the bound.
-        num: How many.
-        endpoint: Whether ``stop`` is the last one.
-        retstep: Return a tuple of the values and their distance.
+        stop: Last value; with ``endpoint=False`` the value after the last one.
+        num: Number of values.
+        endpoint: Whether ``stop`` is the last value.
+        retstep: Whether to return a tuple of the values and the step between them.
         dtype: Element type, float32 by default.
-        axis: 0.
+        axis: Accepted for 0 only.
         ctx: Device; the current context by default.
     """
     _check_bounds("linspace", start, stop, axis)
@@ -311,7 +311,7 @@ def logspace(
     axis: int = 0,
     ctx: Ctx = None,
 ) -> Any:
-    """Return ``base`` to the powers of `linspace`; arguments as there."""
+    """Return ``base`` to the power of `linspace`; other arguments as there."""
     _check_bounds("logspace", start, stop, axis)
     given = {"start": start, "stop": stop, "num": num, "endpoint": endpoint, "base": base}
     return create(
@@ -326,9 +326,9 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = np.float32, **kwa
     """Return a matrix with ones on a diagonal.
 
     Args:
-        N: Rows.
-        M: Columns; as many as rows by default.
-        k: The diagonal; above the main one if positive.
+        N: Number of rows.
+        M: Number of columns; that of rows by default.
+        k: Which diagonal: 0 is the main one, positive above it, negative below.
         dtype: Element type.
         **kwargs: ``ctx``: device.
     """
@@ -343,7 +343,7 @@ def identity(n: int, dtype: Any = None, ctx: Ctx = None) -> Any:
 
 
 def indices(dimensions: Sequence[int], dtype: Any = np.int32, ctx: Ctx = None) -> Any:
-    """Return for every axis the index of each element on it: shape (N, *dimensions)."""
+    """Return the indices of a grid, (N, *dimensions): for each axis the index of every element."""
     given = {
         "dimensions": extents(dimensions, "indices"),
         "dtype": chosen(dtype, "int32"),

@@ -40,14 +40,14 @@ __all__ = [
 def take(
     a: Any, indices: Any, axis: int | None = None, mode: str = "raise", out: Any = None
 ) -> Any:
-    """Return elements by their positions on an axis.
+    """Return elements at given indices along an axis.
 
     Args:
         a: Array.
-        indices: Array of positions, or ints; its shape replaces the axis.
+        indices: Indices: an array, int or nested list of ints, whose shape replaces the axis.
         axis: Axis; None for the flattened array.
-        mode: What happens to positions out of bounds: ``"raise"``, ``"clip"`` or ``"wrap"``.
-        out: Array that receives the result.
+        mode: What to do with indices out of bounds: ``"raise"``, ``"clip"`` or ``"wrap"``.
+        out: Array that the result is written to, of its shape and dtype.
     """
     value = as_value(a, "take")
     if isinstance(indices, int | list | tuple):
@@ -65,15 +65,16 @@ def _positions(what: str, values: Any, ctx: Any) -> Any:
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """Return elements of ``x`` where a condition holds, and of ``y`` elsewhere.
+    """Return elements of ``x`` where a condition is true, and of ``y`` elsewhere.
 
     Args:
-        condition: Array; holds where it is not zero.
+        condition: Array; true where it is not 0.
         x: Array or number.
-        y: Array or number. Without both, the indices of where the condition holds are returned.
+        y: Array or number. Without ``x`` and ``y`` the indices where the condition is true are
+            returned.
 
     Raises:
-        ArgumentError: if one of ``x`` and ``y`` is missing.
+        ArgumentError: Only one of ``x`` and ``y`` is given.
     """
     if x is None and y is None:
         return nonzero(condition)
@@ -98,20 +99,20 @@ def nonzero(a: Any) -> tuple[Any, ...]:
 
 
 def sort(a: Any, axis: int | None = -1, kind: str | None = None, order: None = None) -> Any:
-    """Return the elements on an axis in ascending order.
+    """Sort the elements along an axis in ascending order; return a copy.
 
     Args:
         a: Array.
         axis: Axis; None for the flattened array.
-        kind: Accepted; there is one way of sorting.
-        order: None: elements have no fields.
+        kind: Accepted without effect.
+        order: Accepted for None only.
     """
     _check_fields("sort", order)
     return call("_npi_sort", (a,), {"axis": axis, "is_ascend": True}, what="sort")
 
 
 def argsort(a: Any, axis: int | None = -1, kind: str | None = None, order: None = None) -> Any:
-    """Return the positions of the elements in ascending order, int64; arguments of `sort`."""
+    """Return the indices that would sort an array, int64; arguments as for `sort`."""
     _check_fields("argsort", order)
     given = {"axis": axis, "is_ascend": True, "dtype": "int64"}
     return call("_npi_argsort", (a,), given, what="argsort")
@@ -129,17 +130,17 @@ def unique(
     return_counts: bool = False,
     axis: int | None = None,
 ) -> Any:
-    """Return the different elements in ascending order.
+    """Return the distinct elements in ascending order.
 
     Args:
         ar: Array.
-        return_index: Return where each stands first, too.
-        return_inverse: Return which of them each element is, too.
-        return_counts: Return how often each is there, too.
-        axis: Axis whose parts are compared; None for single elements.
+        return_index: Whether to return the index of the first occurrence of each, too.
+        return_inverse: Whether to return the indices that reconstruct the array, too.
+        return_counts: Whether to return the number of occurrences of each, too.
+        axis: Axis along which subarrays are compared; None for single elements.
 
     Returns:
-        The elements, or a tuple of them and what else was asked for, as int64.
+        The elements, or a tuple of them and the requested int64 arrays.
     """
     given = {
         "return_index": return_index,
@@ -152,11 +153,11 @@ def unique(
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """Return how often each whole number from 0 occurs, or the sum of its weights.
+    """Count the occurrences of each integer from 0, or sum their weights.
 
     Args:
-        x: Vector of whole numbers of at least 0.
-        weights: Vector of as many; None for 1 each.
+        x: Vector of integers, at least 0.
+        weights: Vector of the weights; None for 1 each.
         minlength: Least length of the result.
     """
     given = {"minlength": minlength, "has_weights": weights is not None}
@@ -172,15 +173,15 @@ def histogram(
     weights: Any = None,
     density: bool | None = None,
 ) -> Any:
-    """Return how many elements lie in each bin, and the bins' edges.
+    """Compute a histogram: the number of elements in each bin, and the bin edges.
 
     Args:
         a: Array.
-        bins: Number of bins of equal width, or an array or a sequence of edges.
+        bins: Number of bins of equal width, or an array or sequence of bin edges.
         range: First and last edge, for a number of bins.
-        normed: None or False.
-        weights: None.
-        density: None or False.
+        normed: Accepted for None and False only.
+        weights: Accepted for None only.
+        density: Accepted for None and False only.
 
     Returns:
         A list: counts, int64, and edges.
@@ -216,15 +217,15 @@ def _histogram(value: Any, edges: Any, given: dict[str, Any]) -> Any:
 
 
 def unravel_index(indices: Any, shape: Sequence[int], order: str = "C") -> Any:
-    """Return the index on each axis for positions in a flattened array.
+    """Convert flat indices to a tuple of indices along each axis.
 
     Args:
-        indices: Array of positions, or one.
-        shape: Extents of the array.
-        order: ``"C"``.
+        indices: Flat index, or an array of them.
+        shape: Shape of the array.
+        order: ``"C"`` (row by row), the only order.
 
     Raises:
-        ArgumentError: if a position is out of bounds.
+        ArgumentError: An index is out of bounds.
     """
     check_order("unravel_index", order)
     if isinstance(indices, NUMBERS):
@@ -254,11 +255,11 @@ def _place(what: str, obj: Any, given: dict[str, Any]) -> Any:
 
 
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
-    """Return an array without some of its parts.
+    """Return a copy with subarrays along an axis deleted.
 
     Args:
         arr: Array.
-        obj: Places on the axis: int, slice, or array of ints.
+        obj: Indices along the axis: an int, a slice, or an array of ints.
         axis: Axis; None for the flattened array.
     """
     given: dict[str, Any] = {"axis": axis}
@@ -268,12 +269,12 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
-    """Return an array with values put in front of some of its parts.
+    """Return a copy with values inserted before given indices along an axis.
 
     Args:
         arr: Array.
-        obj: Places on the axis: int, slice, or array of ints.
-        values: Number, or array that broadcasts to what is put in.
+        obj: Indices along the axis: an int, a slice, or an array of ints.
+        values: Number, or array that broadcasts to the inserted part.
         axis: Axis; None for the flattened array.
     """
     given: dict[str, Any] = {"axis": axis}

@@ -20,7 +20,7 @@ def get_item(x: NDArray, key: Any) -> NDArray:
     """Return ``x[key]``: basic keys give a view where the memory is contiguous, others a copy.
 
     Raises:
-        OutOfBoundsError: if an index is out of bounds, or there are too many.
+        OutOfBoundsError: An index is out of bounds, or there are too many.
         ArgumentTypeError: for a key that is no index.
     """
     return select(x, key, ())

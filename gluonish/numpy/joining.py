@@ -31,12 +31,12 @@ Cuts = int | Sequence[int]
 
 
 def concatenate(seq: Any, axis: int | None = 0, out: Any = None) -> Any:
-    """Return arrays joined along an axis.
+    """Concatenate arrays along an axis.
 
     Args:
         seq: The arrays.
-        axis: Axis; None joins the flattened arrays.
-        out: Array that receives the result.
+        axis: Axis along which to join; None flattens the arrays first.
+        out: Array that the result is written to, of its shape and dtype.
     """
     if axis is None:
         seq, axis = [ravel(x) for x in seq], 0
@@ -44,37 +44,37 @@ def concatenate(seq: Any, axis: int | None = 0, out: Any = None) -> Any:
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
-    """Return two arrays joined along an axis; None joins the flattened arrays."""
+    """Append values to an array along an axis; None flattens both first."""
     return concatenate((arr, values), axis)
 
 
 def stack(arrays: Any, axis: int = 0, out: Any = None) -> Any:
-    """Return arrays of one shape as the elements of a new axis."""
+    """Stack arrays of equal shape along a new axis."""
     return call_list("_npi_stack", arrays, {"axis": axis}, out, "stack")
 
 
 def vstack(arrays: Any, out: Any = None) -> Any:
-    """Return arrays joined along axis 0; vectors count as rows."""
+    """Stack arrays along axis 0; vectors become rows."""
     return call_list("_npi_vstack", arrays, {}, out, "vstack")
 
 
 def row_stack(arrays: Any) -> Any:
-    """Return arrays joined along axis 0: `vstack`."""
+    """Stack arrays along axis 0: `vstack`."""
     return vstack(arrays)
 
 
 def hstack(arrays: Any) -> Any:
-    """Return arrays joined along axis 1; vectors along axis 0."""
+    """Stack arrays along axis 1; vectors along axis 0."""
     return call_list("_npi_hstack", arrays, {}, None, "hstack")
 
 
 def dstack(arrays: Any) -> Any:
-    """Return arrays joined along axis 2, which they get if they have fewer axes."""
+    """Stack arrays along axis 2, which is added if they have fewer axes."""
     return call_list("_npi_dstack", arrays, {}, None, "dstack")
 
 
 def column_stack(tup: Any) -> Any:
-    """Return arrays joined along axis 1; vectors count as columns."""
+    """Stack arrays along axis 1; vectors become columns."""
     return call_list("_npi_column_stack", tup, {}, None, "column_stack")
 
 
@@ -110,11 +110,11 @@ def _split(what: str, name: str, ary: Any, indices_or_sections: Any, axis: int) 
 
 
 def split(ary: Any, indices_or_sections: Cuts, axis: int = 0) -> list[Any]:
-    """Return the parts of an array along an axis.
+    """Split an array along an axis.
 
     Args:
         ary: Array.
-        indices_or_sections: Number of equal parts, or the positions at which to cut.
+        indices_or_sections: Number of equal parts, or the indices at which to split.
         axis: Axis.
 
     Raises:
@@ -133,7 +133,7 @@ def split(ary: Any, indices_or_sections: Cuts, axis: int = 0) -> list[Any]:
 
 
 def array_split(ary: Any, indices_or_sections: Cuts, axis: int = 0) -> list[Any]:
-    """Return the parts of an array along an axis, the first ones larger by 1 where they differ."""
+    """Split an array along an axis; the parts may differ in size by 1, larger ones first."""
     if isinstance(indices_or_sections, int | np.integer):
         sections = _cuts("array_split", indices_or_sections)["sections"]
         size, larger = divmod(_extent(ary, axis), sections)
@@ -148,7 +148,7 @@ def _extent(ary: Any, axis: int) -> int:
 
 
 def hsplit(ary: Any, indices_or_sections: Cuts) -> list[Any]:
-    """Return the parts along axis 1; of a vector along axis 0.
+    """Split along axis 1; a vector along axis 0.
 
     Parts that cannot be equal differ by 1, the larger ones first.
     """
@@ -158,14 +158,14 @@ def hsplit(ary: Any, indices_or_sections: Cuts) -> list[Any]:
 
 
 def vsplit(ary: Any, indices_or_sections: Cuts) -> list[Any]:
-    """Return the parts of an array of two or more axes along axis 0."""
+    """Split an array of two or more axes along axis 0."""
     value = as_value(ary, "vsplit")
     _check_axes("vsplit", value, 2)
     return split(value, indices_or_sections, 0)
 
 
 def dsplit(ary: Any, indices_or_sections: Cuts) -> list[Any]:
-    """Return the parts of an array of three or more axes along axis 2."""
+    """Split an array of three or more axes along axis 2."""
     value = as_value(ary, "dsplit")
     _check_axes("dsplit", value, 3)
     return split(value, indices_or_sections, 2)

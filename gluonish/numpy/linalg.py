@@ -52,7 +52,7 @@ def cholesky(a: Any) -> Any:
 
 
 def det(a: Any) -> Any:
-    """Return the determinants of (..., N, N): (...)."""
+    """Return the determinants of matrices (..., N, N), of shape (...)."""
     return call("_npi_det", (a,), what="det")
 
 
@@ -62,7 +62,7 @@ def slogdet(a: Any) -> Any:
 
 
 def inv(a: Any) -> Any:
-    """Return the inverses of (..., N, N)."""
+    """Return the inverses of square matrices (..., N, N)."""
     return call("_npi_inv", (a,), what="inv")
 
 
@@ -71,8 +71,8 @@ def pinv(a: Any, rcond: Any = 1e-15, hermitian: bool = False) -> Any:
 
     Args:
         a: Array.
-        rcond: Singular values below this part of the largest count as 0; a number or (...).
-        hermitian: Whether the matrices are symmetric.
+        rcond: Singular values below this share of the largest count as 0: a number, or (...).
+        hermitian: Whether the matrices are symmetric (Hermitian).
     """
     if isinstance(rcond, NUMBERS):
         given = {"rcond": float(rcond), "hermitian": hermitian}
@@ -142,7 +142,7 @@ def norm(
         ord: For vectors a number, inf or -inf; for matrices ``"fro"``, ``"nuc"``, 1, -1, 2, -2, inf
             or -inf. None: the root of the sum of squares.
         axis: An axis of vectors, two of matrices; None for the whole array.
-        keepdims: Keep the axes, with extent 1.
+        keepdims: Whether to keep the reduced axes, with size 1.
 
     Raises:
         ArgumentError: for another ``ord``, or a number of axes that it has no meaning for.

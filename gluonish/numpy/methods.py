@@ -119,23 +119,23 @@ class NumpyMethods:
         return shapes.transpose(self)
 
     def all(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-        """Return whether no element over axes is zero."""
+        """Return whether all elements are true, over axes."""
         return reductions.all(self, axis, keepdims, out)
 
     def any(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-        """Return whether some element over axes is not zero."""
+        """Return whether any element is true, over axes."""
         return reductions.any(self, axis, keepdims, out)
 
     def argmax(self, axis: int | None = None, out: Any = None) -> Any:
-        """Return the position of the largest element."""
+        """Return the index of the maximum."""
         return reductions.argmax(self, axis, out)
 
     def argmin(self, axis: int | None = None, out: Any = None) -> Any:
-        """Return the position of the smallest element."""
+        """Return the index of the minimum."""
         return reductions.argmin(self, axis, out)
 
     def argsort(self, axis: int | None = -1, kind: str | None = None, order: None = None) -> Any:
-        """Return the positions of the elements in ascending order."""
+        """Return the indices that would sort the array."""
         return elements.argsort(self, axis, kind, order)
 
     def astype(
@@ -146,7 +146,7 @@ class NumpyMethods:
         subok: bool = True,
         copy: bool = True,
     ) -> Any:
-        """Return the values in another dtype.
+        """Return the array converted to another dtype.
 
         Args:
             dtype: Element type.
@@ -169,7 +169,7 @@ class NumpyMethods:
         return call("_npi_cast", (self,), {"dtype": dtype}, what="astype")
 
     def clip(self, min: float | None = None, max: float | None = None, out: Any = None) -> Any:
-        """Return numbers within bounds."""
+        """Limit the values to a range."""
         return numerics.clip(self, min, max, out)
 
     def copy(self, order: str = "C") -> Any:
@@ -178,11 +178,11 @@ class NumpyMethods:
         return shapes.copy(self)
 
     def cumsum(self, axis: int | None = None, dtype: Any = None, out: Any = None) -> Any:
-        """Return the sums of all elements up to each."""
+        """Return the cumulative sum."""
         return reductions.cumsum(self, axis, dtype, out)
 
     def diag(self, k: int = 0, **kwargs: Any) -> Any:
-        """Return diagonal ``k`` of a matrix, or the matrix with a vector on it."""
+        """Return a diagonal of a matrix, or a matrix with a vector as diagonal."""
         return shapes.diag(self, k)
 
     def dot(self, b: Any, out: Any = None) -> Any:
@@ -190,19 +190,19 @@ class NumpyMethods:
         return products.dot(self, b, out)
 
     def flatten(self, order: str = "C") -> Any:
-        """Return a copy with a single axis."""
+        """Return a flattened copy."""
         return shapes.reshape(self, -1, order)
 
     def ravel(self, order: str = "C") -> Any:
-        """Return a copy with a single axis."""
+        """Return a flattened copy."""
         return shapes.reshape(self, -1, order)
 
     def max(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-        """Return the largest element over axes."""
+        """Return the maximum over axes."""
         return reductions.max(self, axis, keepdims, out)
 
     def min(self, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
-        """Return the smallest element over axes."""
+        """Return the minimum over axes."""
         return reductions.min(self, axis, keepdims, out)
 
     def mean(
@@ -226,10 +226,10 @@ class NumpyMethods:
         return shapes.repeat(self, repeats, axis)
 
     def reshape(self, *args: Any, **kwargs: Any) -> Any:
-        """Return a copy in another shape.
+        """Return a copy of another shape.
 
         Args:
-            *args: Extents, or one tuple of them; -1 is found from the size.
+            *args: The shape, as ints or as one tuple; one size may be -1, to be inferred.
             **kwargs: ``newshape`` or ``shape``: extents; ``order``: ``"C"``.
         """
         order = kwargs.pop("order", "C")
@@ -242,15 +242,15 @@ class NumpyMethods:
         return shapes.reshape(self, wanted, order)
 
     def round(self, decimals: int = 0, out: Any = None, **kwargs: Any) -> Any:
-        """Return rounded numbers."""
+        """Round to a number of decimals."""
         return numerics.around(self, decimals, out, **kwargs)
 
     def sort(self, axis: int | None = -1, kind: str | None = None, order: None = None) -> Any:
-        """Refuse: NumPy's sorts in place; use `np.sort`."""
+        """Not available, as NumPy's method sorts in place; use `np.sort`."""
         raise NotSupportedError("sort: expected the function np.sort(x), got the method x.sort()")
 
     def squeeze(self, axis: Any = None) -> Any:
-        """Return the value without axes of extent 1."""
+        """Return the array without axes of size 1."""
         return shapes.squeeze(self, axis)
 
     def std(
@@ -271,15 +271,15 @@ class NumpyMethods:
         return reductions.sum(self, axis, dtype, keepdims, None, out)
 
     def swapaxes(self, axis1: int, axis2: int) -> Any:
-        """Return the value with two axes exchanged."""
+        """Swap two axes."""
         return shapes.swapaxes(self, axis1, axis2)
 
     def take(self, indices: Any, axis: int | None = None, mode: str = "raise") -> Any:
-        """Return elements by their positions on an axis."""
+        """Return elements at given indices along an axis."""
         return elements.take(self, indices, axis, mode)
 
     def transpose(self, *axes: Any) -> Any:
-        """Return the value with its axes in another order: ints or a tuple; reversed by default."""
+        """Permute the axes, given as ints or a tuple; reversed by default."""
         order: Any = axes
         if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], list | tuple)):
             order = axes[0]

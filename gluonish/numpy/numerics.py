@@ -28,12 +28,12 @@ __all__ = [
 
 
 def around(x: Any, decimals: int = 0, out: Any = None, **kwargs: Any) -> Any:
-    """Return numbers rounded to some digits behind the point, to the even one of two.
+    """Round to a number of decimals; halves go to the even neighbour.
 
     Args:
         x: Array or number.
-        decimals: Digits; negative ones stand before the point.
-        out: Array that receives the result.
+        decimals: Number of digits after the decimal point; negative rounds to tens, hundreds ...
+        out: Array that the result is written to, of its shape and dtype.
         **kwargs: NumPy's options, with their defaults only.
     """
     if kwargs:
@@ -44,22 +44,22 @@ def around(x: Any, decimals: int = 0, out: Any = None, **kwargs: Any) -> Any:
 
 
 def round(x: Any, decimals: int = 0, out: Any = None, **kwargs: Any) -> Any:
-    """Return rounded numbers: `around`."""
+    """Round to a number of decimals: `around`."""
     return around(x, decimals, out, **kwargs)
 
 
 def round_(x: Any, decimals: int = 0, out: Any = None, **kwargs: Any) -> Any:
-    """Return rounded numbers: `around`."""
+    """Round to a number of decimals: `around`."""
     return around(x, decimals, out, **kwargs)
 
 
 def clip(a: Any, a_min: float | None, a_max: float | None, out: Any = None) -> Any:
-    """Return numbers of at least ``a_min`` and at most ``a_max``; None is no bound.
+    """Limit values to [a_min, a_max]; None is no limit.
 
     One number is clipped by NumPy.
 
     Raises:
-        ArgumentError: if both are None.
+        ArgumentError: Both are None.
     """
     if a_min is None and a_max is None:
         raise ArgumentError("clip: expected a_min or a_max, got neither")
@@ -80,14 +80,14 @@ def nan_to_num(
     neginf: float | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Return numbers in place of nan and infinities.
+    """Replace NaN and infinities by numbers.
 
     Args:
         x: Array or number.
-        copy: False writes into ``x`` itself.
-        nan: In place of nan.
-        posinf: In place of positive infinity; the largest number by default.
-        neginf: In place of negative infinity; the smallest number by default.
+        copy: Whether to return a new array; False writes to ``x`` itself.
+        nan: Replacement of NaN.
+        posinf: Replacement of positive infinity; the largest number by default.
+        neginf: Replacement of negative infinity; the lowest number by default.
         **kwargs: NumPy's options, with their defaults only.
     """
     if kwargs:
@@ -100,14 +100,14 @@ def nan_to_num(
 
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
-    """Return the differences of neighbours on an axis, ``n`` times.
+    """Return the n-th differences of neighbouring elements along an axis.
 
     Args:
         a: Array of one axis or more.
-        n: How often.
+        n: How often to take differences.
         axis: Axis.
-        prepend: Array or number to put in front on the axis.
-        append: Array or number to put behind on the axis.
+        prepend: Array or number to put before the array along the axis.
+        append: Array or number to put after the array along the axis.
     """
     value = as_value(a, "diff")
     if hasattr(value, "ndim"):
@@ -134,12 +134,12 @@ def _rim(part: Any, value: Any, axis: int) -> Any:
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    """Return the differences of neighbours in the flattened array.
+    """Return the differences of neighbouring elements of the flattened array.
 
     Args:
         ary: Array.
-        to_end: Number or array to put behind them.
-        to_begin: Number or array to put in front of them.
+        to_end: Number or array to put after the differences.
+        to_begin: Number or array to put before the differences.
     """
     inputs, given = [ary], dict[str, Any]()
     for word, part in (("to_begin", to_begin), ("to_end", to_end)):
@@ -152,12 +152,12 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 
 
 def shares_memory(a: Any, b: Any, max_work: int | None = None) -> bool:
-    """Return whether two arrays have memory in common.
+    """Return whether two arrays share memory.
 
     Args:
         a: Array.
         b: Array.
-        max_work: Accepted; the memory of arrays is contiguous.
+        max_work: Accepted without effect.
     """
     first, second = as_value(a, "shares_memory"), as_value(b, "shares_memory")
     if not isinstance(first, NDArray) or not isinstance(second, NDArray):
@@ -168,7 +168,7 @@ def shares_memory(a: Any, b: Any, max_work: int | None = None) -> bool:
 
 
 def may_share_memory(a: Any, b: Any, max_work: int | None = None) -> bool:
-    """Return whether two arrays have memory in common; see `shares_memory`."""
+    """Return whether two arrays may share memory; see `shares_memory`."""
     return shares_memory(a, b, max_work)
 
 

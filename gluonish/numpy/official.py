@@ -128,10 +128,10 @@ def call_official(function: Callable[..., Any], what: str, args: Any, kwargs: An
     """Have NumPy compute, from copies of the arrays among the arguments.
 
     Raises:
-        AutogradError: if an argument is part of the graph that is recorded.
-        NotSupportedError: if an argument is a Symbol.
-        NoValuesError: if an argument has no values yet, as while a block is traced.
-        OperatorError: if NumPy refuses the arguments; an OperatorIndexError for an axis.
+        AutogradError: An argument is part of the graph that is recorded.
+        NotSupportedError: An argument is a Symbol.
+        NoValuesError: An argument has no values yet, as while a block is traced.
+        OperatorError: NumPy refuses the arguments; an OperatorIndexError for an axis.
     """
     kwargs = dict(kwargs)
     context = _context_of(what, (*args, *kwargs.values()))

@@ -50,11 +50,11 @@ def array_str(array: NDArray) -> str:
 def set_printoptions(
     precision: int | None = None, threshold: int | None = None, **kwarg: Any
 ) -> None:
-    """Say how arrays print: NumPy's options, which hold for its arrays too.
+    """Set how arrays are printed: NumPy's options, which apply to its arrays, too.
 
     Args:
-        precision: Digits behind the point.
-        threshold: More elements than this are summarized.
+        precision: Number of digits after the decimal point.
+        threshold: Number of elements from which on arrays are summarized.
         **kwarg: The other options of ``numpy.set_printoptions``.
     """
     np.set_printoptions(precision=precision, threshold=threshold, **kwarg)

@@ -23,7 +23,7 @@ def matmul(a: Any, b: Any, out: Any = None, **kwargs: Any) -> Any:
     Args:
         a: Array of one axis or more.
         b: Array of one axis or more.
-        out: Array that receives the result.
+        out: Array that the result is written to, of its shape and dtype.
         **kwargs: NumPy's options, with their defaults only.
     """
     if kwargs:
@@ -56,7 +56,7 @@ def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
             those of ``b``.
 
     Raises:
-        ArgumentError: if the axes are not two of a kind.
+        ArgumentError: The axes are not two of a kind.
     """
     if isinstance(axes, int):
         return call("_npi_tensordot_int_axes", (a, b), {"axes": axes}, what="tensordot")
@@ -70,7 +70,7 @@ def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Any:
 
 
 def einsum(*operands: Any, **kwargs: Any) -> Any:
-    """Return sums of products as Einstein's convention says.
+    """Evaluate Einstein's summation convention: sums of products of arrays.
 
     Args:
         *operands: The subscripts, such as ``"ij,jk->ik"``, and the arrays.

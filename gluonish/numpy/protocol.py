@@ -69,7 +69,7 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **kwargs: Any)
         **kwargs: Options.
 
     Raises:
-        NotSupportedError: if the result should go into an array of NumPy's.
+        NotSupportedError: The result should go into an array of NumPy's.
     """
     out = kwargs.pop("out", None)
     if out is not None:

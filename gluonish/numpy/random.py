@@ -67,7 +67,7 @@ def draw(
         size: Shape; None for that of the parameters.
         given: Further attributes.
         ctx: Device where all parameters are numbers.
-        out: Array that receives the result.
+        out: Array that the result is written to, of its shape and dtype.
     """
     if size is not None:
         size = extents(size, what)
@@ -94,15 +94,15 @@ def uniform(
     ctx: Ctx = None,
     out: Any = None,
 ) -> Any:
-    """Return numbers spread evenly over [low, high).
+    """Draw samples from the uniform distribution over [low, high).
 
     Args:
         low: Lower bound.
         high: Upper bound.
-        size: Shape.
+        size: Shape of the samples; None for that of the parameters.
         dtype: Element type, float32 by default.
         ctx: Device; the current context by default.
-        out: Array that receives the result.
+        out: Array that the result is written to, of its shape and dtype.
     """
     bounds = {"low": low, "high": high}
     given = {"dtype": chosen(dtype)}
@@ -117,15 +117,15 @@ def normal(
     ctx: Ctx = None,
     out: Any = None,
 ) -> Any:
-    """Return normal numbers.
+    """Draw samples from a normal distribution.
 
     Args:
         loc: Mean.
         scale: Standard deviation.
-        size: Shape.
+        size: Shape of the samples; None for that of the parameters.
         dtype: Element type, float32 by default.
         ctx: Device; the current context by default.
-        out: Array that receives the result.
+        out: Array that the result is written to, of its shape and dtype.
     """
     moments = {"loc": loc, "scale": scale}
     given = {"dtype": chosen(dtype)}
@@ -140,7 +140,7 @@ def lognormal(
     ctx: Ctx = None,
     out: Any = None,
 ) -> Any:
-    """Return numbers whose logarithm is normal; arguments as for `normal`."""
+    """Draw samples whose logarithm is normal; arguments as for `normal`."""
     return exp(normal(mean, sigma, size, dtype, ctx), out)
 
 
@@ -152,27 +152,27 @@ def gamma(
     ctx: Ctx = None,
     out: Any = None,
 ) -> Any:
-    """Return numbers of a gamma distribution with shape ``shape`` and scale ``scale``."""
+    """Draw samples from a gamma distribution with shape ``shape`` and scale ``scale``."""
     both = {"shape": shape, "scale": scale}
     given = {"dtype": chosen(dtype)}
     return draw("gamma", "_npi_gamma", both, size, given, ctx, out)
 
 
 def beta(a: Parameter, b: Parameter, size: Size = None, dtype: Any = None, ctx: Ctx = None) -> Any:
-    """Return numbers of a beta distribution with parameters ``a`` and ``b``."""
+    """Draw samples from a beta distribution with parameters ``a`` and ``b``."""
     first = gamma(a, 1, size, "float64", ctx)
     second = gamma(b, 1, size, "float64", ctx)
     return (first / (first + second)).astype(chosen(dtype))
 
 
 def chisquare(df: Parameter, size: Size = None, dtype: Any = None, ctx: Ctx = None) -> Any:
-    """Return numbers of a chi-square distribution with ``df`` degrees of freedom."""
+    """Draw samples from a chi-square distribution with ``df`` degrees of freedom."""
     halves = df / 2 if isinstance(df, NUMBERS) else as_value(df, "chisquare") / 2
     return gamma(halves, 2, size, dtype, ctx)
 
 
 def exponential(scale: Parameter = 1.0, size: Size = None, ctx: Ctx = None, out: Any = None) -> Any:
-    """Return exponential numbers with mean ``scale``."""
+    """Draw samples from an exponential distribution with mean ``scale``."""
     return draw("exponential", "_npi_exponential", {"scale": scale}, size, {}, ctx, out)
 
 
@@ -183,7 +183,7 @@ def gumbel(
     ctx: Ctx = None,
     out: Any = None,
 ) -> Any:
-    """Return numbers of a Gumbel distribution with mode ``loc`` and scale ``scale``."""
+    """Draw samples from a Gumbel distribution with mode ``loc`` and scale ``scale``."""
     return draw("gumbel", "_npi_gumbel", {"loc": loc, "scale": scale}, size, {}, ctx, out)
 
 
@@ -194,37 +194,37 @@ def logistic(
     ctx: Ctx = None,
     out: Any = None,
 ) -> Any:
-    """Return numbers of a logistic distribution with mean ``loc`` and scale ``scale``."""
+    """Draw samples from a logistic distribution with mean ``loc`` and scale ``scale``."""
     return draw("logistic", "_npi_logistic", {"loc": loc, "scale": scale}, size, {}, ctx, out)
 
 
 def pareto(a: Parameter, size: Size = None, ctx: Ctx = None, out: Any = None) -> Any:
-    """Return numbers of a Pareto II (Lomax) distribution with shape ``a``."""
+    """Draw samples from a Pareto II (Lomax) distribution with shape ``a``."""
     return draw("pareto", "_npi_pareto", {"a": a}, size, {}, ctx, out)
 
 
 def power(a: Parameter, size: Size = None) -> Any:
-    """Return numbers in [0, 1] with density ``a x ** (a - 1)``."""
+    """Draw samples in [0, 1] with density ``a x ** (a - 1)``."""
     return draw("power", "_npi_powerd", {"a": a}, size, {})
 
 
 def rayleigh(scale: Parameter = 1.0, size: Size = None, ctx: Ctx = None, out: Any = None) -> Any:
-    """Return numbers of a Rayleigh distribution with mode ``scale``."""
+    """Draw samples from a Rayleigh distribution with mode ``scale``."""
     return draw("rayleigh", "_npi_rayleigh", {"scale": scale}, size, {}, ctx, out)
 
 
 def weibull(a: Parameter, size: Size = None, ctx: Ctx = None, out: Any = None) -> Any:
-    """Return numbers of a Weibull distribution with shape ``a``."""
+    """Draw samples from a Weibull distribution with shape ``a``."""
     return draw("weibull", "_npi_weibull", {"a": a}, size, {}, ctx, out)
 
 
 def rand(*size: int, **kwargs: Any) -> Any:
-    """Return numbers spread evenly over [0, 1), in the given shape; keywords of `uniform`."""
+    """Draw uniform samples from [0, 1) of a given shape; keywords as for `uniform`."""
     return uniform(0.0, 1.0, size=size, **kwargs)
 
 
 def randn(*size: int, **kwargs: Any) -> Any:
-    """Return normal numbers in the given shape; keywords of `normal`."""
+    """Draw standard normal samples of a given shape; keywords as for `normal`."""
     return normal(0.0, 1.0, size=size, **kwargs)
 
 
@@ -236,15 +236,15 @@ def randint(
     ctx: Ctx = None,
     out: Any = None,
 ) -> Any:
-    """Return whole numbers spread evenly over [low, high); one bound alone counts from 0.
+    """Draw uniform integers from [low, high); with one bound only, from [0, bound).
 
     Args:
-        low: Least number, or the bound if ``high`` is left out.
-        high: Bound.
-        size: Shape, () by default.
+        low: Smallest integer, or the bound if ``high`` is omitted.
+        high: Bound, itself never drawn.
+        size: Shape of the samples, () by default.
         dtype: Element type, int64 by default.
         ctx: Device; the current context by default.
-        out: Array that receives the result.
+        out: Array that the result is written to, of its shape and dtype.
     """
     if high is None:
         low, high = 0, low
@@ -265,15 +265,15 @@ def choice(
     ctx: Ctx = None,
     out: Any = None,
 ) -> Any:
-    """Return elements picked at random.
+    """Draw random elements from a vector.
 
     Args:
-        a: Vector, or an int that stands for the numbers below it.
-        size: Shape, () by default.
-        replace: Whether an element may be picked again.
-        p: Probabilities, a vector; even ones by default.
+        a: Vector to draw from, or an int for the integers below it.
+        size: Shape of the samples, () by default.
+        replace: Whether an element may be drawn more than once.
+        p: Vector of probabilities; equal ones by default.
         ctx: Device; the current context by default.
-        out: Array that receives the result.
+        out: Array that the result is written to, of its shape and dtype.
     """
     shape = () if size is None else extents(size, "choice")
     given: dict[str, Any] = {"size": shape, "replace": replace, "weighted": p is not None}
@@ -290,10 +290,10 @@ def choice(
 
 
 def shuffle(x: Any) -> None:
-    """Put the parts of an array along axis 0 into a random order, in the array itself.
+    """Shuffle an array along axis 0, in place.
 
     Raises:
-        ArgumentTypeError: if ``x`` is no array.
+        ArgumentTypeError: if ``x`` is not an array.
     """
     if not isinstance(x, NDArray):
         raise ArgumentTypeError(f"shuffle: expected an array, got {type(x).__name__}")
@@ -301,7 +301,7 @@ def shuffle(x: Any) -> None:
 
 
 def multinomial(n: int, pvals: Any, size: Size = None, **kwargs: Any) -> Any:
-    """Return how often each outcome occurs in ``n`` trials, int64.
+    """Draw from a multinomial distribution: the count of each outcome in ``n`` trials, int64.
 
     Args:
         n: Number of trials.
@@ -324,7 +324,7 @@ def multinomial(n: int, pvals: Any, size: Size = None, **kwargs: Any) -> Any:
 def multivariate_normal(
     mean: Any, cov: Any, size: Size = None, check_valid: str | None = None, tol: float | None = None
 ) -> Any:
-    """Return vectors of a multivariate normal distribution.
+    """Draw vectors from a multivariate normal distribution.
 
     Args:
         mean: Means (..., N).
@@ -337,7 +337,9 @@ def multivariate_normal(
         Array (*size, ..., N).
     """
     if check_valid is not None or tol is not None:
-        raise ArgumentError("multivariate_normal: expected check_valid and tol None, got others")
+        raise ArgumentError(
+            "multivariate_normal: expected check_valid and tol to be None, got values"
+        )
     centers = as_value(mean, "multivariate_normal")
     roots = cholesky(cov)
     batch = np.broadcast_shapes(centers.shape[:-1], roots.shape[:-2])

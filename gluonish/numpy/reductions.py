@@ -46,9 +46,9 @@ def sum(  # NumPy's name
         a: Array of any shape; bool is counted, as int64.
         axis: Axis or axes; None for all.
         dtype: Element type of the result, in which the sum is formed; that of ``a`` by default.
-        keepdims: Keep the axes, with extent 1.
+        keepdims: Whether to keep the reduced axes, with size 1.
         initial: What the sum starts from.
-        out: Array that receives the result.
+        out: Array that the result is written to, of its shape and dtype.
     """
     given = {"axis": axis, "dtype": dtype, "keepdims": keepdims, "initial": initial}
     return call("_np_sum", (a,), given, out, "sum")
@@ -104,9 +104,9 @@ def var(
         a: Array of any shape.
         axis: Axis or axes; None for all.
         dtype: Element type of the result.
-        out: Array that receives the result.
+        out: Array that the result is written to, of its shape and dtype.
         ddof: The sum of squares is divided by the count less this.
-        keepdims: Keep the axes, with extent 1.
+        keepdims: Whether to keep the reduced axes, with size 1.
     """
     given = {"axis": axis, "dtype": dtype, "ddof": ddof, "keepdims": keepdims}
     return call("_npi_var", (a,), given, out, "var")
@@ -123,12 +123,12 @@ def min(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> A
 
 
 def amax(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
-    """Return the largest element over axes: `max`."""
+    """Return the maximum over axes: `max`."""
     return max(a, axis, keepdims, out)
 
 
 def amin(a: Any, axis: Axis = None, keepdims: bool = False, out: Any = None) -> Any:
-    """Return the smallest element over axes: `min`."""
+    """Return the minimum over axes: `min`."""
     return min(a, axis, keepdims, out)
 
 
@@ -153,7 +153,7 @@ def argmax(a: Any, axis: int | None = None, out: Any = None) -> Any:
     Args:
         a: Array.
         axis: Axis; None for the position in the flattened array.
-        out: Array that receives the result.
+        out: Array that the result is written to, of its shape and dtype.
     """
     return call("_npi_argmax", (a,), {"axis": axis}, out, "argmax")
 
@@ -178,7 +178,7 @@ def average(
         axis: Axis or axes; None for all.
         weights: Weights, of the shape of ``a`` or of its axis; None for the plain mean.
         returned: Return the sum of the weights too.
-        out: Array that receives the result.
+        out: Array that the result is written to, of its shape and dtype.
 
     Returns:
         The mean, or a list of it and the sum of weights.
@@ -205,11 +205,11 @@ def percentile(
         a: Array.
         q: Numbers in [0, 100]: one, a sequence, or an array, whose shape leads the result's.
         axis: Axis or axes; None for all.
-        out: Array that receives the result.
+        out: Array that the result is written to, of its shape and dtype.
         overwrite_input: Accepted; the input stays as it is.
         interpolation: Between two elements: ``"linear"``, ``"lower"``, ``"higher"``,
             ``"midpoint"`` or ``"nearest"``.
-        keepdims: Keep the axes, with extent 1.
+        keepdims: Whether to keep the reduced axes, with size 1.
     """
     given: dict[str, Any] = {"axis": axis, "interpolation": interpolation, "keepdims": keepdims}
     inputs: Sequence[Any] = (a, q)

@@ -63,8 +63,8 @@ def reshape(a: Any, newshape: int | Sequence[int], order: str = "C", out: Any = 
     Args:
         a: Array.
         newshape: Extents; -1 is found from the size.
-        order: ``"C"``.
-        out: Array that receives the result.
+        order: ``"C"`` (row by row), the only order.
+        out: Array that the result is written to, of its shape and dtype.
     """
     check_order("reshape", order)
     return call("_np_reshape", (a,), {"newshape": newshape, "order": order}, out, "reshape")
@@ -177,7 +177,7 @@ def flipud(m: Any) -> Any:
 
 
 def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
-    """Return the array turned ``k`` times by 90 degrees from the first axis to the second."""
+    """Rotate an array by ``k`` times 90 degrees, from the first of two axes towards the second."""
     return call("_npi_rot90", (m,), {"k": k, "axes": axes}, what="rot90")
 
 
@@ -209,7 +209,7 @@ def resize(a: Any, new_shape: int | Sequence[int]) -> Any:
 
     Args:
         a: Array.
-        new_shape: Extents, or the only one.
+        new_shape: Shape: an int or a tuple of ints.
     """
     if isinstance(a, NUMBERS):
         return official("resize", a, new_shape)
@@ -254,7 +254,7 @@ def pad(x: Any, pad_width: Any = None, mode: str = "constant", **kwargs: Any) ->
 
 
 def diag(array: Any, k: int = 0) -> Any:
-    """Return diagonal ``k`` of a matrix, or the matrix with a vector on it."""
+    """Return a diagonal of a matrix, or a matrix with a vector as diagonal."""
     return call("_np_diag", (array,), {"k": k}, what="diag")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
 
+from gluonish.core.errors import nearest
 from gluonish.ops.face import Make
 from gluonish.ops.registry import find_operator
 
@@ -44,7 +45,10 @@ def operator_view(operators: Mapping[str, str], make: Make, module: str) -> View
         found = made.get(name)
         if found is None:
             if name not in operators:
-                raise AttributeError(f"{module}: expected the name of a function, got {name!r}")
+                raise AttributeError(
+                    f"{module}: expected the name of a function, got {name!r}"
+                    f"{nearest(name, operators)}"
+                )
             found = made[name] = make(find_operator(operators[name]), name)
             found.__module__ = module
         return found
@@ -73,7 +77,9 @@ def module_view(
         if operators is not None and name in operators[1]():
             return operators[0](name)
         if name not in names:
-            raise AttributeError(f"{module}: expected the name of a function, got {name!r}")
+            raise AttributeError(
+                f"{module}: expected the name of a function, got {name!r}{nearest(name, names)}"
+            )
         found = made.get(name)
         if found is None:
             plain = getattr(source, name)

@@ -17,8 +17,8 @@ def save(file: str | os.PathLike[str], arr: Any) -> None:
         arr: An array, a list of them, or a dict from names to them.
 
     Raises:
-        ArgumentTypeError: if something is not an array, or a name is not a string.
-        OSError: if the file cannot be written.
+        ArgumentTypeError: Something is not an array, or a name is not a string.
+        OSError: The file cannot be written.
     """
     serialization.save(file, arr)
 
@@ -30,9 +30,9 @@ def load(file: str | os.PathLike[str]) -> list[ndarray] | dict[str, ndarray]:
         file: Path.
 
     Raises:
-        FileFormatError: if the file is no such file, is cut short, or claims sizes that it does not
+        FileFormatError: The file is no such file, is cut short, or claims sizes that it does not
             have.
-        OSError: if it cannot be read.
+        OSError: It cannot be read.
     """
     loaded = serialization.load(os.fspath(file))
     if isinstance(loaded, dict):

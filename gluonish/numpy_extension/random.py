@@ -30,18 +30,18 @@ def bernoulli(
     ctx: Ctx = None,
     out: Any = None,
 ) -> Any:
-    """Return ones and zeros.
+    """Draw samples from a Bernoulli distribution: ones and zeros.
 
     Args:
-        prob: Probability of a one: number or array.
-        logit: Its logit, in place of ``prob``.
-        size: Shape; that of the parameter by default.
+        prob: Probability of a 1: number or array.
+        logit: Logit of that probability, in place of ``prob``: number or array.
+        size: Shape of the samples; None for that of the parameter.
         dtype: Element type, float32 by default.
         ctx: Device; the current context by default.
-        out: Array that receives the result.
+        out: Array that the result is written to, of its shape and dtype.
 
     Raises:
-        ArgumentError: unless one of ``prob`` and ``logit`` is given.
+        ArgumentError: Not exactly one of ``prob`` and ``logit`` is given.
     """
     if (prob is None) == (logit is None):
         raise ArgumentError("bernoulli: expected prob or logit, got both or neither")

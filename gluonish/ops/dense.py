@@ -31,6 +31,13 @@ def _features(shape: tuple[int, ...], flatten: bool) -> int:
     return features
 
 
+def _mismatch(weight: Shape, num_hidden: int, features: int) -> str:
+    """Return what a weight of another shape is for, where it is for other data."""
+    if len(weight) != 2 or weight[0] != num_hidden:
+        return ""
+    return f", which takes {weight[1]} features where data has {features}"
+
+
 def _infer(
     data: Spec,
     weight: Spec,
@@ -46,7 +53,7 @@ def _infer(
     if weight.shape != (num_hidden, features):
         raise OperatorError(
             f"FullyConnected: expected weight ({num_hidden}, {features}) for data {data.shape}, "
-            f"got {weight.shape}"
+            f"got {weight.shape}" + _mismatch(weight.shape, num_hidden, features)
         )
     if bias is not None and bias.shape != (num_hidden,):
         raise OperatorError(f"FullyConnected: expected bias ({num_hidden},), got {bias.shape}")

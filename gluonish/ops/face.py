@@ -6,12 +6,13 @@ signature everywhere: its inputs, then its attributes, positional or by name.
 
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from gluonish.core.errors import OperatorError
+from gluonish.core.errors import OperatorError, nearest
 from gluonish.core.schema import REQUIRED, format_attribute
+from gluonish.ops.help.meaning import meaning
 from gluonish.ops.registry import Operator, absent_names, all_names, find_operator
 
 __all__ = [
@@ -62,11 +63,21 @@ def make_function(
     if registered not in all_names():
         raise AttributeError(
             f"{namespace}: expected the name of a function or an operator, got {name!r}"
+            f"{nearest_name(registered, prefix, made)}"
         )
     op = find_operator(registered)
     function = make(op, name)
     function.operator = op  # type: ignore[attr-defined]  # what `gluonish where` goes by
     return made.setdefault(name, function)
+
+
+def nearest_name(registered: str, prefix: str, made: Iterable[str]) -> str:
+    """Return a hint at the public names of a namespace that are most like a wrong one."""
+    if registered.startswith("__"):  # asked for by Python, not by a user
+        return ""
+    known = (name.removeprefix(prefix) for name in all_names() if name.startswith(prefix))
+    public = [name for name in (*known, *made) if not name.startswith("_")]
+    return nearest(registered.removeprefix(prefix), dict.fromkeys(public))
 
 
 def prefixed(
@@ -115,6 +126,7 @@ def chosen(
             if name not in operators:
                 raise AttributeError(
                     f"{module}: expected the name of a function or an operator, got {name!r}"
+                    f"{nearest(name, operators)}"
                 )
             found = make_function(operators[name], {}, make, module)
             found.__name__ = found.__qualname__ = name
@@ -244,10 +256,9 @@ def docstring_of(op: Operator, tail: Mapping[str, str] = MappingProxyType({})) -
         lines.append("    data: Arrays, one by one or as one list.")
     else:
         changed = () if callable(op.mutates) else op.mutates
-        lines += [
-            f"    {name}: Array{', which is changed' if i in changed else ''}."
-            for i, name in enumerate(op.inputs)
-        ]
+        for i, name in enumerate(op.inputs):
+            what = meaning(op.name, name, is_input=True) or "Array"
+            lines += _entry(name, what + ("; changed in place" if i in changed else ""))
     for name, attribute in op.schema.attributes.items():
         if name == op.variadic:
             lines.append(f"    {name}: The number of arrays; counted in any case.")
@@ -255,11 +266,25 @@ def docstring_of(op: Operator, tail: Mapping[str, str] = MappingProxyType({})) -
         default = (
             "required" if attribute.default is REQUIRED else f"default {_shown(attribute.default)}"
         )
-        lines.append(f"    {name}: {attribute.expected}, {default}.")
+        text = meaning(op.name, name, is_input=False)
+        kind = f"{attribute.expected}, {default}"
+        lines += _entry(name, kind if text is None else f"{text}; {kind}")
     lines += [f"    {name}: {text}" for name, text in tail.items()]
     lines += _returns(op)
     lines += ["", "Raises:", "    OperatorError: The inputs or attributes are not as described."]
     return "\n".join(lines)
+
+
+def _entry(name: str, text: str) -> list[str]:
+    """Return an argument and what it is, in lines of `_WIDTH`."""
+    return textwrap.wrap(
+        f"{name}: {text}.",
+        _WIDTH,
+        initial_indent="    ",
+        subsequent_indent="        ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _shown(default: Any) -> str:

@@ -144,6 +144,16 @@ class _Codes:
         return tuple(self.target)
 
 
+def _told_elements(codes: Shape, target: Shape) -> str:
+    """Return how many elements a shape has that does not fit."""
+    if codes == target:
+        return f" with {math.prod(target)}"
+    known = math.prod(n for code, n in zip(codes, target, strict=False) if code != -1)
+    if codes.count(-1) == 1 and len(codes) == len(target):
+        return f": no extent in place of -1 makes that of {known}"
+    return f", which is {target} with {math.prod(target)}"
+
+
 def resolve_shape(source: Shape, codes: Shape, reverse: bool = False) -> Shape:
     """Return the shape that Reshape's ``shape`` stands for.
 
@@ -164,8 +174,8 @@ def resolve_shape(source: Shape, codes: Shape, reverse: bool = False) -> Shape:
     target = filled_in(size, target)
     if math.prod(target) != size:
         raise OperatorError(
-            f"Reshape: expected shape of {size} elements for data {source}, got {codes}, which "
-            f"is {target}"
+            f"Reshape: expected shape to have the {size} elements of data {source}, got {codes}"
+            f"{_told_elements(codes, target)}"
         )
     return target[::-1] if reverse else target
 
@@ -311,7 +321,8 @@ RESHAPE = register(
 def _exact_infer(data: Spec, *, shape: Shape) -> tuple[Spec]:
     if math.prod(shape) != data.size:
         raise OperatorError(
-            f"reshape: expected shape of {data.size} elements for data {data.shape}, got {shape}"
+            f"reshape: expected shape to have the {data.size} elements of data {data.shape}, got "
+            f"{shape} with {math.prod(shape)}"
         )
     return (Spec(shape, data.dtype),)
 

@@ -156,7 +156,7 @@ def _family(name: str, word: str, *aliases: str, sign: float = 1.0, log: bool = 
     lengths: dict[str, Any] = {}
     shapes = "data any, output the same"
     if name == "softmax":
-        doc += " With use_length, what lies behind\nlength along axis counts nothing and becomes 0."
+        doc += " With use_length,\nelements from length on along axis are left out, and become 0."
         shapes = "data and output any, length data's without axis"
         lengths = {
             "inputs": ("data", "length"),

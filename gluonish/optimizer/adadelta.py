@@ -13,7 +13,7 @@ __all__ = ["AdaDelta"]
 
 @register
 class AdaDelta(RuleOptimizer):
-    """Gradients scaled by the running mean of squared steps over that of squared gradients.
+    """AdaDelta: gradients scaled by the ratio of running means of squared steps and gradients.
 
     With ``g = clip(rescale_grad * grad)``: ``s = rho * s + (1 - rho) * g * g``,
     ``step = sqrt(d + epsilon) / sqrt(s + epsilon) * g``, ``d = rho * d + (1 - rho) * step * step``
@@ -22,9 +22,10 @@ class AdaDelta(RuleOptimizer):
     The state is ``(s, d)``. The learning rate has no effect, as in MXNet 1.9.
 
     Args:
-        rho: Decay of the running means.
-        epsilon: Keeps the division from zero, and lets the first steps begin.
-        **kwargs: As `Optimizer` takes them.
+        rho: Decay rate of the running means.
+        epsilon: Added inside both roots: avoids division by 0, and sets the size of the first
+            steps.
+        **kwargs: Arguments of `Optimizer`.
 
     References:
         M. D. Zeiler, "ADADELTA: An Adaptive Learning Rate Method", 2012.

@@ -12,7 +12,7 @@ __all__ = ["AdaGrad"]
 
 @register
 class AdaGrad(RuleOptimizer):
-    """Gradients divided by the root of the sum of their squares so far.
+    """AdaGrad: gradients are divided by the root of the sum of all their squares so far.
 
     With ``g = clip(rescale_grad * grad)``: ``h += g * g`` and
     ``weight -= lr * (g / sqrt(h + eps) + wd * weight)``.
@@ -20,8 +20,8 @@ class AdaGrad(RuleOptimizer):
     The state is ``h``. Without weight decay a row-sparse gradient moves only rows that it holds.
 
     Args:
-        eps: Keeps the division from zero.
-        **kwargs: As `Optimizer` takes them.
+        eps: Added to the divisor, so that it is not 0.
+        **kwargs: Arguments of `Optimizer`.
 
     References:
         J. Duchi, E. Hazan, Y. Singer, "Adaptive Subgradient Methods for Online Learning and

@@ -15,7 +15,7 @@ __all__ = ["Adam", "AdamW", "MomentsOptimizer", "bias_share"]
 
 
 class MomentsOptimizer(RuleOptimizer):
-    """Base of optimizers that keep running means of the gradient and of its square."""
+    """Base class of optimizers that keep running means of the gradient and of its square."""
 
     def __init__(self, beta1: float, beta2: float, epsilon: float, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -24,7 +24,7 @@ class MomentsOptimizer(RuleOptimizer):
         self.epsilon = epsilon
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zero means of the gradient and of its square."""
+        """Return zeros for the running means of the gradient and of its square."""
         return zeros_like(weight), zeros_like(weight)
 
     def _scalars(self) -> dict[str, float]:
@@ -47,7 +47,7 @@ def bias_share(beta: float, counts: Column) -> Column:
 
 @register
 class Adam(MomentsOptimizer):
-    """Adam.
+    """Adam: adaptive moment estimation.
 
     With ``g = clip(rescale_grad * grad + wd * weight)`` and t the number of the update,
     ``m = beta1 * m + (1 - beta1) * g``, ``v = beta2 * v + (1 - beta2) * g * g``, and
@@ -57,12 +57,12 @@ class Adam(MomentsOptimizer):
     learning rate, so that its share differs from the paper's in the first updates.
 
     Args:
-        learning_rate: Learning rate; it wins over a scheduler's ``base_lr``.
-        beta1: Decay of the mean of gradients.
-        beta2: Decay of the mean of squares.
-        epsilon: Keeps the division from zero.
-        lazy_update: Whether a row-sparse gradient moves only the rows that it holds.
-        **kwargs: As `Optimizer` takes them.
+        learning_rate: Learning rate; it overrides the ``base_lr`` of a scheduler.
+        beta1: Decay rate of the running mean of gradients.
+        beta2: Decay rate of the running mean of squared gradients.
+        epsilon: Added to the divisor, so that it is not 0.
+        lazy_update: Whether a row-sparse gradient updates only the rows that it holds.
+        **kwargs: Arguments of `Optimizer`.
 
     References:
         D. P. Kingma, J. Ba, "Adam: A Method for Stochastic Optimization", 2015.
@@ -95,7 +95,7 @@ class Adam(MomentsOptimizer):
 
 @register
 class AdamW(MomentsOptimizer):
-    """Adam whose weight decay has no part in the running means, as in MXNet 2.0.
+    """AdamW: Adam with decoupled weight decay, as in MXNet 2.0.
 
     With ``g = clip(rescale_grad * grad)`` and t the number of the update,
     ``m = beta1 * m + (1 - beta1) * g``, ``v = beta2 * v + (1 - beta2) * g * g``,
@@ -105,13 +105,13 @@ class AdamW(MomentsOptimizer):
     The state is ``(m, v)``. A step whose ``rescale_grad`` is 0 or not finite changes nothing.
 
     Args:
-        learning_rate: Learning rate; it wins over a scheduler's ``base_lr``.
-        beta1: Decay of the mean of gradients.
-        beta2: Decay of the mean of squares.
-        epsilon: Keeps the division from zero.
-        correct_bias: Whether to make up for the means' start from 0.
-        use_fused_step: No effect: steps are always fused.
-        **kwargs: As `Optimizer` takes them.
+        learning_rate: Learning rate; it overrides the ``base_lr`` of a scheduler.
+        beta1: Decay rate of the running mean of gradients.
+        beta2: Decay rate of the running mean of squared gradients.
+        epsilon: Added to the divisor, so that it is not 0.
+        correct_bias: Whether to correct the running means for starting at 0.
+        use_fused_step: Accepted without effect: steps are always fused.
+        **kwargs: Arguments of `Optimizer`.
 
     References:
         I. Loshchilov, F. Hutter, "Decoupled Weight Decay Regularization", 2019.

@@ -15,7 +15,7 @@ __all__ = ["Adamax"]
 
 @register
 class Adamax(RuleOptimizer):
-    """Adam with a decaying maximum of gradients in place of the mean of their squares.
+    """Adamax: Adam with the infinity norm, a decaying maximum of absolute gradients.
 
     With ``g = clip(rescale_grad * grad + wd * weight)`` and t the number of the update,
     ``m = beta1 * m + (1 - beta1) * g``, ``u = max(beta2 * u, abs(g))`` and
@@ -25,10 +25,10 @@ class Adamax(RuleOptimizer):
     The state is ``(m, u)``.
 
     Args:
-        learning_rate: Learning rate; it wins over a scheduler's ``base_lr``.
-        beta1: Decay of the mean of gradients.
-        beta2: Decay of the maximum.
-        **kwargs: As `Optimizer` takes them.
+        learning_rate: Learning rate; it overrides the ``base_lr`` of a scheduler.
+        beta1: Decay rate of the running mean of gradients.
+        beta2: Decay rate of the maximum.
+        **kwargs: Arguments of `Optimizer`.
 
     References:
         D. P. Kingma, J. Ba, "Adam: A Method for Stochastic Optimization", 2015, section 7.

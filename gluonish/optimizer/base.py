@@ -31,11 +31,11 @@ class _Multipliers(Protocol):
 
 
 class SchedulerInUseError(ArgumentError, UserWarning):
-    """A learning rate was set by hand while a scheduler sets it; MXNet raises a UserWarning."""
+    """The learning rate of an optimizer with a scheduler was set; MXNet raises a UserWarning."""
 
 
 class ReplacedMethodError(NotSupportedError, DeprecationWarning):
-    """A method was called that another has replaced; MXNet raises a DeprecationWarning."""
+    """A method was called that another one replaced; MXNet raises a DeprecationWarning."""
 
 
 class UnknownArgumentError(ArgumentError, TypeError):
@@ -43,33 +43,35 @@ class UnknownArgumentError(ArgumentError, TypeError):
 
 
 class Optimizer:
-    """Base of optimizers.
+    """Base class of optimizers.
 
-    A subclass defines `create_state` and `update`, calls `_update_count` first in `update`, and
-    takes the learning rate and the weight decay from `_get_lr` and `_get_wd`. Decorated with
-    `register`, it can be created by its name.
+    A subclass defines `create_state` and `update`. `update` first calls `_update_count`, and gets
+    the learning rate and weight decay of a weight from `_get_lr` and `_get_wd`. A class decorated
+    with `register` can be created by its name.
 
     Args:
-        rescale_grad: What gradients are multiplied by; the Trainer sets 1 / batch size.
-        param_idx2name: From index to name, for multipliers given by name. Parameters whose name
-            ends neither in ``_weight`` nor in ``_gamma`` get no weight decay.
-        wd: Weight decay.
-        clip_gradient: Limit of the rescaled gradient's absolute value; None for no limit.
-        learning_rate: The learning rate; with a scheduler, its ``base_lr``. None for 0.01, or for
-            what the scheduler says.
-        lr_scheduler: A function from the number of updates to the learning rate.
+        rescale_grad: Factor by which gradients are multiplied first; the Trainer sets it to 1 /
+            batch size.
+        param_idx2name: Dict from index to name, so that multipliers can be given by name.
+            Parameters whose name ends neither in ``_weight`` nor in ``_gamma`` get no weight decay.
+        wd: Weight decay: coefficient of the L2 penalty on weights.
+        clip_gradient: Limit of the absolute value of each element of the rescaled gradient; None
+            for no limit.
+        learning_rate: Learning rate; with a scheduler, its ``base_lr``. None for 0.01, or the
+            scheduler's own.
+        lr_scheduler: LRScheduler, or function from the number of updates to the learning rate.
         sym: A Symbol whose variables may carry ``__lr_mult__`` and ``__wd_mult__``.
-        begin_num_update: Number of updates to start counting from.
+        begin_num_update: Number of updates that were made already.
         multi_precision: Whether 16-bit weights are updated through float32 copies.
-        param_dict: From index to Parameter, whose ``lr_mult`` and ``wd_mult`` are used.
+        param_dict: Dict from index to Parameter, whose ``lr_mult`` and ``wd_mult`` are used.
         aggregate_num: Largest number of weights that one operation updates, as in MXNet 2.0; None
-            for what ``MXNET_OPTIMIZER_AGGREGATION_SIZE`` says. It changes no result, and concerns
-            optimizers only that update several weights at once.
-        use_fused_step: As in MXNet 2.0. Steps are always fused where they can be, which changes no
-            result.
+            for ``MXNET_OPTIMIZER_AGGREGATION_SIZE``. It changes no result, and only matters for
+            optimizers that update several weights at once.
+        use_fused_step: Accepted for MXNet 2.0. Steps are always fused where possible, which changes
+            no result.
 
     Raises:
-        ArgumentTypeError: ``param_idx2name`` is no dict, or ``aggregate_num`` no int.
+        ArgumentTypeError: ``param_idx2name`` is not a dict, or ``aggregate_num`` not an int.
         ArgumentError: ``aggregate_num`` is below 1.
     """
 
@@ -126,7 +128,7 @@ class Optimizer:
 
     @staticmethod
     def register(klass: O) -> O:
-        """Make a subclass known to `create` under its lower-case name, and return it."""
+        """Register a subclass with `create` under its lower-case name, and return it."""
         name = klass.__name__.lower()
         known = Optimizer.opt_registry.get(name)
         if known is not None and known.__module__ != klass.__module__:
@@ -149,7 +151,7 @@ class Optimizer:
         if klass is None:
             raise ArgumentError(
                 f"optimizer: expected one of {', '.join(sorted(Optimizer.opt_registry))},"
-                f" got {name!r}"
+                f" got {name!r}{nearest(str(name), Optimizer.opt_registry)}"
             )
         _check_arguments(klass, kwargs)
         return klass(**kwargs)
@@ -157,21 +159,21 @@ class Optimizer:
     # -- what a subclass defines -----------------------------------------------------------------
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return the state that updates of a weight need; None where none is needed.
+        """Return the state for the updates of a weight, such as momentum; None if there is none.
 
         Args:
-            index: The weight's number or name.
+            index: Index or name of the weight.
             weight: The weight.
         """
         return None
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        """Update a weight in place, and its state.
+        """Update a weight and its state in place.
 
-        With `aggregate_num` above 0 all four are lists, of at most so many entries.
+        With ``aggregate_num`` above 0 all four arguments are lists of at most that length.
 
         Args:
-            index: The weight's number or name.
+            index: Index or name of the weight.
             weight: The weight.
             grad: Its gradient.
             state: What `create_state` returned.
@@ -209,7 +211,7 @@ class Optimizer:
 
     @property
     def learning_rate(self) -> float:
-        """The learning rate now, without multipliers."""
+        """The current learning rate, without multipliers."""
         if self.lr_scheduler is not None:
             return self.lr_scheduler(self.num_update)
         return 0.01 if self.lr is None else self.lr
@@ -218,7 +220,7 @@ class Optimizer:
         """Set the learning rate.
 
         Raises:
-            SchedulerInUseError: A scheduler sets it.
+            SchedulerInUseError: The optimizer has a scheduler.
         """
         if self.lr_scheduler is not None:
             raise SchedulerInUseError(
@@ -228,15 +230,15 @@ class Optimizer:
         self.lr = lr
 
     def set_lr_scale(self, args_lrscale: object) -> NoReturn:
-        """Refused; it was replaced by `set_lr_mult` before MXNet 1.0."""
+        """Not available: `set_lr_mult` replaced it before MXNet 1.0."""
         raise ReplacedMethodError("set_lr_scale: expected set_lr_mult instead, got a call")
 
     def set_lr_mult(self, args_lr_mult: Mapping[Any, float]) -> None:
         """Set multipliers of the learning rate, by index or name; all others are 1.
 
         Args:
-            args_lr_mult: They win over what the symbol's variables say. Parameters that
-                ``param_dict`` has use their own.
+            args_lr_mult: Dict from index or name to factor. It overrides the attributes of the
+                symbol's variables; parameters in ``param_dict`` use their own factors.
         """
         self.lr_mult = self._symbol_multipliers("__lr_mult__")
         self.lr_mult.update(args_lr_mult)
@@ -244,7 +246,7 @@ class Optimizer:
     def set_wd_mult(self, args_wd_mult: Mapping[Any, float]) -> None:
         """Set multipliers of the weight decay, by index or name, as `set_lr_mult` does.
 
-        Names that end neither in ``_weight`` nor in ``_gamma`` start from 0.
+        For names that end neither in ``_weight`` nor in ``_gamma`` the default is 0.
         """
         decayed = ("_weight", "_gamma")
         self.wd_mult = {name: 0.0 for name in self.idx2name.values() if not name.endswith(decayed)}

@@ -20,7 +20,7 @@ class GroupAdaGrad(Optimizer):
     The state is ``h``, of shape (N, 1). A row-sparse gradient moves only the rows that it holds.
 
     Args:
-        eps: Keeps the division from zero.
+        eps: Added to the divisor, so that it is not 0.
         **kwargs: As `Optimizer` takes them, without weight decay.
     """
 
@@ -39,10 +39,10 @@ class GroupAdaGrad(Optimizer):
         return nd.zeros((weight.shape[0], 1), weight.context, weight.dtype, weight.stype)
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        """Update a weight in place, and its state.
+        """Update a weight and its state in place.
 
         Args:
-            index: The weight's number or name.
+            index: Index or name of the weight.
             weight: The weight (N, ..).
             grad: Its gradient.
             state: What `create_state` returned.

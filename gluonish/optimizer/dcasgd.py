@@ -14,7 +14,7 @@ __all__ = ["DCASGD"]
 
 @register
 class DCASGD(RuleOptimizer):
-    """Asynchronous gradient descent with compensation of delay.
+    """DCASGD: asynchronous gradient descent with delay compensation.
 
     With ``c = clip(rescale_grad * grad)`` and the weight ``p`` that the last update found:
     ``g = c + wd * weight + lamda * c * c * (weight - p)``, ``p = weight``, and ``weight -= lr * g``
@@ -23,9 +23,9 @@ class DCASGD(RuleOptimizer):
     The state is ``(None, p)``, or ``(m, p)`` with momentum, which in MXNet 1.9 raises an error.
 
     Args:
-        momentum: Share of the last step that is repeated.
-        lamda: How much is compensated.
-        **kwargs: As `Optimizer` takes them.
+        momentum: Share of the previous step that is added to each step; 0 for none.
+        lamda: Strength of the delay compensation.
+        **kwargs: Arguments of `Optimizer`.
 
     Attributes:
         weight_previous: Empty; states files of MXNet have it.

@@ -16,7 +16,7 @@ __all__ = ["FTML"]
 
 @register
 class FTML(RuleOptimizer):
-    """Follow the Moving Leader: between FTRL's and Adam's ways.
+    """FTML: follow the moving leader, related to FTRL and Adam.
 
     With ``g = clip(rescale_grad * grad + wd * weight)`` and t the number of the update,
     ``v = beta2 * v + (1 - beta2) * g * g``,
@@ -27,10 +27,10 @@ class FTML(RuleOptimizer):
     The state is ``(d, v, z)``.
 
     Args:
-        beta1: Decay of the leader.
-        beta2: Decay of the mean of squares.
-        epsilon: Keeps the division from zero.
-        **kwargs: As `Optimizer` takes them.
+        beta1: Decay rate of z.
+        beta2: Decay rate of the running mean of squared gradients.
+        epsilon: Added to the divisor, so that it is not 0.
+        **kwargs: Arguments of `Optimizer`.
 
     References:
         S. Zheng, J. Kwok, "Follow the Moving Leader in Deep Learning", 2017.

@@ -13,7 +13,7 @@ __all__ = ["Ftrl"]
 
 @register
 class Ftrl(RuleOptimizer):
-    """FTRL-Proximal.
+    """FTRL-Proximal: follow the regularized leader, with an L1 penalty.
 
     With ``g = clip(rescale_grad * grad)``:
     ``z += g - (sqrt(n + g * g) - sqrt(n)) * weight / lr``, ``n += g * g`` and
@@ -24,10 +24,10 @@ class Ftrl(RuleOptimizer):
     it holds.
 
     Args:
-        lamda1: Strength of the penalty that makes weights 0.
-        learning_rate: Learning rate, where there is no scheduler.
-        beta: Slows the first steps down.
-        **kwargs: As `Optimizer` takes them.
+        lamda1: Coefficient of the L1 penalty, which makes weights exactly 0.
+        learning_rate: Learning rate, if there is no scheduler.
+        beta: Added to the root of summed squares; a larger one slows the first steps.
+        **kwargs: Arguments of `Optimizer`.
 
     References:
         H. B. McMahan et al., "Ad Click Prediction: a View from the Trenches", 2013.

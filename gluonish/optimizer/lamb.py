@@ -17,7 +17,7 @@ _MOST_AGGREGATED = 45
 
 @register
 class LAMB(MomentsOptimizer):
-    """Layer-wise adaptive steps for large batches.
+    """LAMB: layer-wise adaptive moments, for large batches.
 
     With ``g = clip(rescale_grad * grad)`` and t the number of the update,
     ``m = beta1 * m + (1 - beta1) * g``, ``v = beta2 * v + (1 - beta2) * g * g``,
@@ -28,14 +28,14 @@ class LAMB(MomentsOptimizer):
     The state is ``(m, v)``.
 
     Args:
-        learning_rate: Learning rate; it wins over a scheduler's ``base_lr``.
-        beta1: Decay of the mean of gradients.
-        beta2: Decay of the mean of squares.
-        epsilon: Keeps the division from zero.
-        lower_bound: The least that the weight's norm is taken for; None for no bound.
-        upper_bound: The most that it is taken for; None for no bound.
-        bias_correction: Whether to make up for the means' start from 0.
-        **kwargs: As `Optimizer` takes them.
+        learning_rate: Learning rate; it overrides the ``base_lr`` of a scheduler.
+        beta1: Decay rate of the running mean of gradients.
+        beta2: Decay rate of the running mean of squared gradients.
+        epsilon: Added to the divisor, so that it is not 0.
+        lower_bound: Lower limit of the weight's norm in the ratio; None for none.
+        upper_bound: Upper limit of the weight's norm in the ratio; None for none.
+        bias_correction: Whether to correct the running means for starting at 0.
+        **kwargs: Arguments of `Optimizer`.
 
     References:
         Y. You et al., "Large Batch Optimization for Deep Learning: Training BERT in 76 minutes",

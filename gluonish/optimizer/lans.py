@@ -26,16 +26,16 @@ class LANS(MomentsOptimizer):
     The state is ``(m, v)``.
 
     Args:
-        learning_rate: Learning rate; it wins over a scheduler's ``base_lr``.
-        beta1: Decay of the mean of gradients.
-        beta2: Decay of the mean of squares.
-        epsilon: Keeps the division from zero.
-        lower_bound: The least that the weight's norm is taken for; None for no bound.
-        upper_bound: The most that it is taken for; None for no bound.
+        learning_rate: Learning rate; it overrides the ``base_lr`` of a scheduler.
+        beta1: Decay rate of the running mean of gradients.
+        beta2: Decay rate of the running mean of squared gradients.
+        epsilon: Added to the divisor, so that it is not 0.
+        lower_bound: Lower limit of the weight's norm in the ratio; None for none.
+        upper_bound: Upper limit of the weight's norm in the ratio; None for none.
         aggregate_num: Kept in the attribute for programs of MXNet 2.0; all weights go together, or
             as many as ``MXNET_OPTIMIZER_AGGREGATION_SIZE`` says.
         use_fused_step: As `Optimizer` takes it.
-        **kwargs: As `Optimizer` takes them.
+        **kwargs: Arguments of `Optimizer`.
 
     References:
         S. Zheng, H. Lin, S. Zha, M. Li, "Accelerated Large Batch Optimization of BERT Pretraining

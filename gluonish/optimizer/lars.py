@@ -20,7 +20,7 @@ _UNSCALED = ("gamma", "beta", "bias")
 
 @register
 class LARS(MomentumOptimizer):
-    """Layer-wise adaptive rate scaling.
+    """LARS: layer-wise adaptive rate scaling, for large batches.
 
     `SGD` with the learning rate of each weight multiplied by
     ``eta * norm(weight) / (norm(rescale_grad * grad) + wd * norm(weight) + eps)``, or by 1 where
@@ -30,16 +30,16 @@ class LARS(MomentumOptimizer):
     that of its last update, before it decays. MXNet 1.9 corrects only the first
     ``MXNET_OPTIMIZER_AGGREGATION_SIZE`` weights of a step; here it is all of them.
 
-    The state is None or the momentum; with ``multi_precision`` on a 16-bit weight it is the pair of
-    that, in float32, and the float32 weight.
+    The state is the momentum, or None; with ``multi_precision`` and a 16-bit weight it is a pair of
+    that in float32 and the float32 weight.
 
     Args:
-        momentum: Share of the last step that is repeated.
-        lazy_update: Whether a row-sparse gradient moves only the rows that it holds.
-        eta: Trust coefficient.
-        eps: Keeps the division from zero.
-        momentum_correction: Whether momentum follows changes of the learning rate.
-        **kwargs: As `Optimizer` takes them.
+        momentum: Share of the previous step that is added to each step; 0 for none.
+        lazy_update: Whether a row-sparse gradient updates only the rows that it holds.
+        eta: Trust coefficient: scales the rate of each layer.
+        eps: Added to the divisor, so that it is not 0.
+        momentum_correction: Whether to rescale momentum when the learning rate changes.
+        **kwargs: Arguments of `Optimizer`.
 
     Attributes:
         last_lr: Learning rate before the last one, without multipliers; None before any update.
@@ -76,7 +76,7 @@ class LARS(MomentumOptimizer):
     def set_wd_mult(self, args_wd_mult: Mapping[Any, float]) -> None:
         """Set multipliers of the weight decay, by index or name.
 
-        Names that do not end in ``_weight`` start from 0, gammas with them.
+        For names that do not end in ``_weight``, gammas among them, the default is 0.
         """
         super().set_wd_mult({})
         self.wd_mult |= {name: 0.0 for name in self.idx2name.values() if name.endswith("_gamma")}

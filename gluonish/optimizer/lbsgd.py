@@ -17,7 +17,7 @@ __all__ = ["LBSGD"]
 
 @register
 class LBSGD(RuleOptimizer):
-    """`SGD` for large batches, which it gathers from ``batch_scale`` gradients.
+    """`SGD` for large batches, accumulated from ``batch_scale`` gradients.
 
     A weight moves at every ``batch_scale``-th of its gradients, by their mean. The learning rate is
     multiplied by a factor that rises from 1 to ``batch_scale`` over the first
@@ -30,15 +30,15 @@ class LBSGD(RuleOptimizer):
     1.9 loses all but the last of them, because its sum is the array that they are written to.
 
     Args:
-        momentum: Share of the last step that is repeated.
+        momentum: Share of the previous step that is added to each step; 0 for none.
         multi_precision: Whether 16-bit weights are updated through float32 copies.
-        warmup_strategy: How the factor rises.
+        warmup_strategy: How the factor rises: ``"linear"``, ``"power2"``, ``"sqrt"`` or ``"lars"``.
         warmup_epochs: Epochs of the warm-up.
-        batch_scale: Number of gradients of one step, 1 or more.
-        updates_per_epoch: Number of gradients of an epoch.
+        batch_scale: Number of gradients accumulated for one step, 1 or more.
+        updates_per_epoch: Number of gradients in an epoch.
         begin_epoch: The epoch to start counting gradients from.
         num_epochs: Kept in the attribute and in states files; without effect, as in MXNet.
-        **kwargs: As `Optimizer` takes them.
+        **kwargs: Arguments of `Optimizer`.
 
     Attributes:
         cumgrads: From index to what is gathered: ``cum_grad``, the sum or 0, and ``num_cums``, the

@@ -13,14 +13,14 @@ __all__ = ["MomentumOptimizer"]
 
 
 class MomentumOptimizer(RuleOptimizer):
-    """Base of optimizers whose state is None or the momentum.
+    """Base class of optimizers whose state is None or the momentum.
 
     With ``multi_precision`` on a 16-bit weight it is the pair of that, in float32, and the float32
     weight: the other way round than elsewhere, as MXNet saves them.
 
     Args:
-        momentum: Share of the last step that is repeated.
-        **kwargs: As `Optimizer` takes them.
+        momentum: Share of the previous step that is added to each step; 0 for none.
+        **kwargs: Arguments of `Optimizer`.
     """
 
     with_momentum: ClassVar[Rule]

@@ -15,7 +15,7 @@ __all__ = ["Nadam"]
 
 @register
 class Nadam(MomentsOptimizer):
-    """Adam with Nesterov's momentum.
+    """Nadam: Adam with Nesterov momentum.
 
     With ``g = clip(rescale_grad * grad + wd * weight)``, t the number of the update and
     ``mu(t) = beta1 * (1 - 0.5 * 0.96 ** (t * schedule_decay))``:
@@ -28,12 +28,12 @@ class Nadam(MomentsOptimizer):
     devices share one, and their copies of a weight drift apart).
 
     Args:
-        learning_rate: Learning rate; it wins over a scheduler's ``base_lr``.
-        beta1: Decay of the mean of gradients.
-        beta2: Decay of the mean of squares.
-        epsilon: Keeps the division from zero.
-        schedule_decay: How fast mu approaches beta1.
-        **kwargs: As `Optimizer` takes them.
+        learning_rate: Learning rate; it overrides the ``base_lr`` of a scheduler.
+        beta1: Decay rate of the running mean of gradients.
+        beta2: Decay rate of the running mean of squared gradients.
+        epsilon: Added to the divisor, so that it is not 0.
+        schedule_decay: Decay rate of the momentum schedule: how fast mu approaches beta1.
+        **kwargs: Arguments of `Optimizer`.
 
     Attributes:
         m_schedule: P of the device whose weights are being updated.
@@ -83,7 +83,7 @@ class Nadam(MomentsOptimizer):
             self._device = device_id
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zero means of the gradient and of its square."""
+        """Return zeros for the running means of the gradient and of its square."""
         return tuple(zeros_like(weight, dense=True) for _ in range(2))
 
     in_order = True

@@ -9,7 +9,7 @@ __all__ = ["NAG"]
 
 @register
 class NAG(MomentumOptimizer):
-    """Gradient descent that looks ahead along the momentum.
+    """Nesterov's accelerated gradient descent.
 
     With ``c = clip(rescale_grad * grad)`` and ``g = c + wd * weight``:
     ``weight += momentum * (momentum * m - lr * g) - lr * g``, and then
@@ -17,12 +17,12 @@ class NAG(MomentumOptimizer):
     is how MXNet differs from the paper; without weight decay there is no difference. Without
     momentum it is `SGD`, also in that a row-sparse gradient then moves only the rows that it holds.
 
-    The state is None or the momentum; with ``multi_precision`` on a 16-bit weight it is the pair of
-    that, in float32, and the float32 weight.
+    The state is the momentum, or None; with ``multi_precision`` and a 16-bit weight it is a pair of
+    that in float32 and the float32 weight.
 
     Args:
-        momentum: Share of the last step that is repeated.
-        **kwargs: As `Optimizer` takes them.
+        momentum: Share of the previous step that is added to each step; 0 for none.
+        **kwargs: Arguments of `Optimizer`.
 
     References:
         Y. Nesterov, "A method for solving the convex programming problem with convergence rate

@@ -12,7 +12,7 @@ __all__ = ["RMSProp"]
 
 @register
 class RMSProp(RuleOptimizer):
-    """Gradients divided by the root of their running mean square.
+    """RMSProp: gradients are divided by the root of their running mean square.
 
     With ``g = clip(rescale_grad * grad + wd * weight)`` and
     ``n = gamma1 * n + (1 - gamma1) * g * g``: ``weight -= lr * g / sqrt(n + epsilon)``. Centered,
@@ -24,13 +24,13 @@ class RMSProp(RuleOptimizer):
     The state is ``(n,)``, or ``(n, c, d)`` if centered.
 
     Args:
-        learning_rate: Learning rate; it wins over a scheduler's ``base_lr``.
-        gamma1: Decay of the running means.
-        gamma2: Momentum, if centered.
-        epsilon: Keeps the division from zero.
-        centered: Whether to take the mean of gradients off.
+        learning_rate: Learning rate; it overrides the ``base_lr`` of a scheduler.
+        gamma1: Decay rate of the running means.
+        gamma2: Momentum; used only if centered.
+        epsilon: Added to the divisor, so that it is not 0.
+        centered: Whether to subtract the squared running mean of gradients (Graves' version).
         clip_weights: Limit of the weights' absolute values; None for no limit.
-        **kwargs: As `Optimizer` takes them.
+        **kwargs: Arguments of `Optimizer`.
 
     References:
         T. Tieleman, G. Hinton, "Lecture 6.5: RMSProp", 2012; centered: A. Graves, "Generating

@@ -28,14 +28,14 @@ _lr_mult_of, _wd_mult_of = attrgetter("lr_mult"), attrgetter("wd_mult")
 
 
 class RuleOptimizer(Optimizer):
-    """Base of optimizers that take a rule of `gluonish.ops.updates.rules` to their weights.
+    """Base class of optimizers that take a rule of `gluonish.ops.updates.rules` to their weights.
 
     A subclass defines `_rule`, and `_scalars` and `_columns` where it differs from the base. All
     weights of one call and dtype are updated by one operation, or by one for each
     ``MXNET_OPTIMIZER_AGGREGATION_SIZE`` of them where that is set, which changes no result.
 
     Args:
-        **kwargs: As `Optimizer` takes them.
+        **kwargs: Arguments of `Optimizer`.
 
     Attributes:
         group_limit: Largest number of weights in one operation; None for no limit.

@@ -12,18 +12,18 @@ __all__ = ["SGD", "ccSGD"]
 
 @register
 class SGD(MomentumOptimizer):
-    """Stochastic gradient descent, with momentum if it is not 0.
+    """Stochastic gradient descent, with optional momentum.
 
     With ``g = clip(rescale_grad * grad) + wd * weight``: ``weight -= lr * g``, or
     ``m = momentum * m - lr * g; weight += m``.
 
-    The state is None or the momentum; with ``multi_precision`` on a 16-bit weight it is the pair of
-    that, in float32, and the float32 weight.
+    The state is the momentum, or None; with ``multi_precision`` and a 16-bit weight it is a pair of
+    that in float32 and the float32 weight.
 
     Args:
-        momentum: Share of the last step that is repeated.
-        lazy_update: Whether a row-sparse gradient moves only the rows that it holds.
-        **kwargs: As `Optimizer` takes them.
+        momentum: Share of the previous step that is added to each step; 0 for none.
+        lazy_update: Whether a row-sparse gradient updates only the rows that it holds.
+        **kwargs: Arguments of `Optimizer`.
 
     References:
         B. T. Polyak, "Some methods of speeding up the convergence of iteration methods", 1964.

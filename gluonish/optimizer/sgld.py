@@ -27,7 +27,7 @@ class SGLD(RuleOptimizer):
     There is no state.
 
     Args:
-        **kwargs: As `Optimizer` takes them.
+        **kwargs: Arguments of `Optimizer`.
 
     References:
         M. Welling, Y. W. Teh, "Bayesian Learning via Stochastic Gradient Langevin Dynamics", 2011.

@@ -16,7 +16,7 @@ __all__ = ["Signum"]
 
 @register
 class Signum(RuleOptimizer):
-    """Steps by the sign of the momentum, or by that of the gradient without momentum.
+    """Signum: steps by the sign of the momentum, or of the gradient if there is no momentum.
 
     With ``g = clip(rescale_grad * grad) + wd * weight``: ``m = momentum * m - (1 - momentum) * g``
     and ``weight = (1 - lr * wd_lh) * weight + lr * sign(m)``. Without momentum:
@@ -25,10 +25,10 @@ class Signum(RuleOptimizer):
     The state is the momentum, or None.
 
     Args:
-        learning_rate: Learning rate; it wins over a scheduler's ``base_lr``.
-        momentum: Decay of the momentum; 0 for none.
-        wd_lh: Weight decay that has no part in the momentum; it takes a momentum.
-        **kwargs: As `Optimizer` takes them.
+        learning_rate: Learning rate; it overrides the ``base_lr`` of a scheduler.
+        momentum: Decay rate of the momentum; 0 for none.
+        wd_lh: Weight decay applied directly to the weight; only with momentum.
+        **kwargs: Arguments of `Optimizer`.
 
     Raises:
         ArgumentError: ``wd_lh`` is given without momentum.

@@ -17,7 +17,7 @@ class Test(Optimizer):
     The state is a copy of the weight in float32.
 
     Args:
-        **kwargs: As `Optimizer` takes them.
+        **kwargs: Arguments of `Optimizer`.
     """
 
     __test__ = False  # pytest takes the name for a class of tests

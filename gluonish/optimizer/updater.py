@@ -46,14 +46,14 @@ def _settings(optimizer: RuleOptimizer) -> tuple[Any, ...]:
 
 
 class Updater:
-    """Updates weights on one device, or in a kvstore, and keeps their states.
+    """Applies an optimizer to weights of one device, or of a kvstore, and keeps their states.
 
     Args:
         optimizer: The optimizer.
 
     Attributes:
         optimizer: The optimizer; `set_states` replaces it if the states came with one.
-        states: From index to the optimizer's state.
+        states: Dict from index to the optimizer's state.
         states_synced: From index to whether the state lies on its weight's device already.
         aggregate_updates: Whether the optimizer takes lists of weights.
     """
@@ -174,7 +174,7 @@ class Updater:
     def set_states(
         self, states: bytes, name: str = "states", weights: Mapping[Any, NDArray] | None = None
     ) -> None:
-        """Take what `get_states` returned, here or in MXNet 1.9.
+        """Restore states from the bytes that `get_states` returned, here or in MXNet 1.9.
 
         Args:
             states: The bytes.
@@ -199,10 +199,10 @@ class Updater:
         self.states_synced = dict.fromkeys(unpacked, False)
 
     def get_states(self, dump_optimizer: bool = False) -> bytes:
-        """Return the states as the bytes of a file that MXNet 1.9 reads too.
+        """Return the states as bytes, in the format of MXNet 1.9.
 
         Args:
-            dump_optimizer: Whether the optimizer's settings and counts come with them.
+            dump_optimizer: Whether to include the optimizer's settings and update counts.
 
         Raises:
             ArgumentTypeError: The optimizer holds something that no states file can.
@@ -212,5 +212,5 @@ class Updater:
 
 
 def get_updater(optimizer: Optimizer) -> Updater:
-    """Return a new `Updater` of an optimizer."""
+    """Return a new `Updater` for an optimizer."""
     return Updater(optimizer)

@@ -13,7 +13,7 @@ from gluonish.ndarray import NDArray, recording
 from gluonish.parameter.deferred import Deferred
 from gluonish.parameter.gradients import zero_arrays
 from gluonish.parameter.placement import array_on, mean_on_cpu
-from gluonish.parameter.places import told
+from gluonish.parameter.places import described
 from gluonish.parameter.refusals import refuse_uninitialized
 from gluonish.parameter.shapes import as_shape, check_fits
 from gluonish.parameter.sparse_rows import (
@@ -51,8 +51,8 @@ class ParameterArrays:
     """The half of `Parameter` that is read: shape, values, gradients and devices.
 
     Args:
-        name: Name in files of whole networks and in symbols.
-        shape: Extents; unknown ones are 0 or -1. None: not even their number is known.
+        name: Full name, which exported files and symbols use.
+        shape: Shape; an unknown size is 0 or -1. None if the number of axes is unknown, too.
         stype: Storage type of the values.
     """
 
@@ -69,9 +69,9 @@ class ParameterArrays:
 
     @property
     def shape(self) -> Shape | None:
-        """Extents; unknown ones are 0 or -1. Unknown extents may be set, known ones not changed.
+        """The shape; unknown sizes are 0 or -1. They may be set; known ones cannot be changed.
 
-        With NumPy's semantics of shapes, unknown ones read as -1.
+        With NumPy's semantics of shapes, unknown sizes are -1.
         """
         if self._shape is None or not is_np_shape():
             return self._shape
@@ -79,9 +79,9 @@ class ParameterArrays:
 
     @shape.setter
     def shape(self, new_shape: int | Sequence[int]) -> None:
-        shape = as_shape(told(self), new_shape)
+        shape = as_shape(described(self), new_shape)
         if self._shape is not None:
-            check_fits(told(self), self._shape, shape)
+            check_fits(described(self), self._shape, shape)
         self._shape = shape
 
     # -- under the names by which programs for MXNet get at it -------------------------------------
@@ -165,26 +165,26 @@ class ParameterArrays:
         if ctx is None and len(arrays) == 1:
             return next(iter(arrays.values()))
         found = arrays.get(ctx) if ctx is not None else None
-        return array_on(arrays, ctx, told(self)) if found is None else found
+        return array_on(arrays, ctx, described(self)) if found is None else found
 
     def _gradients(self) -> dict[Context, NDArray]:
         if self._grads is None:
             if self._arrays is None:
                 refuse_uninitialized(self)
             raise ParameterError(
-                f"{told(self)}: grad expected grad_req 'write' or 'add', got 'null'"
+                f"{described(self)}: grad expected grad_req 'write' or 'add', got 'null'"
             )
         return self._grads
 
     def data(self, ctx: Context | None = None) -> NDArray:
-        """Return the array on a device.
+        """Return the values on a device.
 
         Args:
-            ctx: The device; by default the only one, or the current context among several.
+            ctx: The device; None for the only one, or among several the current context.
 
         Raises:
-            DeferredInitializationError: if the shape is not known yet.
-            ParameterError: if the parameter is not initialized, not on this device, or sparse.
+            DeferredInitializationError: The shape is not known yet.
+            ParameterError: The parameter is not initialized, not on this device, or sparse.
         """
         if self._stype != "default":
             check_dense(self, "data")
@@ -194,10 +194,10 @@ class ParameterArrays:
         return traced
 
     def list_data(self) -> list[NDArray]:
-        """Return the arrays on all devices, in the order in which `initialize` got them.
+        """Return the values on all devices, in the order given to `initialize`.
 
         Raises:
-            ParameterError: if the parameter is not initialized, or sparse.
+            ParameterError: The parameter is not initialized, or sparse.
         """
         check_dense(self, "list_data")
         return self._held()
@@ -209,10 +209,10 @@ class ParameterArrays:
         return list(self._arrays.values())
 
     def grad(self, ctx: Context | None = None) -> NDArray:
-        """Return the gradient on a device, like `data`.
+        """Return the gradient on a device; see `data`.
 
         Raises:
-            ParameterError: as `data`, and if ``grad_req`` is null.
+            ParameterError: As for `data`; or ``grad_req`` is ``"null"``.
         """
         return self._on(self._gradients(), ctx)
 
@@ -221,10 +221,10 @@ class ParameterArrays:
         return list(self._gradients().values())
 
     def list_ctx(self) -> list[Context]:
-        """Return the devices that the parameter is on, or waits for.
+        """Return the devices that the parameter is, or will be, initialized on.
 
         Raises:
-            ParameterError: if it is not initialized.
+            ParameterError: It is not initialized.
         """
         contexts = self._waiting_contexts()
         if contexts is None:
@@ -232,19 +232,19 @@ class ParameterArrays:
         return list(contexts)
 
     def zero_grad(self) -> None:
-        """Set the gradients on all devices to 0; nothing without gradients."""
+        """Set the gradients on all devices to 0, if there are any."""
         zero_arrays((self._grads or {}).values())
 
     def row_sparse_data(self, row_id: NDArray) -> NDArray:
-        """Return the row-sparse array on a device, with some rows as the Trainer's store has them.
+        """Return some rows of a row-sparse parameter on a device, from the Trainer's store.
 
-        It is the same array at each call, and holds the rows asked for last.
+        Each call returns the same array, which then holds the rows requested last.
 
         Args:
-            row_id: Numbers of rows, of any shape, on that device.
+            row_id: Array of row indices, of any shape, on that device.
 
         Raises:
-            ParameterError: if the parameter is dense, not initialized, or in no Trainer.
+            ParameterError: The parameter is dense, not initialized, or not in a Trainer.
         """
         check_rows(self, "row_sparse_data", row_id)
         found = self._on(self._arrays, row_id.context)
@@ -262,7 +262,7 @@ class ParameterArrays:
         """Belong to a trainer; a sparse parameter to one only, whose store has all its rows.
 
         Raises:
-            ParameterError: if a sparse parameter belongs to another trainer.
+            ParameterError: A sparse parameter belongs to another trainer.
         """
         if self._stype != "default" and trainer is not None:
             check_only_trainer(self, trainer)

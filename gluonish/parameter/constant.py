@@ -14,8 +14,8 @@ class Constant(Parameter):
     """A parameter with a fixed value and no gradient.
 
     Args:
-        name: Name in files of whole networks and in symbols.
-        value: NDArray, or what `nd.array` takes (float32 then).
+        name: Full name, which exported files and symbols use.
+        value: The value: NDArray, or what `nd.array` takes (which becomes float32).
     """
 
     def __init__(self, name: str, value: Any) -> None:

@@ -7,7 +7,7 @@ from gluonish.core.numpy_mode import is_np_shape
 from gluonish.core.spec import Shape
 from gluonish.ndarray import NDArray
 from gluonish.parameter.placement import loaded_dtype
-from gluonish.parameter.places import told
+from gluonish.parameter.places import described
 from gluonish.parameter.shapes import join_shapes
 
 if TYPE_CHECKING:
@@ -22,13 +22,14 @@ def fit(parameter: "Parameter", data: NDArray, cast_dtype: bool, dtype_source: s
     Args:
         parameter: The parameter.
         data: The values.
-        cast_dtype: Whether another dtype is converted instead of refused.
-        dtype_source: Whose dtype wins then: ``"current"`` or ``"saved"``.
+        cast_dtype: Whether to convert where dtypes differ; if not, that is an error.
+        dtype_source: With ``cast_dtype`` the dtype to end up with: ``"current"``, the parameter's,
+            or ``"saved"``, the file's.
 
     Raises:
-        ParameterError: if shape or dtype do not fit; the parameter is as before then.
+        ParameterError: Shape or dtype do not fit; the parameter is as before then.
     """
-    what = f"{told(parameter)}: loading"
+    what = f"{described(parameter)}: loading"
     shape = _loaded_shape(parameter._shape, data.shape)
     if shape is None:
         raise ParameterError(f"{what} expected shape {parameter.shape}, got {data.shape}")

@@ -31,7 +31,7 @@ from gluonish.parameter.placement import (
     check_loaded_contexts,
     check_stype,
 )
-from gluonish.parameter.places import told
+from gluonish.parameter.places import described
 from gluonish.parameter.refusals import refuse_shape, refuse_uninitialized
 from gluonish.parameter.shapes import shape_is_known
 from gluonish.symbol import Symbol, var
@@ -48,25 +48,28 @@ _FINISHING = Turn()
 
 
 class Parameter(ParameterArrays):
-    """A weight of a Block, on one device or several.
+    """A weight of a Block: its values and gradients on one or several devices.
 
     Args:
-        name: Name in files of whole networks and in symbols.
-        grad_req: ``"write"``, ``"add"`` or ``"null"``.
-        shape: Extents; unknown ones are 0 or -1. None: not even their number is known.
-        dtype: Element type.
-        lr_mult: Multiplier of the Trainer's learning rate.
-        wd_mult: Multiplier of the Trainer's weight decay.
-        init: Initializer, or its name; None for the one that `initialize` is given.
-        allow_deferred_init: Whether `initialize` may wait for an unknown shape.
-        differentiable: If False, ``grad_req`` stays ``"null"``.
+        name: Full name, which exported files and symbols use.
+        grad_req: What backward does with the gradient: ``"write"`` it, ``"add"`` it to the previous
+            one, or ``"null"``: there is none.
+        shape: Shape; an unknown size is 0 or -1. None if the number of axes is unknown, too.
+        dtype: Element type of values and gradients.
+        lr_mult: Factor of the Trainer's learning rate for this parameter.
+        wd_mult: Factor of the Trainer's weight decay for this parameter.
+        init: Initializer, or its name; None for the one passed to `initialize`.
+        allow_deferred_init: Whether `initialize` may be called before the shape is known; the
+            values are then created at the first call.
+        differentiable: Whether the parameter can have a gradient; if not, ``grad_req`` stays
+            ``"null"``.
         stype: ``"default"``, that is dense; or ``"row_sparse"``: then a Trainer's kvstore has all
             rows, and `row_sparse_data` brings the ones that are needed; or ``"csr"``, whose values
             can be saved and loaded only.
         grad_stype: Storage type of the gradient.
 
     Raises:
-        ArgumentError: for an unknown ``grad_req``, ``stype`` or ``grad_stype``.
+        ArgumentError: ``grad_req``, ``stype`` or ``grad_stype`` is unknown.
 
     Attributes:
         moves: Of the class: how often any Parameter got other arrays. Whoever keeps arrays reads it
@@ -107,14 +110,14 @@ class Parameter(ParameterArrays):
 
     @property
     def grad_req(self) -> str:
-        """What a backward pass does: ``"write"``, ``"add"``, or ``"null"``: no gradient."""
+        """What backward does with the gradient: ``"write"``, ``"add"`` or, for none, ``"null"``."""
         return self._grad_req
 
     @grad_req.setter
     def grad_req(self, req: str) -> None:
         if req not in ("write", "add", "null"):
             raise ArgumentError(
-                f"{told(self)}: expected grad_req 'write', 'add' or 'null', got {req!r}"
+                f"{described(self)}: expected grad_req 'write', 'add' or 'null', got {req!r}"
             )
         if not self._differentiable:
             req = "null"
@@ -140,20 +143,20 @@ class Parameter(ParameterArrays):
         default_init: Init = _UNIFORM,
         force_reinit: bool = False,
     ) -> None:
-        """Allocate and fill the array and its gradient, now or as soon as the shape is known.
+        """Create values and gradients, now or as soon as the shape is known.
 
         Args:
             init: Initializer; None for the parameter's own, or ``default_init`` if it has none.
             ctx: Device or devices; the current context by default.
             default_init: Initializer for parameters without one.
-            force_reinit: Whether to replace values that are there; else they stay, with a warning.
+            force_reinit: Whether to replace existing values; if not, they stay, with a warning.
 
         Raises:
-            ArgumentError: if the shape is unknown and the parameter may not wait for it.
+            ArgumentError: The shape is unknown, and ``allow_deferred_init`` was False.
         """
         if self._arrays is not None and not force_reinit:
             warnings.warn(
-                f"{told(self)}: already initialized on {self.list_ctx()} and kept; "
+                f"{described(self)}: already initialized on {self.list_ctx()} and kept; "
                 "set force_reinit=True to start again",
                 UserWarning,
                 stacklevel=2,
@@ -161,7 +164,7 @@ class Parameter(ParameterArrays):
             return
         self._hold(None)
         self._grads = None
-        contexts = as_contexts(ctx, told(self))
+        contexts = as_contexts(ctx, described(self))
         if init is None:
             init = default_init if self.init is None else self.init
         known = shape_is_known(self.shape)
@@ -175,8 +178,8 @@ class Parameter(ParameterArrays):
         """Allocate what waited for the shape, which is known by now; nothing if nothing waited.
 
         Raises:
-            ParameterError: if the shape is still unknown.
-            OutOfMemoryError: if there is no memory for it.
+            ParameterError: The shape is still unknown.
+            OutOfMemoryError: There is no memory for it.
         """
         with _FINISHING:
             deferred = self._deferred_init
@@ -185,7 +188,7 @@ class Parameter(ParameterArrays):
             shape = self.shape
             if shape is None or not shape_is_known(shape):
                 raise ParameterError(
-                    f"{told(self)}: expected a known shape, got {shape}; "
+                    f"{described(self)}: expected a known shape, got {shape}; "
                     "give in_units, in_channels and the like to the layer"
                 )
             try:
@@ -194,7 +197,7 @@ class Parameter(ParameterArrays):
                     copies = self._copies(data, deferred.contexts)
                     held, gradients = self._with_gradients(copies)
             except OutOfMemoryError as error:
-                raise OutOfMemoryError(f"{told(self)}: {error}") from error
+                raise OutOfMemoryError(f"{described(self)}: {error}") from error
             if self._deferred_init is deferred:  # a step: nobody has finished it meanwhile
                 self._deferred_init = None
                 self._arrays = held
@@ -248,13 +251,14 @@ class Parameter(ParameterArrays):
         Args:
             data: The values.
             ctx: Devices to initialize on; None for those it is on or waits for, else the CPU.
-            cast_dtype: Whether another dtype is converted instead of refused.
-            dtype_source: Whose dtype wins then: ``"current"`` or ``"saved"``.
+            cast_dtype: Whether to convert where dtypes differ; if not, that is an error.
+            dtype_source: With ``cast_dtype`` the dtype to end up with: ``"current"``, the
+                parameter's, or ``"saved"``, the file's.
 
         Raises:
-            ParameterError: if shape, dtype or devices do not fit.
+            ParameterError: Shape, dtype or devices do not fit.
         """
-        what = f"{told(self)}: loading"
+        what = f"{described(self)}: loading"
         contexts = None if ctx is None else as_contexts(ctx, what)
         present = self._waiting_contexts()
         check_loaded_contexts(what, present, contexts)
@@ -267,12 +271,12 @@ class Parameter(ParameterArrays):
         self._deferred_init = None
 
     def reset_ctx(self, ctx: ContextList) -> None:
-        """Move to other devices; values on several devices are averaged.
+        """Move the parameter to other devices; values of several devices are averaged.
 
         Raises:
-            ArgumentError: if the parameter is not initialized.
+            ArgumentError: The parameter is not initialized.
         """
-        contexts = as_contexts(ctx, told(self))
+        contexts = as_contexts(ctx, described(self))
         if self._arrays is not None:
             data = self._reduce()
             with pause():
@@ -281,18 +285,19 @@ class Parameter(ParameterArrays):
             self._deferred_init = self._deferred_init._replace(contexts=contexts)
         else:
             raise ArgumentError(
-                f"{told(self)}: reset_ctx expected an initialized parameter, got one that "
+                f"{described(self)}: reset_ctx expected an initialized parameter, got one that "
                 "is not; call initialize(ctx=...)"
             )
 
     def set_data(self, data: Any) -> None:
-        """Put values on all devices; while the shape is unknown they settle it and wait with it.
+        """Set the values on all devices; an unknown shape becomes that of the values.
 
         Args:
-            data: NDArray of a shape that fits, or what `nd.array` takes; its dtype is converted.
+            data: NDArray of the parameter's shape, or what `nd.array` takes; converted to its
+                dtype.
 
         Raises:
-            ParameterError: if the shape does not fit, or the parameter is not initialized.
+            ParameterError: The shape does not fit, or the parameter is not initialized.
         """
         source = data if isinstance(data, NDArray) else array(data)
         if self._arrays is None:
@@ -322,7 +327,7 @@ class Parameter(ParameterArrays):
                 mark_variables(self._held(), self.list_grad(), self._grad_req)
 
     def var(self) -> Symbol:
-        """Return the symbol variable that stands for this parameter; the same one until `cast`."""
+        """Return the Symbol variable that stands for this parameter; the same one until `cast`."""
         if self._var is None:
             unknown = -1 if is_np_shape() else 0
             known = self._shape

@@ -13,7 +13,7 @@ from gluonish.parameter.constant import Constant
 from gluonish.parameter.gradients import zero_arrays
 from gluonish.parameter.parameter import Init, Parameter
 from gluonish.parameter.placement import ContextList
-from gluonish.parameter.places import told
+from gluonish.parameter.places import described
 from gluonish.parameter.shapes import as_shape, join_shapes
 
 __all__ = ["ParameterDict", "UnknownParameterError", "bare_names"]
@@ -31,8 +31,8 @@ class ParameterDict:
     """An ordered dict of parameters whose names share a prefix.
 
     Args:
-        prefix: Put before every name that `get` and `get_constant` are given.
-        shared: Parameters that `get` takes before it makes new ones.
+        prefix: Prefix of the names that `get` and `get_constant` create.
+        shared: ParameterDict in which `get` looks before it creates a parameter.
     """
 
     def __init__(self, prefix: str = "", shared: "ParameterDict | None" = None) -> None:
@@ -74,7 +74,7 @@ class ParameterDict:
 
     @property
     def prefix(self) -> str:
-        """What the names that `get` makes begin with."""
+        """Prefix of the names that `get` creates."""
         return self._prefix
 
     def _find(self, name: str) -> Parameter | None:
@@ -86,17 +86,17 @@ class ParameterDict:
         return found
 
     def get(self, name: str, **kwargs: Any) -> Parameter:
-        """Return the parameter ``prefix + name``: this dict's, a shared one, or a new one.
+        """Return the parameter ``prefix + name``; create it if there is none.
 
         Args:
             name: Name without the prefix.
-            **kwargs: Arguments of `Parameter`. A parameter that exists must agree with them; what
-                it does not know yet (unknown extents, no initializer) it takes over. Whether it may
-                wait for its shape, has gradients at all, and in which storage type, it keeps.
+            **kwargs: Arguments of `Parameter`. An existing parameter must agree with them; unknown
+                sizes and a missing initializer are filled in. ``allow_deferred_init``,
+                ``differentiable`` and storage types of an existing parameter stay as they are.
 
         Raises:
-            ParameterError: if the parameter exists and is different.
-            ArgumentTypeError: if Parameter has no such argument.
+            ParameterError: The parameter exists with other properties.
+            ArgumentTypeError: Parameter has no such argument.
         """
         full_name = self._prefix + name
         parameter = self._find(full_name)
@@ -108,13 +108,13 @@ class ParameterDict:
         return parameter
 
     def get_constant(self, name: str, value: Any = None) -> Parameter:
-        """Return the constant ``prefix + name``, making it from ``value`` if there is none.
+        """Return the constant ``prefix + name``; create it from ``value`` if there is none.
 
         Without a value, any parameter of that name is returned.
 
         Raises:
-            UnknownParameterError: if there is none and no value is given.
-            ParameterError: if it exists and is no constant, or has another value.
+            UnknownParameterError: There is none, and no value is given.
+            ParameterError: It exists and is not a constant, or has another value.
         """
         full_name = self._prefix + name
         found = self._find(full_name)
@@ -145,7 +145,7 @@ class ParameterDict:
         """Add all parameters of another dict.
 
         Raises:
-            ParameterError: if different parameters have the same name.
+            ParameterError: Two different parameters have the same name.
         """
         for name, parameter in other.items():
             if self._params.get(name, parameter) is not parameter:
@@ -165,10 +165,10 @@ class ParameterDict:
         """Initialize all parameters; see `Parameter.initialize`.
 
         Args:
-            init: For parameters without an initializer of their own.
+            init: Initializer for parameters that have none of their own.
             ctx: Device or devices; the current context by default.
-            verbose: Whether to log each parameter.
-            force_reinit: Whether to replace values that are there.
+            verbose: Whether to log the initialization of each parameter.
+            force_reinit: Whether to initialize parameters again that are initialized already.
         """
         if verbose and isinstance(init, Initializer):
             init.set_verbosity(verbose)
@@ -176,7 +176,7 @@ class ParameterDict:
             parameter.initialize(None, ctx, init, force_reinit=force_reinit)
 
     def zero_grad(self) -> None:
-        """Set all gradients to 0, those of a device at once."""
+        """Set all gradients to 0."""
         zero_arrays(x for parameter in self.values() for x in (parameter._grads or {}).values())
 
     def reset_ctx(self, ctx: ContextList) -> None:
@@ -185,7 +185,7 @@ class ParameterDict:
             parameter.reset_ctx(ctx)
 
     def list_ctx(self) -> list[Context]:
-        """Return every device that some parameter is on, or waits for."""
+        """Return all devices that parameters are, or will be, initialized on."""
         found = (ctx for parameter in self.values() for ctx in parameter.list_ctx())
         return list(dict.fromkeys(found))
 
@@ -195,15 +195,15 @@ class ParameterDict:
             setattr(parameter, name, value)
 
     def save(self, filename: str | os.PathLike[str], strip_prefix: str = "") -> None:
-        """Write all values to a ``.params`` file under their full names.
+        """Save all values to a ``.params`` file, under their full names.
 
         Args:
             filename: Path of the file.
-            strip_prefix: Left out of the names.
+            strip_prefix: Prefix to remove from the names.
 
         Raises:
-            ArgumentError: if a name does not begin with ``strip_prefix``.
-            ParameterError: if a parameter is not initialized.
+            ArgumentError: A name does not begin with ``strip_prefix``.
+            ParameterError: A parameter is not initialized.
         """
         for name in self:
             if not name.startswith(strip_prefix):
@@ -223,21 +223,23 @@ class ParameterDict:
         cast_dtype: bool = False,
         dtype_source: str = "current",
     ) -> None:
-        """Take values from a ``.params`` file; ``arg:`` and ``aux:`` before its names are ignored.
+        """Load values from a ``.params`` file; ``arg:`` and ``aux:`` before names are ignored.
 
         Args:
             filename: Path of the file.
             ctx: Devices for parameters that are not initialized.
-            allow_missing: Whether the file may lack some of these parameters.
-            ignore_extra: Whether the file may have others.
-            restore_prefix: Put before the file's names.
-            cast_dtype: Whether another dtype is converted instead of refused.
-            dtype_source: Whose dtype wins then: ``"current"`` or ``"saved"``.
+            allow_missing: Whether parameters that the file lacks are left as they are; if not, that
+                is an error.
+            ignore_extra: Whether arrays of other names are ignored; if not, that is an error.
+            restore_prefix: Prefix to add to the file's names.
+            cast_dtype: Whether to convert where dtypes differ; if not, that is an error.
+            dtype_source: With ``cast_dtype`` the dtype to end up with: ``"current"``, the
+                parameter's, or ``"saved"``, the file's.
 
         Raises:
-            ParameterError: if a parameter is missing, or does not fit.
-            ArgumentError: if the file has others, or no names.
-            FileFormatError: if it is no such file.
+            ParameterError: A parameter is missing in the file, or its shape or dtype does not fit.
+            ArgumentError: The file has arrays that no parameter matches, or arrays without names.
+            FileFormatError: The file is damaged or of another kind.
         """
         loaded = load(filename)
         if not isinstance(loaded, dict):
@@ -276,7 +278,7 @@ class ParameterDict:
         cast_dtype: bool = False,
         dtype_source: str = "current",
     ) -> None:
-        """Take values from arrays with names; see `load`. ``filename`` is for messages only."""
+        """Load values from a dict of arrays; see `load`. ``filename`` is for messages only."""
         source = "the dict" if filename is None else repr(filename)
         for name in self:
             if not name.startswith(restore_prefix):
@@ -332,11 +334,11 @@ def _agree(parameter: Parameter, attribute: str, wanted: Any) -> None:
     if attribute == "dtype" and normalize_dtype(stored) == normalize_dtype(wanted):
         return
     if attribute == "shape":
-        joined = join_shapes(stored, as_shape(told(parameter), wanted))
+        joined = join_shapes(stored, as_shape(described(parameter), wanted))
         if joined is not None:
             parameter.shape = joined
             return
     raise ParameterError(
-        f"{told(parameter)}: expected {attribute} {stored}, as it was made, got {wanted} from a "
-        "layer that shares it; give both layers the same, or do not share"
+        f"{described(parameter)}: expected {attribute} {stored}, as it was made, got {wanted} from "
+        "a layer that shares it; give both layers the same, or do not share"
     )

@@ -26,7 +26,7 @@ def check_stype(argument: str, stype: str, name: str) -> str:
     """Return a storage type.
 
     Raises:
-        ArgumentError: if there is no such storage type.
+        ArgumentError: There is no such storage type.
     """
     if stype not in _STYPES:
         raise ArgumentError(f"Parameter {name}: expected {argument} in {_STYPES}, got {stype!r}")
@@ -38,7 +38,7 @@ def as_contexts(ctx: ContextList | None, what: str) -> list[Context]:
 
     Raises:
         ArgumentTypeError: if ``ctx`` holds something else than contexts.
-        ArgumentError: if it is empty.
+        ArgumentError: It is empty.
     """
     given = [current_context()] if ctx is None else [ctx] if isinstance(ctx, Context) else ctx
     if not isinstance(given, list | tuple) or not all(isinstance(c, Context) for c in given):
@@ -53,7 +53,7 @@ def loaded_dtype(current: Any, saved: Any, what: str, cast_dtype: bool, dtype_so
 
     Raises:
         ArgumentError: if ``dtype_source`` is neither ``"current"`` nor ``"saved"``.
-        ParameterError: if the dtypes differ and ``cast_dtype`` is not set.
+        ParameterError: The dtypes differ and ``cast_dtype`` is not set.
     """
     if dtype_source not in ("current", "saved"):
         raise ArgumentError(
@@ -75,7 +75,7 @@ def check_loaded_contexts(
     """Refuse to load onto other devices than those that a parameter is on.
 
     Raises:
-        ParameterError: if both are given and differ.
+        ParameterError: Both are given and differ.
     """
     if contexts and present and set(contexts) != set(present):
         raise ParameterError(
@@ -88,7 +88,7 @@ def array_on(arrays: Mapping[Context, NDArray], ctx: Context | None, what: str) 
     """Return the array of a device, of the current one for None; pinned memory is the CPU's.
 
     Raises:
-        ParameterError: if there is none.
+        ParameterError: There is none.
     """
     if ctx is None:
         ctx = current_context()

@@ -8,10 +8,12 @@ that came in one, while a network is freed, would be lost.
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import ReferenceType, ref
 
+from gluonish.core.errors import OperatorError
+
 if TYPE_CHECKING:
     from gluonish.parameter.arrays import ParameterArrays
 
-__all__ = ["is_placed", "note_place", "path_of", "told"]
+__all__ = ["described", "is_placed", "locate", "note_place", "path_of"]
 
 
 class _Place(NamedTuple):
@@ -82,8 +84,25 @@ def path_of(member: object) -> str:
     return ".".join(reversed(names))
 
 
-def told(parameter: "ParameterArrays") -> str:
+def described(parameter: "ParameterArrays") -> str:
     """Return how messages call a parameter: by its name, and its path where that tells more."""
     path = path_of(parameter)
     name = f"{type(parameter).__name__} {parameter.name}"
     return f"{name} ({path})" if "." in path else name
+
+
+def locate(error: OperatorError, block: object) -> None:
+    """Have an operator's error begin with the block that called it, and its path in the network.
+
+    Of blocks around blocks the innermost is named. An error of a graph names the node already.
+    """
+    if error.located or not error.args:
+        return
+    path = path_of(block)
+    name = f"{type(block).__name__} {getattr(block, 'name', '')}"
+    where = f"{name} ({path})" if "." in path else name
+    error.args = (
+        f"{where}: {error}",
+        *error.args[1:],
+    )
+    error.located = True

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, NoReturn
 
 from gluonish.core.errors import ArgumentError, DeferredInitializationError, ParameterError
-from gluonish.parameter.places import told
+from gluonish.parameter.places import described
 
 if TYPE_CHECKING:
     from gluonish.parameter.arrays import ParameterArrays
@@ -18,7 +18,7 @@ def refuse_uninitialized(parameter: "ParameterArrays") -> NoReturn:
         DeferredInitializationError: It waits for its shape.
         ParameterError: It was not initialized.
     """
-    what = f"{told(parameter)}: expected an initialized parameter, got one that"
+    what = f"{described(parameter)}: expected an initialized parameter, got one that"
     if parameter._deferred_init is not None:
         raise DeferredInitializationError(
             f"{what} waits for its shape {parameter.shape}; pass a batch through the network "
@@ -42,5 +42,5 @@ def refuse_shape(parameter: "ParameterArrays") -> NoReturn:
         else "give all extents, or allow_deferred_init=True"
     )
     raise ArgumentError(
-        f"{told(parameter)}: expected a known shape, got {parameter.shape}; {remedy}"
+        f"{described(parameter)}: expected a known shape, got {parameter.shape}; {remedy}"
     )

@@ -19,7 +19,7 @@ def as_shape(what: str, shape: Any) -> Shape:
         shape: What the caller gave.
 
     Raises:
-        ArgumentTypeError: if it is neither a number nor a sequence of numbers.
+        ArgumentTypeError: It is neither a number nor a sequence of numbers.
     """
     several = isinstance(shape, Sequence) and not isinstance(shape, str)
     extents: tuple[Any, ...] = tuple(shape) if several else (shape,)
@@ -35,7 +35,7 @@ def check_fits(what: str, stored: Shape, given: Shape) -> None:
     """Refuse a shape that changes a parameter's known extents.
 
     Raises:
-        ParameterError: if it has other extents, or another number of them.
+        ParameterError: It has other extents, or another number of them.
     """
     if len(given) != len(stored) or any(
         old not in (new, 0, -1) for old, new in zip(stored, given, strict=True)

@@ -6,7 +6,7 @@ from gluonish.autograd import pause
 from gluonish.core.context import cpu
 from gluonish.core.errors import ArgumentTypeError, ParameterError
 from gluonish.ndarray import NDArray, arange, zeros
-from gluonish.parameter.places import told
+from gluonish.parameter.places import described
 from gluonish.parameter.refusals import refuse_uninitialized
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def check_dense(parameter: "ParameterArrays", what: str) -> None:
     """Refuse a method that does not serve sparse parameters.
 
     Raises:
-        ParameterError: if the parameter is sparse.
+        ParameterError: The parameter is sparse.
     """
     if parameter._stype == "default":
         return
@@ -47,7 +47,8 @@ def check_dense(parameter: "ParameterArrays", what: str) -> None:
         else "make the parameter dense, or a Constant"
     )
     raise ParameterError(
-        f"{told(parameter)}: {what} expected stype 'default', got {parameter._stype!r}; {remedy}"
+        f"{described(parameter)}: {what} expected stype 'default', got {parameter._stype!r}; "
+        f"{remedy}"
     )
 
 
@@ -60,24 +61,24 @@ def check_rows(parameter: "ParameterArrays", what: str, row_id: object) -> None:
         row_id: Numbers of rows.
 
     Raises:
-        ParameterError: if the parameter is not row-sparse, not initialized, or in no Trainer.
-        ArgumentTypeError: if ``row_id`` is no NDArray.
+        ParameterError: The parameter is not row-sparse, not initialized, or in no Trainer.
+        ArgumentTypeError: if ``row_id`` is not an NDArray.
     """
     if parameter._stype != "row_sparse":
         raise ParameterError(
-            f"{told(parameter)}: {what} expected stype 'row_sparse', got "
+            f"{described(parameter)}: {what} expected stype 'row_sparse', got "
             f"{parameter._stype!r}; use data() or list_data()"
         )
     if parameter._arrays is None:
         refuse_uninitialized(parameter)
     if parameter._trainer is None:
         raise ParameterError(
-            f"{told(parameter)}: {what} expected a Parameter in a Trainer, got one in "
+            f"{described(parameter)}: {what} expected a Parameter in a Trainer, got one in "
             "none; the Trainer's store has the rows"
         )
     if not isinstance(row_id, NDArray):
         raise ArgumentTypeError(
-            f"{told(parameter)}: {what} expected row_id as an NDArray on the device, got "
+            f"{described(parameter)}: {what} expected row_id as an NDArray on the device, got "
             f"{type(row_id).__name__}"
         )
 
@@ -86,12 +87,12 @@ def check_only_trainer(parameter: "ParameterArrays", trainer: TrainerLink) -> No
     """Refuse a second trainer for a sparse parameter.
 
     Raises:
-        ParameterError: if it belongs to another one.
+        ParameterError: It belongs to another one.
     """
     if parameter._trainer is not None and parameter._trainer is not trainer:
         raise ParameterError(
-            f"{told(parameter)}: expected one Trainer for a {parameter._stype} parameter, got a "
-            "second; the first one's store has its rows"
+            f"{described(parameter)}: expected one Trainer for a {parameter._stype} parameter, got "
+            "a second; the first one's store has its rows"
         )
 
 

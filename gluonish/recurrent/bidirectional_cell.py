@@ -17,26 +17,26 @@ __all__ = ["BidirectionalCell"]
 
 
 class BidirectionalCell(HybridRecurrentCell):
-    """Run a cell forward and another one backward, and join their outputs.
+    """Run one cell forward and another one backward, and concatenate their outputs.
 
-    It has whole sequences only: `unroll`, no single steps.
+    It processes whole sequences by `unroll`, and cannot be called for a single step.
 
     Args:
-        l_cell: The cell that begins at the first step.
-        r_cell: The cell that begins at the last step.
-        output_prefix: What the names of the joined outputs begin with.
+        l_cell: The cell that runs forward, from the first step.
+        r_cell: The cell that runs backward, from the last step.
+        output_prefix: Prefix of the names of the concatenated outputs.
 
     Inputs:
         inputs: of `unroll`: (N, T, C).
-        states: list of those of ``l_cell``, then of ``r_cell``.
+        states: list of the states of ``l_cell``, then those of ``r_cell``.
 
     Outputs:
-        output: (N, T, features of both).
-        states: list like that of the inputs.
+        output: (N, T, features of both cells).
+        states: list of new states, as in the inputs.
 
     Raises:
-        ArgumentTypeError: if one is no hybrid cell.
-        NotSupportedError: if it is called.
+        ArgumentTypeError: One of them is not a hybrid cell.
+        NotSupportedError: It is called for a single step.
 
     References:
         M. Schuster, K. Paliwal, Bidirectional Recurrent Neural Networks, 1997.
@@ -74,7 +74,7 @@ class BidirectionalCell(HybridRecurrentCell):
     def begin_state(
         self, batch_size: int = 0, func: Callable[..., Any] = nd.zeros, **kwargs: Any
     ) -> list[Any]:
-        """Return states to begin with, of both cells; see `RecurrentCell.begin_state`."""
+        """Return initial states of both cells; see `RecurrentCell.begin_state`."""
         self._check_unmodified()
         return joined_states(self._cells, batch_size, func, kwargs)
 
@@ -87,7 +87,7 @@ class BidirectionalCell(HybridRecurrentCell):
         merge_outputs: bool | None = None,
         valid_length: Any = None,
     ) -> tuple[Any, list[Any]]:
-        """Take all steps in both directions; see `RecurrentCell.unroll`.
+        """Process whole sequences in both directions; see `RecurrentCell.unroll`.
 
         With ``valid_length`` the backward cell begins at the end of each sequence.
         """

@@ -18,7 +18,7 @@ __all__ = ["DenseCell"]
 
 
 class DenseCell(HybridRecurrentCell):
-    """Base of the cells that compute ``W_i x + b_i`` and ``W_h h + b_h`` for all their gates.
+    """Base class of the cells that compute ``W_i x + b_i`` and ``W_h h + b_h`` for all their gates.
 
     The parameters are ``i2h_weight``, ``h2h_weight``, ``i2h_bias`` and ``h2h_bias``, with
     ``h2r_weight`` before the biases in a cell with a projection.
@@ -26,14 +26,14 @@ class DenseCell(HybridRecurrentCell):
     Args:
         hidden_size: H, features of the cell.
         gates: Number of parts of the products, each of H rows.
-        input_size: C, features of the input; 0 for what the first step has.
+        input_size: Number C of input features; 0 to take it from the first step.
         initializers: For the weights and biases, in the order of the parameters.
         projection_size: R, features that the output is projected to; None for no projection.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
 
     Raises:
-        ArgumentError: if a size is below 1.
+        ArgumentError: A size is below 1.
     """
 
     def __init__(

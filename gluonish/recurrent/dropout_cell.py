@@ -17,11 +17,11 @@ __all__ = ["DropoutCell"]
 class DropoutCell(HybridRecurrentCell):
     """Zero elements with probability ``rate`` while training, and scale the rest by 1 / (1 - rate).
 
-    It has no states.
+    The cell has no states.
 
     Args:
         rate: Probability of zeroing, in [0, 1).
-        axes: Axes along which one decision counts for all elements; () for a decision for each.
+        axes: Axes that share one random decision; () decides for each element.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
 
@@ -34,8 +34,8 @@ class DropoutCell(HybridRecurrentCell):
         states: an empty list.
 
     Raises:
-        ArgumentError: if ``rate`` is not in [0, 1).
-        ArgumentTypeError: if it is no number.
+        ArgumentError: ``rate`` is not in [0, 1).
+        ArgumentTypeError: It is not a number.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class DropoutCell(HybridRecurrentCell):
     def hybrid_forward(
         self, F: ModuleType, inputs: Tensor, states: Sequence[Tensor]
     ) -> tuple[Any, Sequence[Any]]:
-        """Drop, or pass on outside training."""
+        """Drop elements while training; return the input otherwise."""
         if self._rate > 0:
             name = f"t{self._counter}_fwd"
             inputs = F.Dropout(inputs, p=self._rate, axes=self._axes, name=name)
@@ -79,15 +79,15 @@ class DropoutCell(HybridRecurrentCell):
         merge_outputs: bool | None = None,
         valid_length: Any = None,
     ) -> tuple[Any, Any]:
-        """Drop in all steps: an array at once, a list step by step.
+        """Apply dropout to all steps: to an array at once, to a list step by step.
 
         Args:
-            length: T, the number of steps.
-            inputs: An array in ``layout``, or a list of T arrays without its T.
+            length: Number T of time steps.
+            inputs: An array in ``layout``, or a list of T arrays, one per step.
             begin_state: None or an empty list.
             layout: Order of the axes.
-            merge_outputs: Whether to return an array or a list; None for what the inputs are.
-            valid_length: Left alone: what is behind a sequence's end is passed on like the rest.
+            merge_outputs: True returns an array, False a list; None the kind of the inputs.
+            valid_length: Ignored: padding is treated like the rest.
         """
         self.reset()
         axis = time_axis(layout, self.name)

@@ -15,17 +15,17 @@ __all__ = ["RNNCell"]
 
 
 class RNNCell(DenseCell):
-    """Elman's recurrent cell: ``h' = activation(W_i x + b_i + W_h h + b_h)``.
+    """Elman (simple) recurrent cell: ``h' = activation(W_i x + b_i + W_h h + b_h)``.
 
     Args:
-        hidden_size: H, features of h.
+        hidden_size: Number H of features of h.
         activation: ``"relu"``, ``"sigmoid"``, ``"softrelu"``, ``"softsign"`` or ``"tanh"``; a
             Block; or a function.
-        i2h_weight_initializer: For the input weight (H, C).
-        h2h_weight_initializer: For the recurrent weight (H, H).
-        i2h_bias_initializer: For the input bias (H,).
-        h2h_bias_initializer: For the recurrent bias (H,).
-        input_size: C, features of the input; 0 for what the first step has.
+        i2h_weight_initializer: Initializer of the input weight (H, C).
+        h2h_weight_initializer: Initializer of the recurrent weight (H, H).
+        i2h_bias_initializer: Initializer of the input bias (H,).
+        h2h_bias_initializer: Initializer of the recurrent bias (H,).
+        input_size: Number C of input features; 0 to take it from the first step.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
 
@@ -38,7 +38,7 @@ class RNNCell(DenseCell):
         states: list of h'.
 
     Raises:
-        ArgumentError: for another activation, or a size below 1.
+        ArgumentError: There is no such activation, or a size is below 1.
 
     References:
         J. Elman, Finding Structure in Time, 1990.
@@ -81,7 +81,7 @@ class RNNCell(DenseCell):
         i2h_bias: Tensor,
         h2h_bias: Tensor,
     ) -> tuple[Any, list[Any]]:
-        """Take one step."""
+        """Compute one time step."""
         check_states(self.name, states, 1)
         step = f"t{self._counter}_"
         i2h, h2h = self._products(

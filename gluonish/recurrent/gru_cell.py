@@ -16,7 +16,7 @@ __all__ = ["GRUCell"]
 
 
 class GRUCell(DenseCell):
-    """Gated recurrent units.
+    """Gated recurrent unit (GRU).
 
     With s the recurrent activation, ``a = W_i x + b_i`` and ``b = W_h h + b_h``, in three parts
     each::
@@ -28,17 +28,17 @@ class GRUCell(DenseCell):
     The reset gate r multiplies the recurrent product, as in cuDNN, not h.
 
     Args:
-        hidden_size: H, features of h.
-        i2h_weight_initializer: For the input weight (3 H, C).
-        h2h_weight_initializer: For the recurrent weight (3 H, H).
-        i2h_bias_initializer: For the input bias (3 H,).
-        h2h_bias_initializer: For the recurrent bias (3 H,).
-        input_size: C, features of the input; 0 for what the first step has.
+        hidden_size: Number H of features of h.
+        i2h_weight_initializer: Initializer of the input weight (3 H, C).
+        h2h_weight_initializer: Initializer of the recurrent weight (3 H, H).
+        i2h_bias_initializer: Initializer of the input bias (3 H,).
+        h2h_bias_initializer: Initializer of the recurrent bias (3 H,).
+        input_size: Number C of input features; 0 to take it from the first step.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
-        activation: Of the new state: a name as of `RNNCell`, a Block or a function. An addition of
-            MXNet 2.0, as the next one.
-        recurrent_activation: s, likewise.
+        activation: Activation of the new state: a name, as for `RNNCell`, a Block, or a function.
+            From MXNet 2.0, like the next one.
+        recurrent_activation: The activation s, in the same forms.
 
     Inputs:
         inputs: (N, C).
@@ -49,7 +49,7 @@ class GRUCell(DenseCell):
         states: list of h'.
 
     Raises:
-        ArgumentError: for another activation, or a size below 1.
+        ArgumentError: There is no such activation, or a size is below 1.
 
     References:
         K. Cho et al., Learning Phrase Representations using RNN Encoder-Decoder, 2014.
@@ -95,7 +95,7 @@ class GRUCell(DenseCell):
         i2h_bias: Tensor,
         h2h_bias: Tensor,
     ) -> tuple[Any, list[Any]]:
-        """Take one step."""
+        """Compute one time step."""
         check_states(self.name, states, 1)
         t, gate = f"t{self._counter}_", self._recurrent_activation
         i2h, h2h = self._products(

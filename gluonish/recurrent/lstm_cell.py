@@ -16,7 +16,7 @@ __all__ = ["LSTMCell"]
 
 
 class LSTMCell(DenseCell):
-    """Long short-term memory.
+    """Long short-term memory (LSTM).
 
     With s the recurrent activation, a the activation, and ``W_i x + b_i + W_h h + b_h`` in four
     parts i, f, g and o::
@@ -25,16 +25,16 @@ class LSTMCell(DenseCell):
         h' = s(o) * a(c')
 
     Args:
-        hidden_size: H, features of h and c.
-        i2h_weight_initializer: For the input weight (4 H, C).
-        h2h_weight_initializer: For the recurrent weight (4 H, H).
-        i2h_bias_initializer: For the input bias (4 H,).
-        h2h_bias_initializer: For the recurrent bias (4 H,).
-        input_size: C, features of the input; 0 for what the first step has.
+        hidden_size: Number H of features of h and c.
+        i2h_weight_initializer: Initializer of the input weight (4 H, C).
+        h2h_weight_initializer: Initializer of the recurrent weight (4 H, H).
+        i2h_bias_initializer: Initializer of the input bias (4 H,).
+        h2h_bias_initializer: Initializer of the recurrent bias (4 H,).
+        input_size: Number C of input features; 0 to take it from the first step.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
-        activation: a: a name as of `RNNCell`, a Block or a function.
-        recurrent_activation: s, likewise.
+        activation: The activation a: a name, as for `RNNCell`, a Block, or a function.
+        recurrent_activation: The activation s, in the same forms.
 
     Inputs:
         inputs: (N, C).
@@ -45,7 +45,7 @@ class LSTMCell(DenseCell):
         states: list of h' and c'.
 
     Raises:
-        ArgumentError: for another activation, or a size below 1.
+        ArgumentError: There is no such activation, or a size is below 1.
 
     References:
         S. Hochreiter, J. Schmidhuber, Long Short-Term Memory, 1997.
@@ -91,7 +91,7 @@ class LSTMCell(DenseCell):
         i2h_bias: Tensor,
         h2h_bias: Tensor,
     ) -> tuple[Any, list[Any]]:
-        """Take one step."""
+        """Compute one time step."""
         check_states(self.name, states, 2)
         t, gate = f"t{self._counter}_", self._recurrent_activation
         i2h, h2h = self._products(

@@ -23,14 +23,14 @@ class LSTMPCell(DenseCell):
         r' = W_r (s(o) * tanh(c'))
 
     Args:
-        hidden_size: H, features of c.
-        projection_size: R, features of r.
-        i2h_weight_initializer: For the input weight (4 H, C).
-        h2h_weight_initializer: For the recurrent weight (4 H, R).
-        h2r_weight_initializer: For the projection (R, H).
-        i2h_bias_initializer: For the input bias (4 H,).
-        h2h_bias_initializer: For the recurrent bias (4 H,).
-        input_size: C, features of the input; 0 for what the first step has.
+        hidden_size: Number H of features of c.
+        projection_size: Number R of features of r.
+        i2h_weight_initializer: Initializer of the input weight (4 H, C).
+        h2h_weight_initializer: Initializer of the recurrent weight (4 H, R).
+        h2r_weight_initializer: Initializer of the projection (R, H).
+        i2h_bias_initializer: Initializer of the input bias (4 H,).
+        h2h_bias_initializer: Initializer of the recurrent bias (4 H,).
+        input_size: Number C of input features; 0 to take it from the first step.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
 
@@ -43,7 +43,7 @@ class LSTMPCell(DenseCell):
         states: list of r' and c'.
 
     Raises:
-        ArgumentError: if a size is below 1.
+        ArgumentError: A size is below 1.
 
     References:
         H. Sak, A. Senior, F. Beaufays, Long Short-Term Memory Based Recurrent Neural Network
@@ -87,7 +87,7 @@ class LSTMPCell(DenseCell):
         i2h_bias: Tensor,
         h2h_bias: Tensor,
     ) -> tuple[Any, list[Any]]:
-        """Take one step."""
+        """Compute one time step."""
         check_states(self.name, states, 2)
         t = f"t{self._counter}_"
         i2h, h2h = self._products(

@@ -18,25 +18,25 @@ __all__ = ["ModifierCell", "ResidualCell", "ZoneoutCell", "holds_bidirectional",
 
 
 class ModifierCell(HybridRecurrentCell):
-    """Base of the cells that change what another cell does.
+    """Base class of cells that modify what another cell does.
 
-    The base cell's parameters and states are the modifier's; the base cell itself is not called by
-    others any more.
+    The modifier takes over the base cell's parameters and states; the base cell must not be called
+    directly any more.
 
     Args:
-        base_cell: The other cell.
+        base_cell: The cell to modify.
 
     Inputs:
-        inputs: what ``base_cell`` takes.
-        states: list of its states.
+        inputs: the inputs of ``base_cell``.
+        states: list of the states of ``base_cell``.
 
     Outputs:
-        output: as of ``base_cell``.
-        states: list like that of the inputs.
+        output: the output of ``base_cell``, modified.
+        states: list of new states, as in the inputs.
 
     Raises:
-        ArgumentTypeError: if ``base_cell`` is no hybrid cell.
-        ArgumentError: if it is in another modifier.
+        ArgumentTypeError: ``base_cell`` is not a hybrid cell.
+        ArgumentError: It is part of another modifier.
     """
 
     def __init__(self, base_cell: Any) -> None:
@@ -72,10 +72,10 @@ class ModifierCell(HybridRecurrentCell):
     def begin_state(  # type: ignore[override]  # the order of MXNet's arguments
         self, func: Callable[..., Any] = nd.zeros, **kwargs: Any
     ) -> list[Any]:
-        """Return states to begin with; see `RecurrentCell.begin_state`.
+        """Return initial states; see `RecurrentCell.begin_state`.
 
         Args:
-            func: Makes each of them. MXNet makes Symbols unless told otherwise.
+            func: Function that creates each state; see `RecurrentCell.begin_state`.
             **kwargs: ``batch_size``, and further arguments of ``func``.
         """
         self._check_unmodified()
@@ -89,10 +89,10 @@ class ModifierCell(HybridRecurrentCell):
         return states
 
     def hybrid_forward(self, F: ModuleType, inputs: Any, states: Any) -> Any:
-        """Take one step; a subclass defines it.
+        """Compute one time step; a subclass defines it.
 
         Raises:
-            NotSupportedError: if it does not.
+            NotSupportedError: The class does not define it.
         """
         return super().hybrid_forward(F, inputs, states)
 
@@ -132,7 +132,7 @@ class ResidualCell(ModifierCell):
     """Add the input to another cell's output.
 
     Args:
-        base_cell: The other cell; its output has the shape of its input.
+        base_cell: The cell to modify; its output has the shape of its input.
 
     Inputs:
         inputs: (N, H).
@@ -140,11 +140,11 @@ class ResidualCell(ModifierCell):
 
     Outputs:
         output: (N, H).
-        states: list like that of the inputs.
+        states: list of new states, as in the inputs.
 
     Raises:
-        ArgumentTypeError: if ``base_cell`` is no hybrid cell.
-        ArgumentError: if it is in another modifier.
+        ArgumentTypeError: ``base_cell`` is not a hybrid cell.
+        ArgumentError: It is part of another modifier.
 
     References:
         Y. Wu et al., Google's Neural Machine Translation System, 2016.
@@ -156,7 +156,7 @@ class ResidualCell(ModifierCell):
     def hybrid_forward(
         self, F: ModuleType, inputs: Tensor, states: Sequence[Tensor]
     ) -> tuple[Any, list[Any]]:
-        """Take one step."""
+        """Compute one time step."""
         output, states = self.base_cell(inputs, states)
         return F.elemwise_add(output, inputs, name=f"t{self._counter}_fwd"), list(states)
 
@@ -169,7 +169,7 @@ class ResidualCell(ModifierCell):
         merge_outputs: bool | None = None,
         valid_length: Any = None,
     ) -> tuple[Any, list[Any]]:
-        """Take all steps; see `RecurrentCell.unroll`."""
+        """Process whole sequences; see `RecurrentCell.unroll`."""
         self.reset()
         axis = time_axis(layout, self.name)
         with self._unmodified():
@@ -187,26 +187,26 @@ class ResidualCell(ModifierCell):
 
 
 class ZoneoutCell(ModifierCell):
-    """Keep elements of the step before at random while training.
+    """Zoneout: while training, keep random elements of the previous step.
 
     Args:
-        base_cell: The cell whose outputs and states are kept; it takes single steps.
-        zoneout_outputs: Probability that an element of the output is that of the step before, which
+        base_cell: The cell to modify; it must be able to compute single steps.
+        zoneout_outputs: Probability that an element of the output keeps its previous value, which
             is 0 at the first step.
-        zoneout_states: Probability that an element of a state stays as it was.
+        zoneout_states: Probability that an element of a state keeps its previous value.
 
     Inputs:
-        inputs: what ``base_cell`` takes.
-        states: list of its states.
+        inputs: the inputs of ``base_cell``.
+        states: list of the states of ``base_cell``.
 
     Outputs:
-        output: as of ``base_cell``.
-        states: list like that of the inputs.
+        output: the output of ``base_cell``, modified.
+        states: list of new states, as in the inputs.
 
     Raises:
-        ArgumentError: if a probability is not in [0, 1), or ``base_cell`` is in another modifier.
-        ArgumentTypeError: if ``base_cell`` is no hybrid cell.
-        ArgumentError: if it is or has a `BidirectionalCell`.
+        ArgumentError: A probability is not in [0, 1), or ``base_cell`` is part of another modifier.
+        ArgumentTypeError: ``base_cell`` is not a hybrid cell.
+        ArgumentError: It is, or contains, a `BidirectionalCell`.
 
     References:
         D. Krueger et al., Zoneout: Regularizing RNNs by Randomly Preserving Hidden Activations,
@@ -235,14 +235,14 @@ class ZoneoutCell(ModifierCell):
         return "zoneout"
 
     def reset(self) -> None:
-        """Forget the output of the step before."""
+        """Forget the previous output."""
         super().reset()
         self._prev_output = None
 
     def hybrid_forward(
         self, F: ModuleType, inputs: Tensor, states: Sequence[Tensor]
     ) -> tuple[Any, list[Any]]:
-        """Take one step."""
+        """Compute one time step."""
         output, last = self.base_cell(inputs, states)
         if self.zoneout_outputs:
             kept = _mask(F, output, self.zoneout_outputs)

@@ -42,22 +42,22 @@ Info = list[dict[str, Any]]
 
 
 class RecurrentCell(Block):
-    """Base of the recurrent cells.
+    """Base class of recurrent cells.
 
-    A cell is called with the input of one step and the states before it, and returns the output and
-    the states after it. A subclass defines that as ``forward(inputs, states)``, and `state_info`.
+    A cell is called with the input of one time step and the previous states, and returns the output
+    and the new states. A subclass defines ``forward(inputs, states)`` and `state_info`.
 
     Args:
         prefix: See `Block`.
         params: See `Block`.
 
     Inputs:
-        inputs: (N, features) of one step.
-        states: list of what `state_info` describes.
+        inputs: (N, features) of one time step.
+        states: list of states, as `state_info` describes them.
 
     Outputs:
         output: (N, features).
-        states: list like that of the inputs.
+        states: list of new states, as in the inputs.
     """
 
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
@@ -68,7 +68,7 @@ class RecurrentCell(Block):
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was kept from earlier steps; names of steps begin at 0 again."""
+        """Forget everything kept from earlier steps; call it before a new sequence."""
         self._init_counter = -1
         self._counter = -1
         for child in self._children.values():
@@ -79,10 +79,10 @@ class RecurrentCell(Block):
         """Return shape and layout of every state.
 
         Args:
-            batch_size: N, 0 where it is not known.
+            batch_size: Number N of sequences; 0 if unknown.
 
         Raises:
-            NotSupportedError: if the class does not define it.
+            NotSupportedError: The class does not define it.
         """
         raise NotSupportedError(
             f"{type(self).__name__}: expected a class that defines state_info(batch_size), got none"
@@ -95,16 +95,16 @@ class RecurrentCell(Block):
     def begin_state(
         self, batch_size: int = 0, func: Callable[..., Any] = nd.zeros, **kwargs: Any
     ) -> list[Any]:
-        """Return states to begin with.
+        """Return initial states, by default zeros.
 
         Args:
-            batch_size: N.
-            func: Makes each of them: `nd.zeros`, `nd.ones` or another function of shape, layout and
-                name; `sym.zeros` or `sym.var` for Symbols.
-            **kwargs: Further arguments of ``func``, or other values for those.
+            batch_size: Number N of sequences.
+            func: Function that creates each state: `nd.zeros`, `nd.ones` or another function of
+                shape, layout and name; `sym.zeros` or `sym.var` for Symbols.
+            **kwargs: Further arguments of ``func``; they override shape, dtype, layout and name.
 
         Raises:
-            ArgumentError: if the cell is a part of a modifier such as `ZoneoutCell`.
+            ArgumentError: The cell is part of a modifier such as `ZoneoutCell`; call that one's.
         """
         self._check_unmodified()
         states = []
@@ -132,24 +132,24 @@ class RecurrentCell(Block):
         merge_outputs: bool | None = None,
         valid_length: Any = None,
     ) -> tuple[Any, list[Any]]:
-        """Take all steps of sequences.
+        """Process whole sequences, step by step.
 
         Args:
-            length: T, the number of steps.
-            inputs: An array in ``layout``, or a list of T arrays without its T.
+            length: Number T of time steps.
+            inputs: An array in ``layout``, or a list of T arrays, one per step.
             begin_state: States before the first step; None for zeros.
             layout: Order of the axes, ``"NTC"`` or ``"TNC"``.
-            merge_outputs: Whether to return one array in ``layout``, or a list of T arrays; None
-                for a list, or an array if ``valid_length`` is given.
-            valid_length: (N,), the steps of each sequence; None if all have T. Outputs behind a
-                sequence's end are 0.
+            merge_outputs: True returns one array in ``layout``, False a list of T arrays; None a
+                list, or an array if ``valid_length`` is given.
+            valid_length: (N,), length of each sequence; None if all have T steps. Outputs after the
+                end of a sequence are 0.
 
         Returns:
-            The outputs, and the states after the last step of each sequence.
+            The outputs, and the list of states after the last step of each sequence.
 
         Raises:
-            ArgumentError: if the inputs have another number of steps, or the layout no T or N.
-            ArgumentTypeError: if the inputs are something else.
+            ArgumentError: The inputs have another number of steps, or the layout has no T or N.
+            ArgumentTypeError: The inputs are neither an array nor a list.
         """
         self.reset()
         axis = time_axis(layout, self.name)
@@ -189,11 +189,11 @@ class RecurrentCell(Block):
         return np.dtype(next((p.dtype for p in parameters), "float32")).name
 
     def forward(self, inputs: Any, states: Any) -> Any:
-        """Take one step.
+        """Compute one time step.
 
         Args:
             inputs: (N, features).
-            states: As `state_info` says.
+            states: List of the previous states.
         """
         self._counter += 1
         return super().forward(inputs, states)
@@ -202,7 +202,7 @@ class RecurrentCell(Block):
 class HybridRecurrentCell(  # pyright: ignore[reportIncompatibleMethodOverride]  # MXNet's names
     RecurrentCell, HybridBlock
 ):
-    """Base of the cells that can be hybridized; see `RecurrentCell`.
+    """Base class of cells that can be hybridized; see `RecurrentCell`.
 
     A subclass defines ``hybrid_forward(self, F, inputs, states, **params)``, or
     ``forward(self, inputs, states)`` in the style of 2.0, and `state_info`.
@@ -212,12 +212,12 @@ class HybridRecurrentCell(  # pyright: ignore[reportIncompatibleMethodOverride] 
         params: See `HybridBlock`.
 
     Inputs:
-        inputs: (N, features) of one step.
-        states: list of what `state_info` describes.
+        inputs: (N, features) of one time step.
+        states: list of states, as `state_info` describes them.
 
     Outputs:
         output: (N, features).
-        states: list like that of the inputs.
+        states: list of new states, as in the inputs.
     """
 
     # Whether the class keeps arrays from one step for the next, which a graph of one step cannot.
@@ -234,17 +234,17 @@ class HybridRecurrentCell(  # pyright: ignore[reportIncompatibleMethodOverride] 
         super().__init__(prefix=prefix, params=params)
 
     def hybridize(self, active: bool = True, *args: Any, **kwargs: Any) -> None:
-        """Run steps as graphs; see `HybridBlock.hybridize`.
+        """Hybridize the cell: run its time steps as graphs; see `HybridBlock.hybridize`.
 
-        A cell that keeps something from step to step runs imperatively, and its parts as graphs. A
-        HybridBlock that unrolls it has the whole sequence in one graph, as with others.
+        A cell that keeps arrays from step to step runs imperatively, and only its children as
+        graphs. A hybridized block that unrolls a cell has the whole sequence in one graph.
         """
         super().hybridize(active, *args, **kwargs)
         if remembers(self):
             self._active = False
 
     def hybrid_forward(self, F: ModuleType, x: Any, *args: Any, **kwargs: Any) -> Any:
-        """Take one step; a subclass defines it (or ``forward``).
+        """Compute one time step; a subclass defines it (or ``forward``).
 
         Args:
             F: Namespace of the functions to use, ``nd`` or ``sym``.
@@ -253,7 +253,7 @@ class HybridRecurrentCell(  # pyright: ignore[reportIncompatibleMethodOverride] 
             **kwargs: The cell's own parameters.
 
         Raises:
-            NotSupportedError: if the class does not define it.
+            NotSupportedError: The class does not define it.
         """
         return super().hybrid_forward(F, x, *args, **kwargs)
 

@@ -11,7 +11,7 @@ from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.ndarray import NDArray
-from gluonish.nn.tensor import Tensor, check_layout
+from gluonish.nn.tensor import Tensor, check_ints, check_layout
 from gluonish.ops.recurrent.layout import GATES
 from gluonish.parameter import Parameter
 from gluonish.parameter.parameter import Init
@@ -25,7 +25,7 @@ _SIDES = "lr"  # what names of the two directions begin with
 
 
 class RecurrentLayer(HybridBlock):
-    """Base of the recurrent layers.
+    """Base class of the recurrent layers.
 
     A layer of index n has the parameters ``l{n}_i2h_weight``, ``l{n}_h2h_weight``,
     ``l{n}_i2h_bias`` and ``l{n}_h2h_bias``, with ``r`` for ``l`` in the backward direction, and
@@ -35,18 +35,18 @@ class RecurrentLayer(HybridBlock):
         hidden_size: Features of a cell.
         num_layers: Number of layers.
         layout: ``"TNC"`` or ``"NTC"``.
-        dropout: Probability of zeroing an element between layers in training.
-        bidirectional: Whether to run both ways and join the outputs.
-        input_size: Features of the input; 0 for what the first batch has.
-        i2h_weight_initializer: For the input weights.
-        h2h_weight_initializer: For the recurrent weights.
-        i2h_bias_initializer: For the input biases.
-        h2h_bias_initializer: For the recurrent biases.
+        dropout: Dropout probability between layers, in training.
+        bidirectional: Whether to run in both directions and concatenate the outputs.
+        input_size: Number of input features; 0 to take it from the first batch.
+        i2h_weight_initializer: Initializer of the input weights.
+        h2h_weight_initializer: Initializer of the recurrent weights.
+        i2h_bias_initializer: Initializer of the input biases.
+        h2h_bias_initializer: Initializer of the recurrent biases.
         mode: Kind of cell, a key of `GATES`.
         projection_size: Features that an LSTM's output is projected to; None for no projection.
-        h2r_weight_initializer: For the projections.
+        h2r_weight_initializer: Initializer of the projections.
         lstm_state_clip_min: Lower bound of an LSTM's cell, which goes with the upper one.
-        lstm_state_clip_max: Upper bound.
+        lstm_state_clip_max: Upper limit of c.
         lstm_state_clip_nan: Whether NaN in a cell becomes the lower bound.
         dtype: Element type of the parameters and the states.
         use_sequence_length: Whether calls give the length of each sequence.
@@ -161,18 +161,18 @@ class RecurrentLayer(HybridBlock):
         return found
 
     def cast(self, dtype: Any) -> None:
-        """Convert all parameters, and the computation, to another element type."""
+        """Convert all parameters to a dtype, which the computation then uses."""
         super().cast(dtype)
         self._dtype = dtype
 
     def unfuse(self) -> HybridSequentialRNNCell:
-        """Return a stack of cells that share this layer's parameters.
+        """Return a stack of cells that share this layer's parameters, to compute single steps.
 
-        Its ``unroll`` computes what the layer does; a layer with ``dropout`` has `DropoutCell`
-        between its cells.
+        Its ``unroll`` computes the same as the layer; for ``dropout`` there is a `DropoutCell`
+        between cells.
 
         Raises:
-            ArgumentError: for a layer that clips its cells.
+            ArgumentError: The layer clips its cell states.
         """
         return unfused(self)
 
@@ -182,7 +182,7 @@ class RecurrentLayer(HybridBlock):
         """Return shape, layout and dtype of every state.
 
         Args:
-            batch_size: N, 0 where it is not known.
+            batch_size: Number N of sequences; 0 if unknown.
         """
         runs = self._num_layers * self._dir
         widths = [self._projection_size or self._hidden_size]
@@ -196,13 +196,13 @@ class RecurrentLayer(HybridBlock):
     def begin_state(
         self, batch_size: int = 0, func: Callable[..., Any] = nd.zeros, **kwargs: Any
     ) -> list[Any]:
-        """Return states to begin with.
+        """Return initial states, by default zeros.
 
         Args:
-            batch_size: N.
-            func: Makes each of them: `nd.zeros`, `nd.ones` or another function of shape, dtype
-                and name; `sym.zeros` or `sym.var` for Symbols.
-            **kwargs: Further arguments of ``func``, or other values for those.
+            batch_size: Number N of sequences.
+            func: Function that creates each state: `nd.zeros`, `nd.ones` or another function of
+                shape, dtype and name; `sym.zeros` or `sym.var` for Symbols.
+            **kwargs: Further arguments of ``func``; they override shape, dtype, layout and name.
         """
         states = [
             func(name=f"{self.prefix}h0_{i}", **{**info, **kwargs})
@@ -224,7 +224,7 @@ class RecurrentLayer(HybridBlock):
             *others: None.
 
         Raises:
-            ArgumentError: if the lengths are missing.
+            ArgumentError: The lengths are missing.
         """
         if self._use_sequence_length is (sequence_length is None):
             self._complain_of_lengths()
@@ -357,6 +357,9 @@ def _check_sizes(
     projection_size: int | None,
     dropout: float,
 ) -> None:
+    check_ints(what, hidden_size=hidden_size, num_layers=num_layers, input_size=input_size)
+    if projection_size is not None:
+        check_ints(what, projection_size=projection_size)
     width = hidden_size if projection_size is None else projection_size
     if min(hidden_size, num_layers, width) < 1 or input_size < 0:
         raise ArgumentError(

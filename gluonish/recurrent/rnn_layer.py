@@ -19,36 +19,37 @@ __all__ = ["GRU", "LSTM", "RNN"]
 
 
 class RNN(RecurrentLayer):
-    """Elman's recurrent network: ``h_t = activation(W_i x_t + b_i + W_h h_(t-1) + b_h)``.
+    """Elman (simple) recurrent network: ``h_t = activation(W_i x_t + b_i + W_h h_(t-1) + b_h)``.
 
     Args:
-        hidden_size: H, features of h.
-        num_layers: Number of layers; each reads the output of the one below.
+        hidden_size: Number H of features of h.
+        num_layers: Number of stacked layers; each takes the output of the one below.
         activation: ``"relu"`` or ``"tanh"``.
-        layout: Order of the input's and output's axes, ``"TNC"`` or ``"NTC"``.
-        dropout: Probability of zeroing an element of each layer's output but the last, in training.
-        bidirectional: Whether to run in both directions and join their outputs.
-        i2h_weight_initializer: For the input weights (H, C).
-        h2h_weight_initializer: For the recurrent weights (H, H).
-        i2h_bias_initializer: For the input biases (H,).
-        h2h_bias_initializer: For the recurrent biases (H,).
-        input_size: C, features of the input; 0 for what the first batch has.
+        layout: Axes of input and output: ``"TNC"`` or ``"NTC"`` (T time, N batch, C features).
+        dropout: Dropout probability for the output of each layer but the last, in training.
+        bidirectional: Whether to run in both directions and concatenate the outputs.
+        i2h_weight_initializer: Initializer of the input weights (H, C).
+        h2h_weight_initializer: Initializer of the recurrent weights (H, H).
+        i2h_bias_initializer: Initializer of the input biases (H,).
+        h2h_bias_initializer: Initializer of the recurrent biases (H,).
+        input_size: Number C of input features; 0 to take it from the first batch.
         dtype: Element type of the parameters and the states.
-        **kwargs: ``use_sequence_length``, whether calls give the length of each sequence; and see
-            `HybridBlock`.
+        **kwargs: ``use_sequence_length``: whether calls pass the length of each sequence; for the
+            others see `HybridBlock`.
 
     Inputs:
         inputs: (T, N, C), or (N, T, C) with layout NTC.
-        states: (layers * directions, N, H), or a list with it; may be left out.
-        sequence_length: (N,), with ``use_sequence_length``. Outputs behind a sequence's end are 0.
+        states: (layers * directions, N, H), or a list of it; zeros if omitted.
+        sequence_length: (N,), only with ``use_sequence_length``. Outputs after the end of a
+            sequence are 0.
 
     Outputs:
         output: (T, N, directions * H) or (N, T, directions * H).
-        states: a list like that of the inputs, if that was given.
+        states: list of the final states; returned only if states were passed.
 
     Raises:
-        KeyLookupError: for another activation.
-        ArgumentError: for another layout.
+        KeyLookupError: There is no such activation.
+        ArgumentError: The layout is another one.
     """
 
     def __init__(
@@ -87,7 +88,7 @@ class RNN(RecurrentLayer):
 
 
 class LSTM(RecurrentLayer):
-    """Long short-term memory.
+    """Long short-term memory (LSTM).
 
     With s the sigmoid, and ``W_i x_t + b_i + W_h h_(t-1) + b_h`` in four parts i, f, g and o::
 
@@ -95,37 +96,38 @@ class LSTM(RecurrentLayer):
         h_t = s(o) * tanh(c_t)
 
     Args:
-        hidden_size: H, features of c.
-        num_layers: Number of layers; each reads the output of the one below.
-        layout: Order of the input's and output's axes, ``"TNC"`` or ``"NTC"``.
-        dropout: Probability of zeroing an element of each layer's output but the last, in training.
-        bidirectional: Whether to run in both directions and join their outputs.
-        input_size: C, features of the input; 0 for what the first batch has.
-        i2h_weight_initializer: For the input weights (4 H, C).
-        h2h_weight_initializer: For the recurrent weights (4 H, R).
-        i2h_bias_initializer: For the input biases (4 H,).
-        h2h_bias_initializer: For the recurrent biases (4 H,).
-        projection_size: R, features that h is projected to; None for H and no projection.
-        h2r_weight_initializer: For the projections (R, H).
-        state_clip_min: Lower bound that c is held above; goes with ``state_clip_max``.
-        state_clip_max: Upper bound.
-        state_clip_nan: Whether NaN in c becomes the lower bound.
+        hidden_size: Number H of features of c.
+        num_layers: Number of stacked layers; each takes the output of the one below.
+        layout: Axes of input and output: ``"TNC"`` or ``"NTC"`` (T time, N batch, C features).
+        dropout: Dropout probability for the output of each layer but the last, in training.
+        bidirectional: Whether to run in both directions and concatenate the outputs.
+        input_size: Number C of input features; 0 to take it from the first batch.
+        i2h_weight_initializer: Initializer of the input weights (4 H, C).
+        h2h_weight_initializer: Initializer of the recurrent weights (4 H, R).
+        i2h_bias_initializer: Initializer of the input biases (4 H,).
+        h2h_bias_initializer: Initializer of the recurrent biases (4 H,).
+        projection_size: Number R of features that h is projected to; None for no projection, R = H.
+        h2r_weight_initializer: Initializer of the projections (R, H).
+        state_clip_min: Lower limit of c; only together with ``state_clip_max``.
+        state_clip_max: Upper limit of c.
+        state_clip_nan: Whether NaN in c is replaced by the lower limit.
         dtype: Element type of the parameters and the states.
-        **kwargs: ``use_sequence_length``, whether calls give the length of each sequence; and see
-            `HybridBlock`.
+        **kwargs: ``use_sequence_length``: whether calls pass the length of each sequence; for the
+            others see `HybridBlock`.
 
     Inputs:
         inputs: (T, N, C), or (N, T, C) with layout NTC.
-        states: list of h (layers * directions, N, R) and c (layers * directions, N, H); may be left
-            out.
-        sequence_length: (N,), with ``use_sequence_length``. Outputs behind a sequence's end are 0.
+        states: list of h (layers * directions, N, R) and c (layers * directions, N, H); zeros if
+            omitted.
+        sequence_length: (N,), only with ``use_sequence_length``. Outputs after the end of a
+            sequence are 0.
 
     Outputs:
         output: (T, N, directions * R) or (N, T, directions * R).
-        states: a list like that of the inputs, if that was given.
+        states: list of the final states; returned only if states were passed.
 
     Raises:
-        ArgumentError: for another layout.
+        ArgumentError: The layout is another one.
     """
 
     def __init__(
@@ -171,7 +173,7 @@ class LSTM(RecurrentLayer):
 
 
 class GRU(RecurrentLayer):
-    """Gated recurrent units.
+    """Gated recurrent unit (GRU).
 
     With s the sigmoid, ``a = W_i x_t + b_i`` and ``b = W_h h_(t-1) + b_h``, in three parts each::
 
@@ -180,31 +182,32 @@ class GRU(RecurrentLayer):
         h_t = (1 - z) * tanh(a_n + r * b_n) + z * h_(t-1)
 
     Args:
-        hidden_size: H, features of h.
-        num_layers: Number of layers; each reads the output of the one below.
-        layout: Order of the input's and output's axes, ``"TNC"`` or ``"NTC"``.
-        dropout: Probability of zeroing an element of each layer's output but the last, in training.
-        bidirectional: Whether to run in both directions and join their outputs.
-        input_size: C, features of the input; 0 for what the first batch has.
-        i2h_weight_initializer: For the input weights (3 H, C).
-        h2h_weight_initializer: For the recurrent weights (3 H, H).
-        i2h_bias_initializer: For the input biases (3 H,).
-        h2h_bias_initializer: For the recurrent biases (3 H,).
+        hidden_size: Number H of features of h.
+        num_layers: Number of stacked layers; each takes the output of the one below.
+        layout: Axes of input and output: ``"TNC"`` or ``"NTC"`` (T time, N batch, C features).
+        dropout: Dropout probability for the output of each layer but the last, in training.
+        bidirectional: Whether to run in both directions and concatenate the outputs.
+        input_size: Number C of input features; 0 to take it from the first batch.
+        i2h_weight_initializer: Initializer of the input weights (3 H, C).
+        h2h_weight_initializer: Initializer of the recurrent weights (3 H, H).
+        i2h_bias_initializer: Initializer of the input biases (3 H,).
+        h2h_bias_initializer: Initializer of the recurrent biases (3 H,).
         dtype: Element type of the parameters and the states.
-        **kwargs: ``use_sequence_length``, whether calls give the length of each sequence; and see
-            `HybridBlock`.
+        **kwargs: ``use_sequence_length``: whether calls pass the length of each sequence; for the
+            others see `HybridBlock`.
 
     Inputs:
         inputs: (T, N, C), or (N, T, C) with layout NTC.
-        states: (layers * directions, N, H), or a list with it; may be left out.
-        sequence_length: (N,), with ``use_sequence_length``. Outputs behind a sequence's end are 0.
+        states: (layers * directions, N, H), or a list of it; zeros if omitted.
+        sequence_length: (N,), only with ``use_sequence_length``. Outputs after the end of a
+            sequence are 0.
 
     Outputs:
         output: (T, N, directions * H) or (N, T, directions * H).
-        states: a list like that of the inputs, if that was given.
+        states: list of the final states; returned only if states were passed.
 
     Raises:
-        ArgumentError: for another layout.
+        ArgumentError: The layout is another one.
     """
 
     def __init__(

@@ -49,7 +49,7 @@ def time_axis(layout: str, what: str) -> int:
     """Return the axis of time in a layout.
 
     Raises:
-        ArgumentError: if the layout does not have T and N once each.
+        ArgumentError: The layout does not have T and N once each.
     """
     if layout.count("T") != 1 or layout.count("N") != 1:
         raise ArgumentError(
@@ -94,8 +94,8 @@ def as_steps(length: int, inputs: Any, axis: int, what: str) -> list[Any]:
         what: The cell's name, for messages.
 
     Raises:
-        ArgumentError: if there are more or fewer steps.
-        ArgumentTypeError: if it is neither.
+        ArgumentError: There are more or fewer steps.
+        ArgumentTypeError: It is neither an array nor a list.
     """
     _check(length, inputs, axis, what)
     if not is_tensor(inputs):

@@ -34,7 +34,7 @@ class _Stack(RecurrentCell):
         """Put a cell on top.
 
         Raises:
-            ArgumentTypeError: if it is no cell.
+            ArgumentTypeError: It is no cell.
         """
         if not isinstance(cell, RecurrentCell):
             raise ArgumentTypeError(
@@ -103,35 +103,35 @@ class _Stack(RecurrentCell):
 
 
 class SequentialRNNCell(_Stack):
-    """Stack cells: each reads the output of the one below.
+    """Stack cells: each takes the output of the one below.
 
     Args:
         prefix: See `Block`.
         params: See `Block`.
 
     Inputs:
-        inputs: what the first cell takes.
+        inputs: the inputs of the first cell.
         states: list of the states of all cells, from the lowest.
 
     Outputs:
-        output: what the last cell gives.
-        states: list like that of the inputs.
+        output: the output of the last cell.
+        states: list of new states, as in the inputs.
     """
 
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
         super().__init__(prefix=prefix, params=params)
 
     def __call__(self, inputs: Any, states: Any) -> Any:
-        """Take one step with all cells."""
+        """Compute one time step of all cells."""
         return super().__call__(inputs, states)
 
     def forward(self, inputs: Any, states: Any) -> Any:
-        """Take one step with all cells."""
+        """Compute one time step of all cells."""
         self._counter += 1
         return self._step(inputs, states)
 
     def hybrid_forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Refuse: the cells need not be hybrid.
+        """Not available: the cells need not be hybrid.
 
         Args:
             *args: Anything.
@@ -146,30 +146,30 @@ class SequentialRNNCell(_Stack):
 
 
 class HybridSequentialRNNCell(_Stack, HybridRecurrentCell):
-    """Stack hybrid cells: each reads the output of the one below.
+    """Stack hybrid cells: each takes the output of the one below.
 
     Args:
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
 
     Inputs:
-        inputs: what the first cell takes.
+        inputs: the inputs of the first cell.
         states: list of the states of all cells, from the lowest.
 
     Outputs:
-        output: what the last cell gives.
-        states: list like that of the inputs.
+        output: the output of the last cell.
+        states: list of new states, as in the inputs.
     """
 
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
         super().__init__(prefix=prefix, params=params)
 
     def __call__(self, inputs: Any, states: Any) -> Any:
-        """Take one step with all cells."""
+        """Compute one time step of all cells."""
         return super().__call__(inputs, states)
 
     def hybrid_forward(
         self, F: ModuleType, inputs: Tensor, states: Sequence[Tensor]
     ) -> tuple[Any, list[Any]]:
-        """Take one step with all cells."""
+        """Compute one time step of all cells."""
         return self._step(inputs, states)

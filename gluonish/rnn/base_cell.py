@@ -19,7 +19,7 @@ States = list[Any]  # of Symbols; what unrolls in two directions gives a list fo
 
 
 class BaseRNNCell:
-    """Base of symbolic cells; calling one takes a step.
+    """Base class of symbolic cells; calling one takes a step.
 
     Args:
         prefix: What the names of its weights and outputs begin with.

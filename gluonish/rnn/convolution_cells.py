@@ -19,7 +19,7 @@ _LEAKY = functools.partial(sym.LeakyReLU, act_type="leaky", slope=0.2)
 
 
 class BaseConvRNNCell(BaseRNNCell):
-    """Base of the convolutional cells.
+    """Base class of the convolutional cells.
 
     Args:
         input_shape: Shape of a step's input, in ``conv_layout``; its batch does not count.

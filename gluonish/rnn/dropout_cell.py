@@ -22,7 +22,7 @@ class DropoutCell(BaseRNNCell):
         params: Taken as for other cells; it has no weights.
 
     Raises:
-        ArgumentTypeError: ``dropout`` is no number.
+        ArgumentTypeError: ``dropout`` is not a number.
     """
 
     def __init__(

@@ -16,7 +16,7 @@ __all__ = ["ModifierCell", "ResidualCell", "ZoneoutCell"]
 
 
 class ModifierCell(BaseRNNCell):
-    """Base of cells that change what another does; its weights and states are the other's.
+    """Base class of cells that change what another does; its weights and states are the other's.
 
     Args:
         base_cell: The other, which cannot be called any more.

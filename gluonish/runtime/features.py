@@ -178,7 +178,7 @@ class Features(OrderedDict[str, Feature]):
 
         Raises:
             ArgumentError: MXNet has no feature of this name; as there, a RuntimeError.
-            ArgumentTypeError: The name is no text.
+            ArgumentTypeError: The name is not a str.
         """
         if not isinstance(feature_name, str):
             raise ArgumentTypeError(

@@ -35,10 +35,10 @@ def adamw_update(
         var: Running mean of its square, which moves along.
         rescale_grad: Factor of the gradient, a number or a Symbol (1,); where it is 0, infinite or
             NaN, nothing moves.
-        lr: Learning rate of the gradient's step.
+        lr: Learning rate, without the factor ``eta``.
         eta: Factor of the whole step.
-        beta1: Decay of ``mean``.
-        beta2: Decay of ``var``.
+        beta1: Decay rate of ``mean``.
+        beta2: Decay rate of ``var``.
         epsilon: Added to the root of ``var``.
         wd: Weight decay.
         clip_gradient: Largest magnitude of a scaled gradient; none below 0.
@@ -79,13 +79,13 @@ def mp_adamw_update(
         grad: Its gradient, of the same shape.
         mean: Running mean of the gradient, which moves along.
         var: Running mean of its square, which moves along.
-        weight32: The weight in float32, which moves along.
+        weight32: The weight in float32, which is updated in place.
         rescale_grad: Factor of the gradient, a number or a Symbol (1,); where it is 0, infinite or
             NaN, nothing moves.
-        lr: Learning rate of the gradient's step.
+        lr: Learning rate, without the factor ``eta``.
         eta: Factor of the whole step.
-        beta1: Decay of ``mean``.
-        beta2: Decay of ``var``.
+        beta1: Decay rate of ``mean``.
+        beta2: Decay rate of ``var``.
         epsilon: Added to the root of ``var``.
         wd: Weight decay.
         clip_gradient: Largest magnitude of a scaled gradient; none below 0.

@@ -29,15 +29,15 @@ _LOG = logging.getLogger("gluonish")
 
 
 def get_backend_symbol(self: Symbol, backend: str) -> Symbol:
-    """Return the graph as a back end takes it; nothing is known of arrays.
+    """Return the graph as partitioned by a back end, which gets no shapes or values.
 
     Args:
         self: The graph.
         backend: Name of the back end.
 
     Raises:
-        ArgumentError: if there is no such back end.
-        GraphError: if a back end of the user's fails.
+        ArgumentError: There is no such back end.
+        GraphError: A back end of the user's fails.
     """
     if backend not in BUILT_IN and find_backend(backend) is None:
         raise ArgumentError(
@@ -58,7 +58,7 @@ def optimize_for(
     skip_infer: bool = False,
     **kwargs: Any,
 ) -> Symbol:
-    """Return the graph as a back end takes it; one that is not there leaves a line in the log.
+    """Return the graph as partitioned by a back end; an unknown one is logged and ignored.
 
     Args:
         self: The graph.
@@ -75,9 +75,9 @@ def optimize_for(
         **kwargs: Options of the back end.
 
     Raises:
-        ArgumentError: if the back end does not take the options.
-        GraphError: if it fails, or gives what does not fit.
-        OperatorError: if shapes contradict each other.
+        ArgumentError: The back end does not take the options.
+        GraphError: It fails, or gives what does not fit.
+        OperatorError: Shapes contradict each other.
     """
     if find_backend(backend) is None:
         if backend not in BUILT_IN:
@@ -111,8 +111,8 @@ def as_environment_says(symbol: Symbol, arrays: Mapping[str, NDArray]) -> Sequen
         arrays: What its variables are bound to, by name.
 
     Raises:
-        ConfigError: if it names one that is not registered.
-        GraphError: if it fails, or gives what does not fit.
+        ConfigError: It names one that is not registered.
+        GraphError: It fails, or gives what does not fit.
     """
     backend = backend_of_environment()
     if backend is None:

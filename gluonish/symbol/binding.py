@@ -41,22 +41,24 @@ def bind(
     group2ctx: Groups = None,
     shared_exec: "executor.Executor | None" = None,
 ) -> "executor.Executor":
-    """Return an executor on arrays of the caller's.
+    """Bind the graph to given arrays, and return an Executor.
 
     Args:
         self: The graph.
-        ctx: Where it runs.
+        ctx: Device to run on.
         args: Arrays in the order of `list_arguments`, or by name.
-        args_grad: Arrays for gradients in the same order, or by name; those without get none.
-        grad_req: ``"write"``, ``"add"`` or ``"null"``: for all, in order, or by name.
+        args_grad: Arrays that gradients are written to, in the same order or by name; arguments
+            without one get no gradient.
+        grad_req: What backward does with gradients: ``"write"``, ``"add"`` or ``"null"``; one for
+            all, a list, or a dict by name.
         aux_states: Arrays in the order of `list_auxiliary_states`, or by name.
-        group2ctx: Devices of the nodes that an `AttrScope` gave a ``ctx_group``.
-        shared_exec: Accepted; memory between calls is shared by all plans anyway.
+        group2ctx: Dict from ``ctx_group`` (set by `AttrScope`) to the device of its nodes.
+        shared_exec: Accepted without effect: memory is shared anyway.
 
     Raises:
-        ArgumentTypeError: if ``ctx`` is no Context, or something is no NDArray.
-        ArgumentError: if arrays are missing or ``grad_req`` is unknown.
-        OperatorError: if shapes or dtypes contradict each other.
+        ArgumentTypeError: ``ctx`` is not a Context, or an array not an NDArray.
+        ArgumentError: Arrays are missing or ``grad_req`` is unknown.
+        OperatorError: Shapes or dtypes contradict each other.
     """
     _check_context(ctx)
     names = self.list_arguments()
@@ -94,30 +96,30 @@ def simple_bind(
     shared_buffer: dict[str, NDArray] | None = None,
     **kwargs: Any,
 ) -> "executor.Executor":
-    """Return an executor on new arrays, zeros, whose shapes follow from some.
+    """Bind the graph to new arrays of zeros, of inferred shapes, and return an Executor.
 
     Args:
         self: The graph.
-        ctx: Where it runs.
-        grad_req: ``"write"``, ``"add"`` or ``"null"``: for all, in order, or by name (``"null"``
-            for the names left out).
-        type_dict: Dtypes by name of argument.
+        ctx: Device to run on.
+        grad_req: What backward does with gradients: ``"write"``, ``"add"`` or ``"null"``; one for
+            all, a list, or a dict by name (with ``"null"`` for missing names).
+        type_dict: Dict of dtypes by argument name.
         stype_dict: Storage types by name of argument, over those that variables declare. Gradients
             are row-sparse where their arguments are, or where only operators read these that make
             such gradients (`gluonish.symbol.storage`).
-        group2ctx: Devices of the nodes that an `AttrScope` gave a ``ctx_group``.
+        group2ctx: Dict from ``ctx_group`` (set by `AttrScope`) to the device of its nodes.
         shared_arg_names: Arguments that may use the arrays of ``shared_exec``.
         shared_exec: An executor whose arrays of those arguments, with their gradients, and whose
             auxiliary states are used where their shapes are the same.
         shared_buffer: Arrays by name, whose memory is used for arguments of that name; those that
             are made new are put there.
-        **kwargs: Shapes by name of argument.
+        **kwargs: Shapes by argument name, such as ``data=(32, 10)``.
 
     Raises:
-        ArgumentTypeError: if ``ctx`` is no Context.
+        ArgumentTypeError: ``ctx`` is not a Context.
         ArgumentError: if ``grad_req`` is unknown.
-        GraphError: if a shape stays unknown.
-        OperatorError: if shapes or dtypes contradict each other.
+        GraphError: A shape stays unknown.
+        OperatorError: Shapes or dtypes contradict each other.
     """
     _check_context(ctx)
     names, auxiliary = self.list_arguments(), self.list_auxiliary_states()

@@ -29,7 +29,7 @@ def bodies_of(
         outputs: The outputs of each subgraph.
 
     Raises:
-        OperatorError: if they do not fit the node.
+        OperatorError: They do not fit the node.
     """
     expected = BODY_COUNTS.get(node.op)
     if expected is None or expected != len(outputs):

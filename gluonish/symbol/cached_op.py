@@ -42,7 +42,7 @@ class CachedOp:
     def __call__(
         self, *args: NDArray, out: NDArray | list[NDArray] | None = None, **kwargs: Any
     ) -> Any:
-        """Compute the outputs.
+        """Compute the outputs and return them.
 
         Args:
             *args: An array for each input of the Symbol, in the order of its ``list_inputs``.
@@ -53,7 +53,7 @@ class CachedOp:
             The output, or a list of several.
 
         Raises:
-            ArgumentError: if the number of arrays is another than that of the inputs.
+            ArgumentError: The number of arrays is another than that of the inputs.
         """
         if len(args) != len(self._names):
             raise ArgumentError(

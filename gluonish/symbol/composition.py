@@ -15,14 +15,14 @@ __all__ = ["Group", "compose", "evaluate_symbol", "replaced"]
 
 
 def Group(symbols: Sequence[Symbol], create_fn: Any = Symbol) -> Symbol:  # MXNet's name
-    """Return one Symbol with the outputs of several, in order.
+    """Group several Symbols into one with all their outputs.
 
     Args:
         symbols: The Symbols.
-        create_fn: Accepted; the result is always a `Symbol`.
+        create_fn: Accepted without effect.
 
     Raises:
-        ArgumentTypeError: if there are none, or one is not a Symbol.
+        ArgumentTypeError: There are none, or one is not a Symbol.
     """
     listed = list(symbols) if symbols else []
     if not listed:
@@ -34,17 +34,17 @@ def Group(symbols: Sequence[Symbol], create_fn: Any = Symbol) -> Symbol:  # MXNe
 
 
 def compose(self: Symbol, *args: Symbol, name: str | None = None, **kwargs: Symbol) -> Symbol:
-    """Return the graph with variables replaced by other graphs.
+    """Compose graphs: replace variables of this one by other Symbols.
 
     Args:
         self: The graph.
         *args: Replacements in the order of `list_arguments`.
-        name: New name of the node that makes the output.
+        name: New name of the output node.
         **kwargs: Replacements by variable name.
 
     Raises:
         ArgumentError: for too many replacements, or a name that is no argument.
-        ArgumentTypeError: if one is no Symbol, or some are given by position and some by name.
+        ArgumentTypeError: One is no Symbol, or some are given by position and some by name.
     """
     if args and kwargs:
         raise ArgumentTypeError("Symbol: expected inputs by position or by name, got both")
@@ -70,7 +70,7 @@ def replaced(
     Args:
         self: The graph.
         replacements: What comes for a variable, by its name; None keeps it.
-        name: New name of the node that makes the output.
+        name: New name of the output node.
     """
     made: dict[int, Value | Node] = {}
     for node in topological_order(self._values):
@@ -93,16 +93,16 @@ def _moved(value: Value, made: Mapping[int, Value | Node]) -> Value:
 
 
 def evaluate_symbol(self: Symbol, ctx: Any = None, **kwargs: NDArray) -> list[NDArray]:
-    """Compute the outputs.
+    """Compute the outputs and return them.
 
     Args:
         self: The graph.
-        ctx: Accepted; the arrays say where.
+        ctx: Accepted without effect: the device is that of the arrays.
         **kwargs: An NDArray for each variable.
 
     Raises:
-        ArgumentError: if a variable has no array.
-        ArgumentTypeError: if it has something else.
+        ArgumentError: A variable has no array.
+        ArgumentTypeError: It has something else.
     """
     variables = self._variables()
     missing = [node.name for node in variables if node.name not in kwargs]

@@ -82,7 +82,7 @@ def foreach(
         Outputs, stacked along axis 0, and the states after the last slice.
 
     Raises:
-        ArgumentError: if the states change their nesting, or data or a state is not used.
+        ArgumentError: The states change their nesting, or data or a state is not used.
     """
     results: tuple[Any, Any] = control_flow.foreach(_FACE, body, data, init_states, name)
     return results
@@ -109,7 +109,7 @@ def while_loop(
         the last iteration.
 
     Raises:
-        ArgumentError: if there is no limit or no variable, or the variables change their number.
+        ArgumentError: There is no limit or no variable, or the variables change their number.
     """
     results: tuple[Any, Any] = control_flow.while_loop(
         _FACE, cond, func, loop_vars, max_iterations, name
@@ -132,7 +132,7 @@ def cond(
         name: What the bodies are called.
 
     Raises:
-        ArgumentError: if the functions give different numbers of Symbols.
+        ArgumentError: The functions give different numbers of Symbols.
     """
     return control_flow.cond(_FACE, pred, then_func, else_func, name)
 

@@ -116,7 +116,7 @@ def histogram(
         **kwargs: ``name`` and the like.
 
     Raises:
-        ArgumentError: if there are neither edges nor a range.
+        ArgumentError: There are neither edges nor a range.
     """
     make = operator_function("_histogram")
     if not isinstance(bins, Symbol) and range is None:

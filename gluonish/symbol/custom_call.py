@@ -39,7 +39,7 @@ def run_custom(
         inputs: Raw arrays: for backward, gradients of the outputs first, and outputs last.
 
     Raises:
-        OperatorError: if the user's code raises; its exception is the cause.
+        OperatorError: The user's code raises; its exception is the cause.
     """
     device = _device(xp, state.context)
     filled = [_handle(x, device) for x in outputs]

@@ -67,7 +67,7 @@ def _dense(x: NDArray) -> NDArray:
 
 
 class Executor:
-    """A Symbol with an array for each of its variables; made by `Symbol.bind`.
+    """A Symbol bound to an array for each of its variables; `Symbol.bind` creates it.
 
     Args:
         symbol: The Symbol.
@@ -87,7 +87,7 @@ class Executor:
             on values, for such a graph runs operator by operator.
 
     Raises:
-        OperatorError: if the arrays' shapes or dtypes contradict each other.
+        OperatorError: The arrays' shapes or dtypes contradict each other.
     """
 
     def __init__(
@@ -194,10 +194,10 @@ class Executor:
     # -- running -------------------------------------------------------------------------------
 
     def forward(self, is_train: bool = False, **kwargs: Any) -> Arrays:
-        """Compute the outputs.
+        """Compute the outputs and return them.
 
         Args:
-            is_train: Whether operators behave as in training, and `backward` may follow.
+            is_train: Whether to run in training mode, so that `backward` can follow.
             **kwargs: New values of arguments: NDArrays or NumPy arrays, which are copied.
 
         Returns:
@@ -205,7 +205,7 @@ class Executor:
 
         Raises:
             ArgumentTypeError: for an unknown name, or a value that is no array.
-            ArgumentError: if a value's shape is not that of the argument.
+            ArgumentError: A value's shape is not that of the argument.
         """
         self._assign(kwargs)
         self._trained = is_train = bool(is_train)
@@ -249,7 +249,7 @@ class Executor:
         told = self._monitor is not None and mode & recording.RECORDING
         for name, x in zip(self._names, arrays, strict=True):
             if not self._sparse or x.stype == "default":
-                x._settle()
+                x._make_contiguous()
             leaf = self._leaves.get(name)
             if leaf is None and told:
                 leaf = Leaf(x, "null")
@@ -275,16 +275,16 @@ class Executor:
     def backward(self, out_grads: Any = None, is_train: bool = True) -> None:
         """Compute the gradients of the arguments, as their ``grad_req`` says.
 
-        It follows a forward pass; where that was none of training, or had a backward pass already,
-        its values are computed once more.
+        Call it after a forward pass; if that was not in training mode, or already had a backward
+        pass, it is computed again.
 
         Args:
-            out_grads: Gradients of the outputs: an array, a list, of which no more is looked at
-                than there are outputs, or a dict by output name. None is for losses only.
-            is_train: Whether the gradients' operators behave as in training.
+            out_grads: Gradients of the outputs: an array, a list, or a dict by output name; None if
+                all outputs are losses.
+            is_train: Whether to compute the gradients in training mode.
 
         Raises:
-            ArgumentError: if a gradient is missing or has another shape than its output.
+            ArgumentError: A gradient is missing or has another shape than its output.
         """
         if not self._leaves:
             return
@@ -397,15 +397,15 @@ class Executor:
     def reshape(
         self, partial_shaping: bool = False, allow_up_sizing: bool = False, **kwargs: Any
     ) -> "Executor":
-        """Return an executor for other shapes; it shares the memory of this one where it can.
+        """Return an executor for other input shapes, which shares memory with this one.
 
         Args:
-            partial_shaping: Whether shapes of arguments that are not given may change.
-            allow_up_sizing: Whether arrays may grow, in new memory.
+            partial_shaping: Whether shapes of arguments that are not listed may change, too.
+            allow_up_sizing: Whether arrays may grow; they get new memory then.
             **kwargs: New shapes by argument name.
 
         Raises:
-            ArgumentError: if a shape changes or grows that may not, or is unknown.
+            ArgumentError: A shape changes or grows that may not, or is unknown.
         """
         arguments, gradients, auxiliary = resized_arrays(
             self._symbol,
@@ -429,7 +429,7 @@ class Executor:
     # -- looking inside ------------------------------------------------------------------------
 
     def set_monitor_callback(self, callback: MonitorCallback, monitor_all: bool = False) -> None:
-        """Have ``callback(name, array)`` called with what every operator computes.
+        """Call ``callback(name, array)`` with the outputs of every operator, for debugging.
 
         While there is a callback, the forward pass runs operator by operator. A backward pass
         reports the gradients of an operator's inputs as ``<name>_backward_output``, numbered if it

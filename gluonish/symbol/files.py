@@ -39,11 +39,11 @@ def _is_hidden(key: str) -> bool:
 
 
 def to_json(self: Symbol, remove_amp_cast: bool = True) -> str:
-    """Return the graph as the text of a ``-symbol.json`` file that MXNet reads.
+    """Return the graph as JSON, the text of a ``-symbol.json`` file that MXNet reads.
 
     Args:
         self: The graph.
-        remove_amp_cast: Whether casts that mixed precision put in are left out.
+        remove_amp_cast: Whether to leave out casts that mixed precision has inserted.
 
     Raises:
         ArgumentTypeError: There is an array inside the graph, which a file cannot hold.
@@ -127,35 +127,35 @@ def _operator_attributes(op: Operator, attrs: Mapping[str, str]) -> dict[str, st
 
 
 def save(self: Symbol, fname: str | os.PathLike[str], remove_amp_cast: bool = True) -> None:
-    """Write the graph to a file that MXNet reads.
+    """Save the graph to a ``-symbol.json`` file that MXNet reads.
 
-    The old file stays until the new one is complete.
+    The file is written atomically.
 
     Raises:
-        TypeError: if ``fname`` is no path.
+        TypeError: if ``fname`` is not a path.
     """
     with atomic_write(os.fspath(fname)) as file:
         file.write(to_json(self, remove_amp_cast).encode())
 
 
 def load(fname: str | os.PathLike[str]) -> Symbol:
-    """Return the graph of a ``-symbol.json`` file of any version since 0.8.
+    """Load a graph from a ``-symbol.json`` file of MXNet 0.8 or later.
 
     Raises:
-        FileFormatError: if the file is no graph, or one with an operator or attribute that gluonish
+        FileFormatError: The file is no graph, or one with an operator or attribute that gluonish
             does not have.
-        OSError: if it cannot be read.
-        TypeError: if ``fname`` is no path.
+        OSError: It cannot be read.
+        TypeError: if ``fname`` is not a path.
     """
     with open_to_read(os.fspath(fname), "symbol.load") as file:
         return _read(file.read(), os.fspath(fname))
 
 
 def load_json(json_str: str) -> Symbol:
-    """Return the graph of a file's text; see `load`.
+    """Load a graph from JSON; see `load`.
 
     Raises:
-        ArgumentTypeError: It is no str.
+        ArgumentTypeError: It is not a str.
         FileFormatError: as `load`.
     """
     if not isinstance(json_str, str):

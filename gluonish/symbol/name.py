@@ -42,7 +42,7 @@ def _set_names(cls: "type[NameManager]", manager: "NameManager") -> None:
 
 
 class NameManager(metaclass=ClassPropertyMeta):
-    """Gives unnamed Symbols a word and a number: ``fullyconnected0``. As a scope it counts from 0.
+    """Names unnamed Symbols by a hint and a number: ``fullyconnected0``; a scope restarts at 0.
 
     Attributes:
         _counter: Next number of each word.
@@ -53,7 +53,7 @@ class NameManager(metaclass=ClassPropertyMeta):
         self._tokens: list[Token[NameManager | None]] = []
 
     def get(self, name: str | None, hint: str) -> str:
-        """Return ``name`` if there is one, else ``hint`` with the next number."""
+        """Return ``name`` unless it is None, else ``hint`` with the next number."""
         if name:
             return name
         number = self._counter.get(hint, 0)
@@ -76,7 +76,7 @@ class NameManager(metaclass=ClassPropertyMeta):
 
 
 class Prefix(NameManager):
-    """Puts a prefix before every name, given or not.
+    """A NameManager that puts a prefix before every name.
 
     Args:
         prefix: The prefix.
@@ -108,14 +108,13 @@ def _set_scope(cls: "type[AttrScope]", scope: "AttrScope") -> None:
 
 
 class AttrScope(metaclass=ClassPropertyMeta):
-    """Scope whose attributes all Symbols made inside carry, unless they set their own:
-    ``AttrScope(ctx_group="dev1")``.
+    """Scope that sets attributes of all Symbols created inside: ``AttrScope(ctx_group="dev1")``.
 
     Args:
         **kwargs: Attribute names and string values.
 
     Raises:
-        ArgumentTypeError: if a value is not a string.
+        ArgumentTypeError: A value is not a string.
     """
 
     def __init__(self, **kwargs: str) -> None:
@@ -133,7 +132,7 @@ class AttrScope(metaclass=ClassPropertyMeta):
     )
 
     def get(self, attr: Mapping[str, str] | None) -> dict[str, str]:
-        """Return the scope's attributes under those given."""
+        """Return the scope's attributes, overridden by those passed."""
         return {**self._attr, **(attr or {})}
 
     def __enter__(self) -> Self:

@@ -42,12 +42,12 @@ def var(
     stype: str | None = None,
     **kwargs: str,
 ) -> Symbol:
-    """Return a variable: an input of the graph.
+    """Create a variable: an input of the graph.
 
     Args:
-        name: What values are given by.
-        attr: Attributes, string to string.
-        shape: Declared shape; 0 for unknown extents.
+        name: Name of the variable.
+        attr: Dict of attributes, str to str.
+        shape: Declared shape; 0 for an unknown size.
         lr_mult: Factor of the learning rate.
         wd_mult: Factor of the weight decay.
         dtype: Declared dtype.
@@ -56,7 +56,7 @@ def var(
         **kwargs: Further attributes ``__key__="value"``.
 
     Raises:
-        ArgumentTypeError: if the name or an attribute is not a string.
+        ArgumentTypeError: The name or an attribute is not a string.
     """
     if not isinstance(name, str):
         raise ArgumentTypeError(f"var: expected name to be a str, got {name!r}")
@@ -92,7 +92,7 @@ def operator_function(name: str) -> Any:
     This is the ``__getattr__`` of the namespace.
 
     Raises:
-        AttributeError: if there is no operator of this name.
+        AttributeError: There is no operator of this name.
     """
     made = _made.get(name)
     if made is not None:

@@ -43,8 +43,8 @@ def partition(
         add: Takes new parameters.
 
     Raises:
-        ArgumentError: if there is no such back end, or it does not take the options.
-        GraphError: if it fails, or gives what does not fit; the message names it and the nodes.
+        ArgumentError: There is no such back end, or it does not take the options.
+        GraphError: It fails, or gives what does not fit; the message names it and the nodes.
     """
     backend = make_backend(what, name, options)
     values = _hooked(what, name, backend, "begin", values)

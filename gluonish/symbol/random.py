@@ -50,53 +50,53 @@ def _draw(name: str, parameters: dict[str, Any], options: dict[str, Any]) -> Sym
 def uniform(
     low: Parameter = 0, high: Parameter = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
 ) -> Symbol:
-    """Return numbers spread evenly over [low, high)."""
+    """Draw samples from the uniform distribution over [low, high)."""
     return _draw("uniform", {"low": low, "high": high}, {"shape": shape, "dtype": dtype, **kwargs})
 
 
 def normal(
     loc: Parameter = 0, scale: Parameter = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
 ) -> Symbol:
-    """Return normal numbers with mean ``loc`` and standard deviation ``scale``."""
+    """Draw samples from a normal distribution with mean ``loc`` and deviation ``scale``."""
     return _draw("normal", {"loc": loc, "scale": scale}, {"shape": shape, "dtype": dtype, **kwargs})
 
 
 def randn(*shape: int, **kwargs: Any) -> Symbol:
-    """Return normal numbers in the given shape; ``loc`` and ``scale`` as for `normal`."""
+    """Draw normal samples of a given shape; ``loc`` and ``scale`` as for `normal`."""
     return normal(shape=shape or None, **kwargs)
 
 
 def exponential(
     scale: Parameter = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
 ) -> Symbol:
-    """Return exponential numbers with mean ``scale``."""
+    """Draw samples from the exponential distribution with mean ``scale``."""
     return _draw("exponential", {"lam": 1.0 / scale}, {"shape": shape, "dtype": dtype, **kwargs})
 
 
 def gamma(
     alpha: Parameter = 1, beta: Parameter = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
 ) -> Symbol:
-    """Return numbers of a gamma distribution with shape ``alpha`` and scale ``beta``."""
+    """Draw samples from a gamma distribution with shape ``alpha`` and scale ``beta``."""
     parameters = {"alpha": alpha, "beta": beta}
     return _draw("gamma", parameters, {"shape": shape, "dtype": dtype, **kwargs})
 
 
 def poisson(lam: Parameter = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
-    """Return whole numbers of the Poisson distribution with mean ``lam``."""
+    """Draw samples from the Poisson distribution with mean ``lam``."""
     return _draw("poisson", {"lam": lam}, {"shape": shape, "dtype": dtype, **kwargs})
 
 
 def negative_binomial(
     k: Parameter = 1, p: Parameter = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
 ) -> Symbol:
-    """Return the failures before the ``k``-th success, where each trial has probability ``p``."""
+    """Draw negative binomial samples: failures before ``k`` successes of probability ``p``."""
     return _draw("negative_binomial", {"k": k, "p": p}, {"shape": shape, "dtype": dtype, **kwargs})
 
 
 def generalized_negative_binomial(
     mu: Parameter = 1, alpha: Parameter = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
 ) -> Symbol:
-    """Return negative binomial numbers with mean ``mu`` and dispersion ``alpha``."""
+    """Draw negative binomial samples with mean ``mu`` and dispersion ``alpha``."""
     return _draw(
         "generalized_negative_binomial",
         {"mu": mu, "alpha": alpha},
@@ -105,14 +105,14 @@ def generalized_negative_binomial(
 
 
 def randint(low: int, high: int, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
-    """Return whole numbers spread evenly over [low, high), int32 unless told otherwise."""
+    """Draw uniform integers from [low, high), by default int32."""
     return _draw("randint", {"low": low, "high": high}, {"shape": shape, "dtype": dtype, **kwargs})
 
 
 def multinomial(
     data: Symbol, shape: Any = None, get_prob: bool = True, dtype: Any = "int32", **kwargs: Any
 ) -> Symbol:
-    """Return indices drawn with the probabilities in the last axis of ``data``.
+    """Draw class indices with the probabilities along the last axis of ``data``.
 
     With ``get_prob``, which arrays' function leaves out, their log-likelihoods come as a second
     output.

@@ -24,8 +24,8 @@ def symbol_of(link: Link) -> Symbol:
         link: The call and the number of its output.
 
     Raises:
-        AutogradError: if a backward pass has freed the record.
-        NotSupportedError: if a call is of no operator.
+        AutogradError: A backward pass has freed the record.
+        NotSupportedError: A call is of no operator.
     """
     head, index = link
     _check(head)

@@ -21,7 +21,7 @@ def fitted(array: NDArray, shape: Shape) -> NDArray:
     if array.shape == shape:
         return array
     spec = Spec(shape, array._spec.dtype)
-    raw = array._settle().reshape(-1)[: spec.size].reshape(shape)
+    raw = array._make_contiguous().reshape(-1)[: spec.size].reshape(shape)
     return NDArray(raw, spec, array._device, array._var)
 
 
@@ -39,11 +39,11 @@ def resized_arrays(
         symbol: The graph.
         arrays: Its arguments, gradients and auxiliary states so far, by name.
         given: New shapes by argument name.
-        partial_shaping: Whether shapes of arguments that are not given may change.
-        allow_up_sizing: Whether arrays may grow, in new memory.
+        partial_shaping: Whether shapes of arguments that are not listed may change, too.
+        allow_up_sizing: Whether arrays may grow; they get new memory then.
 
     Raises:
-        ArgumentError: if a shape changes or grows that may not, or stays unknown.
+        ArgumentError: A shape changes or grows that may not, or stays unknown.
     """
     arguments, gradients, auxiliary = arrays
     unknown = [name for name in given if name not in arguments]
@@ -52,8 +52,8 @@ def resized_arrays(
     shapes, _, states = infer_shape(symbol, **given)
     if shapes is None:
         raise ArgumentError(
-            f"reshape: expected shapes from which all follow, got {dict(given)}; give those of "
-            "more arguments"
+            "reshape: expected enough shapes to infer those of all arguments, got "
+            f"{dict(given) or 'none'}; give the shapes of more arguments"
         )
 
     def resize(name: str, array: NDArray, shape: Shape) -> NDArray:

@@ -120,7 +120,7 @@ def _lists(symbol: Symbol, inference: Inference) -> tuple[list[PartialSpec], ...
 
 
 def infer_shape_partial(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
-    """Do what `infer_shape` does, with what could be found where not everything could.
+    """Like `infer_shape`, but return partial results where not all shapes can be inferred.
 
     Unknown extents are 0, and a shape of which nothing is known is (); with NumPy's semantics of
     shapes, where these are shapes, they are -1 and None.
@@ -143,7 +143,7 @@ def _shapes(symbol: Symbol, args: Sequence[Any], kwargs: Mapping[str, Any]) -> L
 
 
 def infer_shape(self: Symbol, *args: Any, **kwargs: Any) -> Any:
-    """Infer all shapes from some.
+    """Infer the shapes of all arguments, outputs and auxiliary states from some shapes.
 
     Args:
         self: The graph.
@@ -156,7 +156,7 @@ def infer_shape(self: Symbol, *args: Any, **kwargs: Any) -> Any:
         shape stays unknown.
 
     Raises:
-        OperatorError: if shapes contradict each other.
+        OperatorError: Shapes contradict each other.
     """
     lists = _shapes(self, args, kwargs)
     unknown = _unknown_extent()
@@ -165,7 +165,7 @@ def infer_shape(self: Symbol, *args: Any, **kwargs: Any) -> Any:
 
 
 def infer_type(self: Symbol, *args: Any, **kwargs: Any) -> Any:
-    """Infer all dtypes from some; declared ones count, shapes do not.
+    """Infer the dtypes of all arguments, outputs and auxiliary states from some dtypes.
 
     Args:
         self: The graph.
@@ -177,7 +177,7 @@ def infer_type(self: Symbol, *args: Any, **kwargs: Any) -> Any:
         some dtype stays unknown.
 
     Raises:
-        OperatorError: if dtypes contradict each other.
+        OperatorError: Dtypes contradict each other.
     """
     lists = infer_type_partial(self, *args, **kwargs)
     complete = all(dtype is not None for part in lists for dtype in part)
@@ -185,7 +185,7 @@ def infer_type(self: Symbol, *args: Any, **kwargs: Any) -> Any:
 
 
 def infer_type_partial(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
-    """Do what `infer_type` does, with what could be found and None for the rest."""
+    """Like `infer_type`, with None for dtypes that cannot be inferred."""
     dtypes = _by_name(self, args, kwargs)
     given = {name: PartialSpec(None, normalize_dtype(d)) for name, d in dtypes.items()}
     known = {name: PartialSpec(None, s.dtype) for name, s in known_specs(self, given).items()}

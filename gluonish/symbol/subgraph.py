@@ -126,13 +126,13 @@ class Subgraph:
                 where it was trained or loaded since, it keeps that when the block is traced anew.
 
         Raises:
-            NotSupportedError: if there is no place for it: no ``args`` were given.
+            NotSupportedError: There is no place for it: no ``args`` were given.
         """
         return Symbol([variable(self._add(f"{self.name}_{name}", array))])
 
 
 class SubgraphBackend:
-    """Base of back ends: which operators they take, and what they put in their place.
+    """Base class of back ends: which operators they take, and what replaces those.
 
     A subgraph begins at operators that `select` takes, and grows over operators beside it that
     `select_input` and `select_output` take. What would make the graph run in a circle is left out,
@@ -155,7 +155,7 @@ class SubgraphBackend:
             node: The operator.
 
         Raises:
-            NotSupportedError: if the class does not define it.
+            NotSupportedError: The class does not define it.
         """
         raise NotSupportedError(
             f"{type(self).__name__}: expected a back end that defines select(node), got none"
@@ -189,7 +189,7 @@ class SubgraphBackend:
             ``mx.nd``, and the same in each run; else return a Symbol with a `CustomOp`.
 
         Raises:
-            NotSupportedError: if the class does not define it.
+            NotSupportedError: The class does not define it.
         """
         raise NotSupportedError(
             f"{type(self).__name__}: expected a back end that defines replace(subgraph), got none"
@@ -209,13 +209,13 @@ _backends: dict[str, type[SubgraphBackend]] = {}
 def register_backend(
     name: str,
 ) -> Callable[[type[SubgraphBackend]], type[SubgraphBackend]]:
-    """Return a decorator that makes a back end known under a name.
+    """Return a decorator that registers a `SubgraphBackend` under a name.
 
     Args:
         name: The name; a later class of the same name takes the place of an earlier one.
 
     Raises:
-        ArgumentError: if the name is empty, or one of gluonish's own.
+        ArgumentError: The name is empty, or one of gluonish's own.
         ArgumentTypeError: by the decorator, if the class is no `SubgraphBackend`.
     """
     if not name or name.strip() != name or name in BUILT_IN:
@@ -264,7 +264,7 @@ def make_backend(what: str, name: str, options: Mapping[str, Any]) -> SubgraphBa
         options: Arguments of its ``__init__``.
 
     Raises:
-        ArgumentError: if there is no such back end, or it does not take the options.
+        ArgumentError: There is no such back end, or it does not take the options.
     """
     kind = find_backend(name)
     if kind is None:
@@ -281,7 +281,7 @@ def backend_of_environment() -> str | None:
     """Return the user's back end that ``MXNET_SUBGRAPH_BACKEND`` names; None if it names none.
 
     Raises:
-        ConfigError: if it names one that is not registered.
+        ConfigError: It names one that is not registered.
     """
     name = MXNET_SUBGRAPH_BACKEND.value
     if name in BUILT_IN:

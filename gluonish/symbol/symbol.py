@@ -51,9 +51,9 @@ attributes_set = [0]  # how often nodes that are there got attributes
 
 
 class Symbol(Fluent):
-    """One or more outputs of a graph whose shapes are not known yet.
+    """One or more outputs of a computation graph, without values.
 
-    Made by `var`, `Group`, `load` and the operator functions of this package, not by calling the
+    Created by `var`, `Group`, `load` and the operator functions of ``mx.sym``, not by calling the
     class.
 
     Attributes:
@@ -77,7 +77,7 @@ class Symbol(Fluent):
 
     @property
     def name(self) -> str | None:
-        """Name of the node that all outputs belong to; None if there are several."""
+        """Name of the node; None for a group of outputs of different nodes."""
         nodes = {id(value.node) for value in self._values}
         return self._values[0].node.name if len(nodes) == 1 else None
 
@@ -125,12 +125,12 @@ class Symbol(Fluent):
         return _unpickled, (type(self), flattened(self._values))
 
     def get_internals(self) -> "Symbol":
-        """Return every value of the graph, variables included, as one group."""
+        """Return all values of the graph, including variables, as one group."""
         nodes = topological_order(self._values)
         return Symbol([Value(node, i) for node in nodes for i in range(node.num_visible)])
 
     def get_children(self) -> "Symbol | None":
-        """Return the inputs of each node behind the outputs; None for a variable."""
+        """Return the inputs of the output nodes as a group; None for a variable."""
         nodes = {id(own.node): own.node for own in self._values}.values()
         inputs = [value for node in nodes for value in node.inputs]
         return Symbol(inputs) if inputs else None
@@ -159,12 +159,12 @@ class Symbol(Fluent):
         return found
 
     def list_arguments(self) -> list[str]:
-        """Return the names of the variables that no operator overwrites, depth first."""
+        """Return the names of the arguments: all variables but auxiliary states, depth first."""
         auxiliary = self._auxiliary()
         return [node.name for node in self._variables() if id(node) not in auxiliary]
 
     def list_auxiliary_states(self) -> list[str]:
-        """Return the names of the variables that an operator overwrites: moving statistics."""
+        """Return the names of auxiliary states: variables that operators update."""
         auxiliary = self._auxiliary()
         return [node.name for node in self._variables() if id(node) in auxiliary]
 
@@ -175,14 +175,14 @@ class Symbol(Fluent):
     def list_outputs(self) -> list[str]:
         """Return the names of the outputs.
 
-        A variable's own; else that of the node and ``_output``, or the operator's word for it.
+        The output of a node is called ``<node>_output``, or by the operator's own suffix.
         """
         return output_names(self._values)
 
     # -- attributes ----------------------------------------------------------------------------
 
     def attr(self, key: str) -> str | None:
-        """Return an attribute of the node as a string, None if it has none of this name."""
+        """Return an attribute of the node as a string; None if there is none."""
         return self.list_attr().get(key)
 
     def list_attr(self, recursive: bool = False) -> dict[str, str]:
@@ -204,7 +204,7 @@ class Symbol(Fluent):
         """Set attributes of the node.
 
         Raises:
-            ArgumentTypeError: if a value is not a string.
+            ArgumentTypeError: A value is not a string.
         """
         for key, value in kwargs.items():
             if not isinstance(value, str):
@@ -240,38 +240,38 @@ class Symbol(Fluent):
     __iadd__ = __isub__ = __imul__ = __itruediv__ = _refuse_in_place
 
     def gradient(self, wrt: Sequence[str]) -> NoReturn:
-        """Refuse, as MXNet does: gradients come with `bind` and `Executor.backward`."""
+        """Not available, as in MXNet: use `bind` and `Executor.backward`."""
         raise NotImplementedForSymbol(
             f"gradient: expected a use of bind(...).backward(), got a graph of gradients of "
             f"{self.name} asked for"
         )
 
     def copy(self) -> NoReturn:
-        """Refuse: a Symbol has no values."""
+        """Not available: a Symbol has no values."""
         self._refuse("copy")
 
     def as_in_context(self, context: object = None) -> NoReturn:
-        """Refuse: a Symbol has no values."""
+        """Not available: a Symbol has no values."""
         self._refuse("as_in_context")
 
     def detach(self) -> NoReturn:
-        """Refuse: a Symbol has no values; use `BlockGrad`."""
+        """Not available: a Symbol has no values; use `BlockGrad`."""
         self._refuse("detach")
 
     def asnumpy(self) -> NoReturn:
-        """Refuse: a Symbol has no values."""
+        """Not available: a Symbol has no values."""
         self._refuse("asnumpy")
 
     def asscalar(self) -> NoReturn:
-        """Refuse: a Symbol has no values."""
+        """Not available: a Symbol has no values."""
         self._refuse("asscalar")
 
     def wait_to_read(self) -> NoReturn:
-        """Refuse: a Symbol has no values."""
+        """Not available: a Symbol has no values."""
         self._refuse("wait_to_read")
 
     def backward(self) -> NoReturn:
-        """Refuse: a Symbol has no values."""
+        """Not available: a Symbol has no values."""
         self._refuse("backward")
 
 

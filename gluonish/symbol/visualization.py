@@ -53,7 +53,7 @@ def print_summary(
     line_length: int = 120,
     positions: Sequence[float] = _POSITIONS,
 ) -> None:
-    """Print a table of a network's layers: type, output shape, parameters, what comes before.
+    """Print a table of a network's layers: type, output shape, parameters, previous layers.
 
     Shapes are without the batch axis. Parameters are counted as far as their shapes are known; a
     shared one counts in each layer, and once in the total.
@@ -65,7 +65,7 @@ def print_summary(
         positions: Where the four columns end: parts of the line, or characters.
 
     Raises:
-        ArgumentTypeError: ``symbol`` is no Symbol, or ``shape`` no dict.
+        ArgumentTypeError: ``symbol`` is not a Symbol, or ``shape`` is not a dict.
         ArgumentError: There are not four positions, or shapes stay unknown.
         OperatorError: The shapes contradict each other.
     """
@@ -100,7 +100,7 @@ def plot_network(
     node_attrs: Mapping[str, str] | None = None,
     hide_weights: bool = True,
 ) -> Any:
-    """Return a network's picture, a ``graphviz.Digraph``: `render` or `view` it.
+    """Draw a network: return a ``graphviz.Digraph``, to `render` or `view`.
 
     Args:
         symbol: The network; nodes of the same name are drawn as one.
@@ -113,7 +113,7 @@ def plot_network(
 
     Raises:
         NotSupportedError: The package ``graphviz`` is not installed.
-        ArgumentTypeError: ``symbol`` is no Symbol, or ``shape`` or ``dtype`` no dict.
+        ArgumentTypeError: ``symbol`` is not a Symbol, or ``shape`` or ``dtype`` is not a dict.
         ArgumentError: Shapes or types stay unknown, or ``save_format`` is unknown.
         OperatorError: The shapes contradict each other.
     """

@@ -24,7 +24,7 @@ def float_dtype(name: str, dtype: Any) -> Any:
     """Return the dtype of a check; None for ``"asnumpy"``, which leaves arrays as they are.
 
     Raises:
-        ArgumentError: if it is neither this nor float16, float32 or float64.
+        ArgumentError: It is neither this nor float16, float32 or float64.
     """
     if isinstance(dtype, str) and dtype == "asnumpy":
         return None
@@ -40,8 +40,8 @@ def named(name: str, what: str, given: Any, names: Sequence[str]) -> dict[str, A
     """Return values by name: a dict as it is, a list or tuple in the order of the names.
 
     Raises:
-        ArgumentError: if a dict has an unknown name, or a list is too long.
-        ArgumentTypeError: if it is neither.
+        ArgumentError: A dict has an unknown name, or a list is too long.
+        ArgumentTypeError: It is neither.
     """
     if isinstance(given, Mapping):
         unknown = [key for key in given if key not in names]
@@ -61,7 +61,7 @@ def as_ndarray(name: str, value: Any, ctx: Context, dtype: Any) -> NDArray:
     """Return a value as an NDArray; one that is an NDArray already as it is.
 
     Raises:
-        ArgumentTypeError: if it is no array.
+        ArgumentTypeError: It is no array.
     """
     if isinstance(value, NDArray):
         moved: NDArray = value.as_in_context(ctx)
@@ -84,8 +84,8 @@ def bound_arrays(
     """Return the device, the arguments and the auxiliary states to bind a Symbol with.
 
     Raises:
-        ArgumentError: if some have no array, or an array belongs to none.
-        ArgumentTypeError: if something is no array.
+        ArgumentError: Some have no array, or an array belongs to none.
+        ArgumentTypeError: Something is no array.
     """
     context = ctx or default_context()
     groups = (

@@ -35,7 +35,7 @@ def check_gluon_hybridize_consistency(
         atol: Absolute tolerance.
 
     Raises:
-        AssertionError: if not.
+        AssertionError: The check fails.
     """
     numpy_arrays = all(isinstance(x, ndarray) for x in data_l)
     with NumpyScope(shape=numpy_arrays, array=numpy_arrays):

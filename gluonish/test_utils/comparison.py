@@ -39,11 +39,11 @@ def on_host(values: Any) -> Array:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two arrays have the same shape and values; NaN is not equal to NaN.
+    """Return whether two arrays have the same shape and values; NaN is not equal to NaN.
 
     Args:
-        a: An array.
-        b: Another.
+        a: First array.
+        b: Second array.
     """
     return bool(np.array_equal(on_host(a), on_host(b)))
 
@@ -52,11 +52,11 @@ def checkShapes(a: Any, b: Any) -> None:
     """Check that two arrays have the same shape.
 
     Args:
-        a: An array.
-        b: Another.
+        a: First array.
+        b: Second array.
 
     Raises:
-        AssertionError: if not.
+        AssertionError: The check fails.
     """
     if a.shape != b.shape:
         raise AssertionError(
@@ -73,19 +73,19 @@ def almost_equal(
     equal_nan: bool = False,
     use_broadcast: bool = True,
 ) -> bool:
-    """Whether ``|a - b| <= atol + rtol * |b|`` everywhere.
+    """Return whether ``|a - b| <= atol + rtol * |b|`` everywhere.
 
     Args:
-        a: An array.
-        b: Another.
+        a: First array.
+        b: Second array.
         rtol: Relative tolerance, 1e-5 by default.
         atol: Absolute tolerance, 1e-20 by default.
         equal_nan: Whether NaN is equal to NaN.
         use_broadcast: Whether shapes may differ and are broadcast.
 
     Raises:
-        ArgumentError: if the shapes cannot be broadcast.
-        AssertionError: if shapes differ without ``use_broadcast``.
+        ArgumentError: The shapes cannot be broadcast.
+        AssertionError: Shapes differ without ``use_broadcast``.
     """
     if not use_broadcast:
         checkShapes(a, b)
@@ -123,8 +123,8 @@ def locationError(
     """Return where in two arrays an error is, and both values there, in words.
 
     Args:
-        a: An array.
-        b: Another.
+        a: First array.
+        b: Second array.
         index: The place.
         names: What the arrays are called.
         maxError: Whether it is the largest error.
@@ -148,20 +148,20 @@ def assert_almost_equal(
     """Check that ``|a - b| <= atol + rtol * |b|`` everywhere.
 
     Args:
-        a: An array.
-        b: Another.
+        a: First array.
+        b: Second array.
         rtol: Relative tolerance, or some by dtype; by default that of the coarser dtype.
-        atol: Absolute tolerance, likewise.
-        names: What the message calls the arrays.
+        atol: Absolute tolerance, in the same forms.
+        names: Names of the arrays in the message.
         equal_nan: Whether NaN is equal to NaN.
         use_broadcast: Whether shapes may differ and are broadcast.
         mismatches: How many of the largest errors the message lists, and how many differing
             elements are counted (all if not positive).
 
     Raises:
-        ArgumentError: if the shapes cannot be broadcast.
-        ArgumentTypeError: if something is no array of numbers.
-        AssertionError: if not, or if shapes differ without ``use_broadcast``.
+        ArgumentError: The shapes cannot be broadcast.
+        ArgumentTypeError: Something is no array of numbers.
+        AssertionError: Not, or if shapes differ without ``use_broadcast``.
     """
     if not use_broadcast:
         checkShapes(a, b)
@@ -226,14 +226,14 @@ def assert_allclose(
     """Check as `assert_almost_equal` does, with the defaults of ``numpy.testing``.
 
     Args:
-        a: An array.
-        b: Another.
+        a: First array.
+        b: Second array.
         rtol: Relative tolerance.
         atol: Absolute tolerance.
         equal_nan: Whether NaN is equal to NaN.
 
     Raises:
-        AssertionError: if they differ.
+        AssertionError: They differ.
     """
     assert_almost_equal(a, b, rtol, atol, equal_nan=equal_nan)
 
@@ -251,17 +251,17 @@ def assert_almost_equal_with_err(
     """Check as `assert_almost_equal` does, but let some of the elements differ.
 
     Args:
-        a: An array.
-        b: Another.
+        a: First array.
+        b: Second array.
         rtol: Relative tolerance, or some by dtype; by default that of the coarser dtype.
-        atol: Absolute tolerance, likewise.
+        atol: Absolute tolerance, in the same forms.
         etol: Share of elements that may differ, in [0, 1]; none by default.
-        names: What the message calls the arrays.
+        names: Names of the arrays in the message.
         equal_nan: Whether NaN is equal to NaN.
         mismatches: As in `assert_almost_equal`.
 
     Raises:
-        AssertionError: if more than this share differ.
+        AssertionError: More than this share differ.
     """
     x, y = _broadcast("assert_almost_equal_with_err", a, b)
     close = _close(x, y, *get_tols(a, b, rtol, atol), equal_nan)
@@ -280,14 +280,14 @@ def assert_almost_equal_ignore_nan(
     """Check as `assert_almost_equal` does, except where either of them is NaN.
 
     Args:
-        a: An array.
-        b: Another.
+        a: First array.
+        b: Second array.
         rtol: Relative tolerance, or some by dtype; by default that of the coarser dtype.
-        atol: Absolute tolerance, likewise.
-        names: What the message calls the arrays.
+        atol: Absolute tolerance, in the same forms.
+        names: Names of the arrays in the message.
 
     Raises:
-        AssertionError: if they differ elsewhere.
+        AssertionError: They differ elsewhere.
     """
     x, y = (v.copy() for v in _broadcast("assert_almost_equal_ignore_nan", a, b))
     either = np.isnan(x) | np.isnan(y)
@@ -306,7 +306,7 @@ def compare_ndarray_tuple(t1: Any, t2: Any, rtol: Tolerance = None, atol: Tolera
         atol: Absolute tolerance.
 
     Raises:
-        AssertionError: if not, or if one of them has more arrays.
+        AssertionError: Not, or if one of them has more arrays.
     """
     if t1 is None or t2 is None:
         return

@@ -67,8 +67,8 @@ def check_consistency(
         The expected outputs and gradients by name.
 
     Raises:
-        AssertionError: if an entry differs.
-        ArgumentError: if there are fewer than two entries, or names do not match.
+        AssertionError: An entry differs.
+        ArgumentError: There are fewer than two entries, or names do not match.
     """
     symbols = _symbols(sym, ctx_list)
     executors = [

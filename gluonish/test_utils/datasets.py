@@ -40,8 +40,8 @@ def get_mnist() -> dict[str, Array]:
         ``test_data`` (10000, 1, 28, 28) and ``test_label`` (10000,).
 
     Raises:
-        DownloadError: if a file cannot be fetched, or is not the published one.
-        FileFormatError: if a file is none of images or labels.
+        DownloadError: A file cannot be fetched, or is not the published one.
+        FileFormatError: A file is none of images or labels.
     """
     arrays = {}
     for part, stem in (("train", "train"), ("test", "t10k")):
@@ -73,7 +73,7 @@ def get_mnist_ubyte() -> None:
     """Put the four unpacked files of MNIST into ``./data``, unless they are there.
 
     Raises:
-        DownloadError: if a file cannot be fetched, or is not the published one.
+        DownloadError: A file cannot be fetched, or is not the published one.
     """
     for name in _MNIST_SHA1:
         target = Path(_FOLDER) / name
@@ -88,7 +88,7 @@ def get_mnist_pkl() -> None:
     """Put ``mnist.pkl.gz`` into ``./data``, unless it is there.
 
     Raises:
-        DownloadError: if it cannot be fetched.
+        DownloadError: It cannot be fetched.
     """
     download(_MNIST_PICKLE, dirname=_FOLDER)
 
@@ -97,8 +97,8 @@ def get_cifar10() -> None:
     """Put CIFAR-10 as record files into ``./data/cifar``, unless they are there.
 
     Raises:
-        DownloadError: if the archive cannot be fetched.
-        FileFormatError: if it is broken.
+        DownloadError: The archive cannot be fetched.
+        FileFormatError: It is broken.
     """
     wanted = [Path(_FOLDER) / "cifar" / f"{part}.rec" for part in ("train", "test")]
     if not all(path.exists() for path in wanted):
@@ -119,8 +119,8 @@ def get_mnist_iterator(
         part_index: Which of them this is.
 
     Raises:
-        DownloadError: if a file cannot be fetched, or is not the published one.
-        FileFormatError: if a file is none of images or labels.
+        DownloadError: A file cannot be fetched, or is not the published one.
+        FileFormatError: A file is none of images or labels.
     """
     get_mnist_ubyte()
     train, test = (

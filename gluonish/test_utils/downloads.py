@@ -41,7 +41,7 @@ def download(
     overwrite: bool = False,
     retries: int = 5,
 ) -> str:
-    """Get a file by its URL, whole, and return where it is.
+    """Download a file, and return its path.
 
     Args:
         url: ``http://``, ``https://`` or ``file://``, or a local path.
@@ -52,7 +52,7 @@ def download(
 
     Raises:
         ArgumentError: if ``retries`` is negative, or there is no file name.
-        DownloadError: if it cannot be fetched.
+        DownloadError: It cannot be fetched.
     """
     target = Path(os.fspath(fname) if fname is not None else url.rsplit("/", 1)[-1])
     if dirname is not None:
@@ -64,7 +64,7 @@ def download(
 def download_model(
     model_name: str, dst_dir: PathLike = "./", meta_info: ModelInfo | None = None
 ) -> tuple[str | None, int]:
-    """Get a published model: its graph and its parameters.
+    """Download a published model: its graph and its parameters.
 
     Args:
         model_name: Such as ``"imagenet1k-resnet-18"``.
@@ -77,7 +77,7 @@ def download_model(
         in place of the path for an unknown model.
 
     Raises:
-        DownloadError: if a file cannot be fetched.
+        DownloadError: A file cannot be fetched.
     """
     known: ModelInfo = _gallery() if meta_info is None else dict(meta_info)
     if model_name not in known:
@@ -107,8 +107,8 @@ def get_zip_data(data_dir: PathLike, url: str, data_origin_name: str) -> None:
         data_origin_name: Its file name.
 
     Raises:
-        DownloadError: if it cannot be fetched.
-        FileFormatError: if it is no zip archive, or one whose files would leave the folder.
+        DownloadError: It cannot be fetched.
+        FileFormatError: It is no zip archive, or one whose files would leave the folder.
     """
     unzip(Path(download(url, data_origin_name, data_dir)), Path(data_dir))
 
@@ -123,8 +123,8 @@ def get_bz2_data(data_dir: PathLike, data_name: str, url: str, data_origin_name:
         data_origin_name: Its file name.
 
     Raises:
-        DownloadError: if it cannot be fetched.
-        FileFormatError: if it is no bzip2 file.
+        DownloadError: It cannot be fetched.
+        FileFormatError: It is no bzip2 file.
     """
     target = Path(data_dir) / data_name
     if target.exists():
@@ -146,9 +146,9 @@ def unzip(archive_path: Path, folder: Path) -> None:
     """Unpack an archive into a folder; each file appears when it is whole.
 
     Raises:
-        DownloadError: if the disk has no room for what is in it.
-        FileFormatError: if it is no zip archive, or a member is a link or would leave the folder.
-        OSError: if a file cannot be written.
+        DownloadError: The disk has no room for what is in it.
+        FileFormatError: It is no zip archive, or a member is a link or would leave the folder.
+        OSError: A file cannot be written.
     """
     try:
         with zipfile.ZipFile(archive_path) as archive:

@@ -21,7 +21,7 @@ def assert_exception(
         **kwargs: Its keyword arguments.
 
     Raises:
-        AssertionError: if it raises nothing.
+        AssertionError: It raises nothing.
     """
     try:
         f(*args, **kwargs)
@@ -41,7 +41,7 @@ def retry(n: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         n: How often it is called at most.
 
     Raises:
-        ArgumentError: if this is less than once.
+        ArgumentError: This is less than once.
     """
     if n < 1:
         raise ArgumentError(f"retry: expected n of at least 1, got {n}")

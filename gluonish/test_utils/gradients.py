@@ -138,8 +138,8 @@ def check_numeric_gradient(
         dtype: float16, float32 or float64: what NumPy arrays become.
 
     Raises:
-        AssertionError: if a gradient is another.
-        ArgumentError: if arrays are missing, or names are unknown.
+        AssertionError: A gradient is another.
+        ArgumentError: Arrays are missing, or names are unknown.
     """
     name = "check_numeric_gradient"
     kind = float_dtype(name, dtype) or np.dtype(np.float32)

@@ -68,7 +68,7 @@ def new_matrix_with_real_eigvals_nd(shape: Sequence[int]) -> Array:
         shape: (..., n, n).
 
     Raises:
-        ArgumentError: if the last two extents differ.
+        ArgumentError: The last two extents differ.
     """
     return _stacked("new_matrix_with_real_eigvals_nd", shape, new_matrix_with_real_eigvals_2d)
 
@@ -80,7 +80,7 @@ def new_sym_matrix_with_real_eigvals_nd(shape: Sequence[int]) -> Array:
         shape: (..., n, n).
 
     Raises:
-        ArgumentError: if the last two extents differ.
+        ArgumentError: The last two extents differ.
     """
     return _stacked(
         "new_sym_matrix_with_real_eigvals_nd", shape, new_sym_matrix_with_real_eigvals_2d
@@ -103,7 +103,7 @@ def np_reduce(
     """Reduce an array along several axes with a function that takes one axis at a time.
 
     Args:
-        dat: A NumPy array.
+        dat: The NumPy array.
         axis: The axis, some, or None for all.
         keepdims: Whether they stay, with extent 1.
         numpy_reduce_func: Such as ``np.sum``, called with ``axis``.
@@ -125,7 +125,7 @@ def collapse_sum_like(a: Any, shape: Sequence[int]) -> Any:
     """Sum an array over the axes along which ``shape`` would be broadcast to its shape.
 
     Args:
-        a: An array.
+        a: First array.
         shape: The shape of the result.
 
     Raises:

@@ -41,7 +41,7 @@ def compare_optimizer(
         ntensors: How many weights are updated in one call.
 
     Raises:
-        AssertionError: if not.
+        AssertionError: The check fails.
         ArgumentError: for an unknown storage type, or another number of shapes.
     """
     for stype in (w_stype, g_stype):

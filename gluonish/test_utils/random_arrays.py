@@ -74,7 +74,7 @@ def random_sample(population: Sequence[Any], k: int) -> list[Any]:
         k: How many.
 
     Raises:
-        ArgumentError: if there are fewer than ``k``.
+        ArgumentError: There are fewer than ``k``.
     """
     items = list(population)
     if not 0 <= k <= len(items):
@@ -104,7 +104,7 @@ def assign_each2(input1: Array, input2: Array, function: Callable[[Any, Any], An
         function: From two elements to the new value.
 
     Raises:
-        ArgumentError: if the shapes differ.
+        ArgumentError: The shapes differ.
     """
     if function is None:
         return np.array(input1)
@@ -167,7 +167,7 @@ def rand_coord_2d(x_low: int, x_high: int, y_low: int, y_high: int) -> tuple[int
         y_high: Bound of y.
 
     Raises:
-        ArgumentError: if there is no such integer.
+        ArgumentError: There is no such integer.
     """
     if x_low >= x_high or y_low >= y_high:
         raise ArgumentError(

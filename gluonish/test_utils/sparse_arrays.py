@@ -171,7 +171,7 @@ def _power_law(shape: Shape, density: float) -> Array:
     """Return which elements are stored: one in each row, then more from the left, row by row.
 
     Raises:
-        ArgumentError: if there are too few elements for the second row, or too many for all.
+        ArgumentError: There are too few elements for the second row, or too many for all.
     """
     rows, columns = shape
     total = int(rows * columns * density)

@@ -81,7 +81,7 @@ def chi_square_check(
         and the expected ones.
 
     Raises:
-        ArgumentError: if there are fewer than two buckets, or not a probability for each, or the
+        ArgumentError: There are fewer than two buckets, or not a probability for each, or the
             buckets are not in order.
 
     References:
@@ -164,7 +164,7 @@ def gen_buckets_probs_with_ppf(
         nbuckets: How many buckets, at least 1.
 
     Raises:
-        ArgumentError: if there is to be no bucket.
+        ArgumentError: There is to be no bucket.
     """
     if nbuckets < 1:
         raise ArgumentError(
@@ -198,7 +198,7 @@ def verify_generator(
         The probability of each test.
 
     Raises:
-        AssertionError: if too few succeed.
+        AssertionError: Too few succeed.
         ArgumentError: as `chi_square_check` does.
     """
     results = [chi_square_check(generator, buckets, probs, nsamples) for _ in range(nrepeat)]

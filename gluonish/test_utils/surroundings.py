@@ -39,7 +39,7 @@ def set_default_context(ctx: Context) -> None:
         ctx: The device.
 
     Raises:
-        ArgumentTypeError: if it is no Context.
+        ArgumentTypeError: It is no Context.
     """
     if not isinstance(ctx, Context):
         raise ArgumentTypeError(f"set_default_context: expected a Context, got {ctx!r}")
@@ -79,7 +79,7 @@ def get_im2rec_path(home_env: str = "MXNET_HOME") -> str:
         home_env: Environment variable that names a folder with ``tools/im2rec.py``.
 
     Raises:
-        NotSupportedError: if there is none in it: here it is a command, `gluonish im2rec`.
+        NotSupportedError: There is none in it: here it is a command, `gluonish im2rec`.
     """
     home = get_variable(home_env)
     script = Path(home or ".") / "tools" / "im2rec.py"

@@ -46,7 +46,7 @@ def simple_forward(
         A NumPy array, or a list of them where there are several outputs.
 
     Raises:
-        ArgumentError: if a variable has no array, or an array belongs to none.
+        ArgumentError: A variable has no array, or an array belongs to none.
     """
     auxiliary = sym.list_auxiliary_states()
     states = {key: value for key, value in inputs.items() if key in auxiliary}
@@ -85,8 +85,8 @@ def check_symbolic_forward(
         The outputs.
 
     Raises:
-        AssertionError: if an output is another.
-        ArgumentError: if arrays are missing, or are of no variable.
+        AssertionError: An output is another.
+        ArgumentError: Arrays are missing, or are of no variable.
     """
     name = "check_symbolic_forward"
     kind = float_dtype(name, dtype)
@@ -137,8 +137,8 @@ def check_symbolic_backward(
         The arrays of the gradients that ``expected`` names.
 
     Raises:
-        AssertionError: if a gradient is another.
-        ArgumentError: if arrays are missing, or are of no variable.
+        AssertionError: A gradient is another.
+        ArgumentError: Arrays are missing, or are of no variable.
     """
     name = "check_symbolic_backward"
     kind = float_dtype(name, dtype)
@@ -219,20 +219,20 @@ def check_speed(
     typ: str = "whole",
     **kwargs: Any,
 ) -> float:
-    """Return how long a Symbol takes for one pass, in seconds: the mean of some.
+    """Return the mean time of one pass of a Symbol, in seconds.
 
     Args:
         sym: The graph.
         location: Arrays of its arguments by name; random ones by default.
         ctx: Device; `default_context` by default.
-        N: How many passes are timed; one before them is not.
+        N: Number of passes to time, after one that is not timed.
         grad_req: As in `Symbol.bind`; ``"write"`` by default.
         typ: ``"whole"`` for forward and backward, or ``"forward"`` for inference.
         **kwargs: Shapes by name of argument, without a location.
 
     Raises:
         ArgumentError: for another ``typ``, or ``N`` below 1.
-        ArgumentTypeError: if ``location`` is no dict.
+        ArgumentTypeError: if ``location`` is not a dict.
     """
     if typ not in ("whole", "forward"):
         raise ArgumentError(f"check_speed: expected typ 'whole' or 'forward', got {typ!r}")

@@ -73,7 +73,7 @@ def effective_dtype(dat: Any) -> DType:
             float64, for NumPy computes with it in full.
 
     Raises:
-        ArgumentTypeError: if it is nothing of numbers.
+        ArgumentTypeError: It is nothing of numbers.
     """
     if isinstance(dat, NDArray | np.ndarray | np.generic):
         return np.dtype(dat.dtype)
@@ -98,7 +98,7 @@ def get_tolerance(dat: Any, tol: Tolerance, default_tol: Mapping[Any, float]) ->
         default_tol: Tolerances by dtype, for what ``tol`` leaves open.
 
     Raises:
-        ArgumentTypeError: if neither has one for the dtype of ``dat``.
+        ArgumentTypeError: Neither has one for the dtype of ``dat``.
     """
     if tol is not None and not isinstance(tol, Mapping):
         return tol
@@ -122,7 +122,7 @@ def get_tols(x: Any, y: Any, rtol: Tolerance, atol: Tolerance) -> tuple[float, f
         atol: An absolute tolerance, some by dtype, or None for the defaults.
 
     Raises:
-        ArgumentTypeError: if there is none for the dtypes.
+        ArgumentTypeError: There is none for the dtypes.
     """
     relative = max(get_tolerance(v, rtol, default_rtols()) for v in (x, y))
     absolute = max(get_tolerance(v, atol, default_atols()) for v in (x, y))
@@ -134,7 +134,7 @@ def get_atol(atol: Tolerance = None, dtype: Any = _FLOAT64) -> Any:
 
     Args:
         atol: The tolerance, None for the default.
-        dtype: The dtype that the default is taken for.
+        dtype: The dtype whose default is used.
     """
     return default_atols()[np.dtype(dtype)] if atol is None else atol
 
@@ -143,8 +143,8 @@ def get_rtol(rtol: Tolerance = None, dtype: Any = _FLOAT64) -> Any:
     """Return the relative tolerance given, or that of a dtype.
 
     Args:
-        rtol: The tolerance, None for the default.
-        dtype: The dtype that the default is taken for.
+        rtol: Relative tolerance; None for the default of the dtype.
+        dtype: The dtype whose default is used.
     """
     return default_rtols()[np.dtype(dtype)] if rtol is None else rtol
 

@@ -272,5 +272,7 @@ def report(
     yield f"exported: {symbol_file} and {params_file}"
     imported = SymbolBlock.imports(symbol_file, ["data"], params_file, ctx=context)
     if not np.array_equal(predict(imported, images, context), predictions):
-        raise ArgumentError("demo: expected equal predictions of the imported model, got others")
+        raise ArgumentError(
+            "demo: expected equal predictions of the imported model, got different ones"
+        )
     yield "imported again: predictions are equal bit for bit"

@@ -12,7 +12,7 @@ from gluonish.ndarray import NDArray
 from gluonish.optimizer import Optimizer
 from gluonish.optimizer import create as create_optimizer
 from gluonish.parameter import Parameter, ParameterDict
-from gluonish.parameter.places import told
+from gluonish.parameter.places import described
 
 __all__ = [
     "check_batch_size",
@@ -46,7 +46,7 @@ def parameter_list(params: Any) -> list[Parameter]:
     if len(unique) < len(params) and not named:
         twice = next(param for i, param in enumerate(params) if any(p is param for p in params[:i]))
         raise ArgumentError(
-            f"Trainer: expected each Parameter once, got {told(twice)} twice; take the "
+            f"Trainer: expected each Parameter once, got {described(twice)} twice; take the "
             "parameters of networks that share some from one collect_params()"
         )
     return list(unique.values())
@@ -124,7 +124,7 @@ def check_batch_size(what: str, batch_size: Any) -> float:
     """Return what gradients are divided by: a number above 0, or an array of one.
 
     Raises:
-        ArgumentTypeError: It is no number.
+        ArgumentTypeError: It is not a number.
         ArgumentError: It is not above 0.
     """
     if isinstance(batch_size, NDArray) and batch_size.size == 1:

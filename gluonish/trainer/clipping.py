@@ -17,19 +17,19 @@ __all__ = ["clip_global_norm"]
 def clip_global_norm(
     arrays: Sequence[NDArray], max_norm: float, check_isfinite: bool = True
 ) -> np.float32 | NDArray:
-    """Scale arrays in place so that the 2-norm of all of them together is at most ``max_norm``.
+    """Scale arrays in place so that their joint 2-norm is at most ``max_norm``.
 
     Args:
         arrays: The arrays, on any devices.
-        max_norm: The bound, above 0.
-        check_isfinite: Whether to look at the norm at once, and warn if it is not finite. Without
-            it nothing waits for the computation.
+        max_norm: Largest norm allowed, above 0.
+        check_isfinite: Whether to wait for the norm and warn if it is not finite; if not, the call
+            returns without waiting.
 
     Returns:
-        The norm before: a number (float32), or without ``check_isfinite`` an array (1,).
+        The norm before scaling: a float, or without ``check_isfinite`` an array (1,).
 
     Raises:
-        ArgumentError: if there is no array.
+        ArgumentError: There are no arrays.
     """
     if not arrays:
         raise ArgumentError("clip_global_norm: expected at least one array, got none")

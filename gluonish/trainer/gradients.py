@@ -6,13 +6,13 @@ from typing import Protocol
 from gluonish.core.errors import ParameterError
 from gluonish.ndarray import NDArray, zeros
 from gluonish.parameter import Parameter
-from gluonish.parameter.places import told
+from gluonish.parameter.places import described
 
 __all__ = ["LossScaler", "StaleGradientError", "groups", "new_gradients", "stale_error"]
 
 
 class StaleGradientError(ParameterError, UserWarning):
-    """A step found a gradient that is older than the last step; MXNet raises a UserWarning."""
+    """A gradient has not been written since the last step; MXNet raises a UserWarning."""
 
 
 class LossScaler(Protocol):
@@ -32,8 +32,9 @@ def stale_error(stale: NDArray, params: Sequence[Parameter]) -> StaleGradientErr
     """
     param = next(p for p in params if any(x is stale for x in p._held()))
     return StaleGradientError(
-        f"Trainer: expected a new gradient of {told(param)} on {stale.context}, got the one of the "
-        "last step; does the loss of this device depend on it? If it need not, call step with "
+        f"Trainer: expected backward to have written the gradient of {described(param)} on "
+        f"{stale.context} since the last step, got none; call backward before step, and see that "
+        "the loss of this device depends on it. If it need not, call step with "
         "ignore_stale_grad=True, or set its grad_req to 'null' to leave it as it is"
     )
 

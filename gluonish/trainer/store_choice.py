@@ -24,7 +24,7 @@ from gluonish.kvstore.sync_store import SyncStore
 from gluonish.optimizer import Optimizer
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 from gluonish.parameter import Parameter
-from gluonish.parameter.places import told
+from gluonish.parameter.places import described
 
 __all__ = ["StoreChoice", "choose_store", "expected_update", "take_store", "weights_a_call"]
 
@@ -177,6 +177,6 @@ def _check_sparse(
     if kvstore is None or (update is not None and not update):
         raise ArgumentError(
             "Trainer: expected a kvstore that updates the weights, since it has the rows of "
-            f"{told(sparse)} of stype {sparse._stype}, got kvstore={kvstore!r} with "
+            f"{described(sparse)} of stype {sparse._stype}, got kvstore={kvstore!r} with "
             f"update_on_kvstore={update}"
         )

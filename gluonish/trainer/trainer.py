@@ -43,24 +43,26 @@ __all__ = ["Trainer"]
 
 
 class Trainer:
-    """Updates Parameters by an optimizer after each backward pass.
+    """Applies an optimizer to a set of Parameters, once after each backward pass.
 
     Args:
-        params: ParameterDict or dict, taken in the order of sorted names, or list of Parameters.
-        optimizer: Name of an optimizer, or an Optimizer.
-        optimizer_params: Keyword arguments for the optimizer named; None for an Optimizer.
-        kvstore: Name of a store, a store, or None. A store named is made only where there are
-            several devices to combine, and is this trainer's own.
-        compression_params: What the store's ``set_gradient_compression`` takes; without a store
-            nothing is sent, and nothing compressed.
-        update_on_kvstore: Whether the store updates the weights. None: as
-            ``MXNET_UPDATE_ON_KVSTORE`` says if the store can, and not for row-sparse gradients;
-            `repr` tells what comes of it.
+        params: The Parameters to train: the ParameterDict of `Block.collect_params`, a dict, or a
+            list. Dicts are taken in the order of their sorted names.
+        optimizer: Name of an optimizer, such as ``"sgd"``, or an Optimizer.
+        optimizer_params: Keyword arguments for a named optimizer, such as ``{"learning_rate":
+            0.1}``; None with an Optimizer.
+        kvstore: Name of a store that combines the gradients of several devices, a KVStore, or None.
+            A named store is created only where there are several devices.
+        compression_params: Gradient compression, as for `KVStore.set_gradient_compression`; without
+            effect where there is no store.
+        update_on_kvstore: Whether the store updates the weights, instead of each device its own.
+            None: as ``MXNET_UPDATE_ON_KVSTORE`` says if the store can, and not for row-sparse
+            gradients; `repr` of the Trainer tells the outcome.
 
     Raises:
-        ArgumentError: The optimizer is unknown, ``optimizer_params`` come with an Optimizer, a
-            parameter stands in the list twice, or parameters are on different devices.
-        ArgumentTypeError: ``params`` is neither list nor dict of Parameters.
+        ArgumentError: The optimizer is unknown, ``optimizer_params`` are given with an Optimizer,
+            the list has a parameter twice, or parameters are on different devices.
+        ArgumentTypeError: ``params`` is neither a list nor a dict of Parameters.
         ParameterError: A parameter was not initialized.
     """
 
@@ -241,7 +243,7 @@ class Trainer:
 
     @property
     def learning_rate(self) -> float:
-        """The optimizer's learning rate now."""
+        """The current learning rate."""
         return self._optimizer.learning_rate
 
     @property
@@ -253,21 +255,24 @@ class Trainer:
         """Set the learning rate of the next steps.
 
         Raises:
-            ArgumentError: A scheduler sets it.
+            ArgumentError: The optimizer has a learning rate scheduler.
         """
         self._optimizer.set_learning_rate(lr)
 
     # -- steps -----------------------------------------------------------------------------------
 
     def step(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
-        """Update all parameters by their gradients, which are divided by ``batch_size``.
+        """Update all parameters once, by their gradients divided by ``batch_size``.
 
         Args:
-            batch_size: Number of samples over all devices, or an array of that one number.
-            ignore_stale_grad: Skip parameters without a new gradient instead of refusing the step.
+            batch_size: Number of samples in the batch, over all devices, by which gradients are
+                divided; an array of one number is accepted.
+            ignore_stale_grad: Whether to skip parameters that have no new gradient; if not, they
+                are an error.
 
         Raises:
-            StaleGradientError: The last backward pass left out a parameter.
+            StaleGradientError: No backward pass has written a parameter's gradient since the last
+                step.
             ArgumentError: ``batch_size`` is not above 0.
         """
         self._check_and_rescale_grad(self._scale / check_batch_size("step", batch_size))
@@ -281,7 +286,7 @@ class Trainer:
         self._update(ignore_stale_grad)
 
     def allreduce_grads(self) -> None:
-        """Add up gradients over devices, into the gradients themselves; `update` comes after.
+        """Sum the gradients over all devices, in place; call `update` afterwards.
 
         Raises:
             ArgumentError: The store updates the weights.
@@ -291,14 +296,17 @@ class Trainer:
         self._allreduce_grads()
 
     def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
-        """Update all parameters by gradients that `allreduce_grads` has added up.
+        """Update all parameters by the gradients that `allreduce_grads` has summed.
 
         Args:
-            batch_size: Number of samples over all devices, or an array of that one number.
-            ignore_stale_grad: Skip parameters without a new gradient instead of refusing.
+            batch_size: Number of samples in the batch, over all devices, by which gradients are
+                divided; an array of one number is accepted.
+            ignore_stale_grad: Whether to skip parameters that have no new gradient; if not, they
+                are an error.
 
         Raises:
-            StaleGradientError: The last backward pass left out a parameter.
+            StaleGradientError: No backward pass has written a parameter's gradient since the last
+                step.
             ArgumentError: The store updates the weights, or ``batch_size`` is not above 0.
         """
         samples = check_batch_size("update", batch_size)
@@ -401,13 +409,13 @@ class Trainer:
     # -- states ----------------------------------------------------------------------------------
 
     def save_states(self, fname: str | os.PathLike[str]) -> None:
-        """Write the optimizer and its states, such as momentum, to a file that MXNet 1.9 reads too.
+        """Save the optimizer and its states, such as momentum, to a file that MXNet 1.9 reads, too.
 
-        The file is written as a whole or not at all. Devices that update by themselves have equal
-        states, which are written once, and counts of updates, which are written for each.
+        The file is written atomically. States that are equal on all devices are written once,
+        counts of updates for each device.
 
         Raises:
-            ParameterError: A parameter waits for its shape, and the store holds the states.
+            ParameterError: The store holds the states, and a parameter's shape is not known yet.
         """
         self._prepare()
         if self._update_on_kvstore and self._kvstore is not None:
@@ -418,11 +426,11 @@ class Trainer:
         save_updater(self._updaters, self._optimizer, fname)
 
     def load_states(self, fname: str | os.PathLike[str]) -> None:
-        """Read what `save_states` wrote, here or in MXNet 1.9; the optimizer is replaced.
+        """Load what `save_states` wrote, here or in MXNet 1.9; this replaces the optimizer.
 
         Raises:
-            FileFormatError: The file holds no states, or not such as these parameters need; nothing
-                has changed then.
+            FileFormatError: The file holds no states, or those of other parameters; nothing is
+                changed.
         """
         self._prepare()
         if self._update_on_kvstore and self._kvstore is not None:

@@ -162,7 +162,7 @@ def test_kernels_are_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         current[0] = next(numbers)
         compile_one()
 
-    files = ("numba/compiler", "core/aside", "core/turn")
+    files = ("numba/compiler", "core/helper_thread", "core/turn")
     at_each_place(program, in_a_thread(compile_one), files, most=6)
     assert machine_code.host()[0]
 

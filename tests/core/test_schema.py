@@ -74,7 +74,7 @@ def test_other_values_are_refused_by_name(name: str, value: Any, expected: str) 
 
 
 def test_unknown_and_missing_names_are_refused() -> None:
-    with pytest.raises(OperatorError, match=r"op: expected attributes kernel, .* got 'foo'"):
+    with pytest.raises(OperatorError, match=r"op: expected arguments among kernel, .* got 'foo'"):
         EXAMPLE.parse("op", {"kernel": 1, "foo": 2})
     with pytest.raises(OperatorError, match="op: expected a value for kernel, got none"):
         EXAMPLE.parse("op", {})

@@ -52,7 +52,7 @@ def test_reshape_to_another_size_is_refused(codes: tuple[int, ...]) -> None:
 
 
 def test_reshape_refuses_unknown_words() -> None:
-    with pytest.raises(OperatorError, match=r"reshape: expected attributes .* got 'foo'"):
+    with pytest.raises(OperatorError, match=r"reshape: expected arguments .* got 'foo'"):
         nd.zeros((2, 3)).reshape((3, 2), foo=1)
 
 

@@ -35,7 +35,7 @@ def test_input_left_out_is_none_until_it_is_required() -> None:
     [
         (range(20), {}, "expected at most"),
         (("x",), {"data": "y"}, "expected data once, got it twice"),
-        (("x",), {"foo": 1}, "expected attributes num_hidden"),
+        (("x",), {"foo": 1}, "expected arguments among num_hidden"),
         (("x",), {}, "expected a value for num_hidden"),
         (("x",), {"num_hidden": "many"}, "expected num_hidden to be an int"),
     ],

@@ -20,7 +20,7 @@ from gluonish.core import errors
 from gluonish.core.context import cpu
 from gluonish.core.device import device_of
 from gluonish.core.dtype import is_floating
-from gluonish.core.errors import GluonishError
+from gluonish.core.errors import GluonishError, public_name
 from gluonish.core.spec import MOST_ELEMENTS, Spec
 from gluonish.ndarray.eager import source
 from gluonish.ndarray.ndarray import NDArray
@@ -182,7 +182,7 @@ def _backward(op: Operator, reference: _Result, inputs: Sequence[Any], outputs: 
 
 def _named(op: Operator, error: GluonishError) -> None:
     """Check that an error names the operator."""
-    names = (op.name, *op.aliases)
+    names = map(public_name, (op.name, *op.aliases))
     said = str(error)
     assert any(name in said for name in names), f"the error does not name it: {said}"
 

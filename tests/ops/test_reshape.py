@@ -36,7 +36,7 @@ def test_codes_stand_for_shapes(
     ("codes", "message"),
     [
         ((-1, -1), "at most one -1"),
-        ((5, 5), "of 24 elements"),
+        ((5, 5), "the 24 elements of"),
         ((-4, 5, -1, -2), "cannot split 2"),
         ((0, 0, 0, 0), "more axes than data has"),
         ((-4, 2), "two extents behind it"),

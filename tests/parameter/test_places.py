@@ -9,7 +9,7 @@ import pytest
 from gluonish import gluon, nd
 from gluonish.core.errors import DeferredInitializationError, ParameterError
 from gluonish.parameter import Parameter, note_place, path_of, places
-from gluonish.parameter.places import told
+from gluonish.parameter.places import described
 
 
 class Owner:
@@ -33,12 +33,12 @@ def test_path_leads_from_the_outermost_block() -> None:
 
 
 def test_parameter_in_no_block_is_called_by_its_name() -> None:
-    assert told(Parameter("w")) == "Parameter w"
+    assert described(Parameter("w")) == "Parameter w"
 
 
 def test_path_of_one_step_is_left_out() -> None:
     parameter, _owners = chain("weight")
-    assert told(parameter) == "Parameter net0_weight"
+    assert described(parameter) == "Parameter net0_weight"
 
 
 def test_first_of_several_places_is_told_while_it_exists() -> None:

@@ -53,7 +53,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "layer dtype": (
         lambda: dense()(nd.ones((2, 4), dtype="int32")),
-        r"^FullyConnected: .*int32, got float32; cast",
+        r"^Dense d: FullyConnected: .*int32, got float32; cast",
     ),
     "dtype name": (lambda: nd.ones((2,), dtype="floaty"), r"got 'floaty'"),
     "contexts": (
@@ -95,7 +95,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "operator argument": (
         lambda: nd.FullyConnected(nd.ones((1, 2)), nd.ones((1, 2)), num_hiden=1, no_bias=True),
-        r"^FullyConnected: expected attributes num_hidden.*got 'num_hiden'",
+        r"^FullyConnected: expected arguments among num_hidden.*got 'num_hiden'",
     ),
     "NumPy input": (lambda: dense()(np.ones((2, 4))), r"^d: expected an NDArray.*got ndarray"),
     "NumPy input to a graph": (
@@ -197,3 +197,44 @@ def test_a_save_into_a_missing_folder_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(mx.MXNetError, match="got the folder"):
         nd.save(str(tmp_path), nd.ones((1,)))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (lambda: nn.Dense("a"), "^Dense: expected units to be an int, got 'a'"),
+        (lambda: nn.Dense(3, in_units=1.5), "^Dense: expected in_units to be an int, got 1.5"),
+        (lambda: nn.Conv2D("a", 3), "^Conv2D: expected channels to be an int, got 'a'"),
+        (lambda: nn.Conv2D(3, None), "^Conv2D kernel_size: expected an int or 2 of them, got None"),
+        (lambda: nn.Dropout("a"), "^Dropout: expected rate to be a number, got 'a'"),
+        (lambda: mx.gluon.rnn.LSTM("a"), "^LSTM: expected hidden_size to be an int, got 'a'"),
+    ],
+)
+def test_a_layer_refuses_what_is_no_number(made: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        made()
+
+
+def test_an_operator_of_numpys_has_the_name_that_users_call_it_by() -> None:
+    with pytest.raises(ValueError, match=r"^matmul: expected .* got \(2, 3\) and \(2, 3\)"):
+        mx.np.ones((2, 3)) @ mx.np.ones((2, 3))
+
+
+def test_a_name_that_no_operator_has_gets_a_hint() -> None:
+    with pytest.raises(AttributeError, match=r"got 'relux' \(nearest: 'relu'"):
+        nd.relux  # noqa: B018
+
+
+def test_a_step_without_a_backward_pass_says_so() -> None:
+    net = dense()
+    with pytest.raises(UserWarning, match="since the last step, got none; call backward before"):
+        mx.gluon.Trainer(net.collect_params(), "sgd").step(1)
+
+
+def test_an_error_names_the_block_and_where_it_stands() -> None:
+    net = nn.HybridSequential()
+    net.add(nn.HybridSequential())
+    net[0].add(nn.Dense(5, in_units=4, prefix="d_"))
+    net.initialize()
+    with pytest.raises(ValueError, match=r"^Dense d \(0\.0\): FullyConnected: .* takes 4 features"):
+        net(nd.ones((2, 3)))

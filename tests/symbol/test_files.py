@@ -114,7 +114,7 @@ def _text(**node: object) -> str:
     ("node", "message"),
     [
         ({"op": "no_such"}, "gluonish knows, got operator no_such in node r"),
-        ({"op": "Dropout", "attrs": {"slope": "1"}}, "got node r: Dropout: expected attributes"),
+        ({"op": "Dropout", "attrs": {"slope": "1"}}, "got node r: Dropout: expected arguments"),
         ({"inputs": []}, "got node r with 0 inputs where relu has 1"),
         ({"inputs": [[0, 0, 0], [0, 0, 0]]}, "got node r with 2 inputs where relu has 1"),
         ({"op": "Activation"}, "Activation: expected a value for act_type"),

@@ -29,7 +29,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
     Args:
         model_dir: Folder of the files; made if missing.
-        model_prefix: How their names begin.
+        model_prefix: Prefix of the files' names.
         monitor: One of the Estimator's metrics, for ``save_best``.
         verbose: Above 0: log what is saved.
         save_best: Whether to save as ``<prefix>-best`` too whenever ``monitor`` has a value better
@@ -39,13 +39,13 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         epoch_period: Number of epochs from one checkpoint to the next; None for none at the ends of
             epochs.
         batch_period: Number of batches from one checkpoint to the next, or None.
-        max_checkpoints: How many to keep; the oldest go first, the best stays.
+        max_checkpoints: Number of checkpoints to keep; the oldest are deleted, the best is kept.
         resume_from_checkpoint: Whether to begin with the newest checkpoint in the folder and train
             only what is left of the epochs or batches of `Estimator.fit`.
 
     Raises:
         ArgumentError: ``save_best`` without a metric to monitor, or a negative number.
-        ArgumentTypeError: ``model_dir`` is no path.
+        ArgumentTypeError: ``model_dir`` is not a path.
     """
 
     best: float

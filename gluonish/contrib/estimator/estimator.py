@@ -55,7 +55,7 @@ T = TypeVar("T", bound=EventHandler)
 
 
 class Estimator:
-    """Trains a network, evaluates it, and calls event handlers at each step of the way.
+    """Trains and evaluates a network, calling event handlers at every stage.
 
     `fit` adds the handlers that every training needs and the caller did not give:
     StoppingHandler, GradientUpdateHandler, MetricHandler, LoggingHandler, and with validation data
@@ -64,7 +64,7 @@ class Estimator:
 
     Args:
         net: The network; initialized here if it is not.
-        loss: The loss to minimize.
+        loss: The loss function to minimize.
         train_metrics: A metric or several, named ``training ...`` from now on. None: the loss, and
             Accuracy for a SoftmaxCrossEntropyLoss.
         val_metrics: The same for evaluation, named ``validation ...``. None: copies of
@@ -75,7 +75,7 @@ class Estimator:
             CPU where there is none.
         val_net: The network to evaluate, of which parameters may be shared; None for ``net``.
         val_loss: The loss of evaluation; None for ``loss``.
-        batch_processor: What is done with a batch; None for a `BatchProcessor`.
+        batch_processor: Object that processes each batch; None for a `BatchProcessor`.
 
     Attributes:
         logger: A ``logging.Logger`` of its own, which writes to standard output.
@@ -83,7 +83,7 @@ class Estimator:
 
     Raises:
         ArgumentError: An argument is not what it should be.
-        ArgumentTypeError: ``net`` or ``val_net`` is no Block.
+        ArgumentTypeError: ``net`` or ``val_net`` is not a Block.
         DeviceError: A GPU in ``context`` does not exist.
     """
 
@@ -183,7 +183,7 @@ class Estimator:
         """Compute ``val_metrics`` of ``val_net``.
 
         Args:
-            val_data: The batches.
+            val_data: DataLoader of the batches.
             batch_axis: Axis of the samples.
             event_handlers: Called at the beginning and the end of the evaluation, as of an epoch,
                 and of each batch; MetricHandler and LoggingHandler are added unless there.
@@ -223,8 +223,8 @@ class Estimator:
         the training; the other handlers of that event are called all the same.
 
         Args:
-            train_data: The batches.
-            val_data: Evaluated after each epoch, by a ValidationHandler; or None.
+            train_data: DataLoader of the training batches.
+            val_data: DataLoader evaluated after each epoch; None for none.
             epochs: Number of epochs, or None.
             event_handlers: A handler or several; default ones are added unless there.
             batches: Number of batches, over as many epochs as it takes, or None.

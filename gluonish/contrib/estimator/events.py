@@ -59,28 +59,28 @@ class TrainBegin(EventHandler):
     """A handler called once, before the first epoch."""
 
     def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Act before the first epoch of ``estimator``; there are no more arguments."""
+        """Called before the first epoch of ``estimator``."""
 
 
 class TrainEnd(EventHandler):
     """A handler called once, after the last epoch."""
 
     def train_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Act after the last epoch of ``estimator``; there are no more arguments."""
+        """Called after the last epoch of ``estimator``."""
 
 
 class EpochBegin(EventHandler):
     """A handler called before each epoch, and before an evaluation."""
 
     def epoch_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Act before an epoch of ``estimator``; there are no more arguments."""
+        """Called before each epoch of ``estimator``."""
 
 
 class EpochEnd(EventHandler):
     """A handler called after each epoch, and after an evaluation."""
 
     def epoch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> bool | None:
-        """Act after an epoch of ``estimator``; there are no more arguments.
+        """Called after each epoch of ``estimator``.
 
         Returns:
             True to end the training.
@@ -91,14 +91,14 @@ class BatchBegin(EventHandler):
     """A handler called before each batch."""
 
     def batch_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Act before a batch of ``estimator``; ``batch`` is what the DataLoader gave."""
+        """Called before each batch of ``estimator``; ``batch`` comes from the DataLoader."""
 
 
 class BatchEnd(EventHandler):
     """A handler called after each batch."""
 
     def batch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> bool | None:
-        """Act after a batch of ``estimator``.
+        """Called after each batch of ``estimator``.
 
         Args:
             estimator: Whose batch it is.

@@ -27,7 +27,7 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
         log_interval: ``"epoch"`` for lines at the ends of epochs, or the number of batches from
             one line to the next besides.
         metrics: A metric or several, of the Estimator's, whose values are shown.
-        priority: Handlers with a lower one are called before.
+        priority: Handlers of lower priority are called first.
 
     Raises:
         ArgumentError: ``log_interval`` is neither ``"epoch"`` nor an integer of at least 1, or

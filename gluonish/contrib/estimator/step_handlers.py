@@ -22,7 +22,7 @@ class MetricHandler(EpochBegin, BatchEnd):
 
     Args:
         metrics: A metric or several, of the Estimator's.
-        priority: Handlers with a lower one are called before.
+        priority: Handlers of lower priority are called first.
 
     Raises:
         ArgumentError: ``metrics`` are something else.
@@ -59,7 +59,7 @@ class ValidationHandler(TrainBegin, BatchEnd, EpochEnd):
         epoch_period: Number of epochs from one evaluation to the next; None for none at the ends
             of epochs.
         batch_period: Number of batches from one evaluation to the next, or None.
-        priority: Handlers with a lower one are called before.
+        priority: Handlers of lower priority are called first.
         event_handlers: What ``eval_fn`` is given as ``event_handlers``.
 
     Raises:
@@ -116,7 +116,7 @@ class GradientUpdateHandler(BatchEnd):
     several batches accumulates gradients.
 
     Args:
-        priority: Handlers with a lower one are called before.
+        priority: Handlers of lower priority are called first.
     """
 
     def __init__(self, priority: float = -2000) -> None:

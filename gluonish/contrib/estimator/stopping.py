@@ -12,7 +12,7 @@ __all__ = ["EarlyStoppingHandler", "StoppingHandler"]
 
 
 class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
-    """Ends the training after a number of epochs or batches.
+    """Stops training after a number of epochs or batches.
 
     An Estimator has one; what `Estimator.fit` was asked for replaces both arguments.
 
@@ -52,15 +52,15 @@ class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
 
 
 class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
-    """Ends the training when a metric no longer improves from epoch to epoch.
+    """Stops training when a metric no longer improves from epoch to epoch.
 
     Args:
         monitor: One of the Estimator's metrics; not a composite one.
-        min_delta: By how much it must be better than its best to count as improved.
-        patience: How many epochs without improvement end the training; 0 acts as 1.
+        min_delta: Least improvement over the best value that counts.
+        patience: Number of epochs without improvement after which training stops; 0 acts as 1.
         mode: ``"max"`` if higher is better, ``"min"`` if lower is. ``"auto"`` is ``"max"``, with a
             warning, whatever the metric: give ``"min"`` for a loss.
-        baseline: The value to be better than at first; None for any value.
+        baseline: Value that the metric must first improve on; None for any.
 
     Raises:
         ArgumentError: ``monitor`` is no single metric.

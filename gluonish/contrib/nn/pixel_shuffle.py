@@ -25,10 +25,10 @@ def _factors(factor: Any, rank: int, layer: str) -> tuple[int, ...]:
 
 
 class PixelShuffle1D(HybridBlock):
-    """Make one spatial axis finer: ``factor`` channels become neighbouring elements.
+    """Upsample one spatial axis by rearranging channels: ``factor`` channels become neighbours.
 
     Args:
-        factor: How many times longer the axis becomes.
+        factor: Upsampling factor of the axis.
 
     Inputs:
         x: (N, C * factor, W).
@@ -50,7 +50,7 @@ class PixelShuffle1D(HybridBlock):
         self._factor = _factors(factor, 1, "PixelShuffle1D")[0]
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Rearrange."""
+        """Rearrange the channels."""
         x = F.reshape(x, shape=(0, -4, -1, self._factor, 0))  # (N, C, f, W)
         return F.reshape(F.transpose(x, axes=(0, 1, 3, 2)), shape=(0, 0, -3))
 
@@ -59,10 +59,10 @@ class PixelShuffle1D(HybridBlock):
 
 
 class PixelShuffle2D(HybridBlock):
-    """Make two spatial axes finer: channels become blocks of f1 by f2 elements.
+    """Upsample two spatial axes by rearranging channels into blocks of f1 by f2 elements.
 
     Args:
-        factor: How many times longer the axes become: a number, or (f1, f2).
+        factor: Upsampling factor: one int, or (f1, f2).
 
     Inputs:
         x: (N, C * f1 * f2, H, W).
@@ -82,7 +82,7 @@ class PixelShuffle2D(HybridBlock):
         self._factors = _factors(factor, 2, "PixelShuffle2D")
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Rearrange."""
+        """Rearrange the channels."""
         f1, f2 = self._factors
         x = F.reshape(x, shape=(0, -4, -1, f1 * f2, 0, 0))  # (N, C, f1 * f2, H, W)
         x = F.reshape(x, shape=(0, 0, -4, f1, f2, 0, 0))
@@ -94,10 +94,10 @@ class PixelShuffle2D(HybridBlock):
 
 
 class PixelShuffle3D(HybridBlock):
-    """Make three spatial axes finer: channels become blocks of f1 by f2 by f3 elements.
+    """Upsample three spatial axes by rearranging channels into blocks of f1 by f2 by f3.
 
     Args:
-        factor: How many times longer the axes become: a number, or (f1, f2, f3).
+        factor: Upsampling factor: one int, or (f1, f2, f3).
 
     Inputs:
         x: (N, C * f1 * f2 * f3, D, H, W).
@@ -117,7 +117,7 @@ class PixelShuffle3D(HybridBlock):
         self._factors = _factors(factor, 3, "PixelShuffle3D")
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Rearrange."""
+        """Rearrange the channels."""
         f1, f2, f3 = self._factors
         x = F.reshape(x, shape=(0, -4, -1, f1 * f2 * f3, 0, 0, 0))  # (N, C, f1 * f2 * f3, D, H, W)
         x = F.reshape(x, shape=(0, 0, -4, f1, f2 * f3, 0, 0, 0))

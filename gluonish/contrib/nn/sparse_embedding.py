@@ -11,24 +11,24 @@ __all__ = ["SparseEmbedding"]
 
 
 class SparseEmbedding(Block):
-    """Turn numbers into vectors: ``y[...] = weight[x[...]]``, with a row-sparse ``weight``.
+    """Look up a vector for each index, ``y[...] = weight[x[...]]``, in a row-sparse ``weight``.
 
-    All rows are in the store of a Trainer. Each call brings the rows that it looks up, and the
-    gradient holds those rows only, so that a table may be larger than a device. It is no
-    HybridBlock: which rows come depends on ``x``.
+    The table is held by the store of a Trainer. Each call pulls the rows that it looks up, and the
+    gradient has only those rows, so a table may be larger than a device. It is not a HybridBlock,
+    as the rows depend on ``x``.
 
     Args:
         input_dim: Number of vectors in the table.
         output_dim: Length of a vector.
         dtype: Element type of the table and the output.
-        weight_initializer: For ``weight`` (input_dim, output_dim).
+        weight_initializer: Initializer of ``weight`` (input_dim, output_dim).
         **kwargs: See `Block`.
 
     Inputs:
         x: any shape, integers in [0, input_dim) of any dtype.
 
     Outputs:
-        y: shape of ``x`` and one more axis, output_dim.
+        y: shape of ``x`` with a last axis of output_dim added.
 
     Raises:
         ParameterError: at a call, if ``weight`` is in no Trainer.
@@ -59,7 +59,7 @@ class SparseEmbedding(Block):
         )
 
     def forward(self, x: NDArray) -> Any:
-        """Bring the rows and look the vectors up."""
+        """Pull the rows and look up the vectors."""
         weight = self.weight.row_sparse_data(x)
         return nd.Embedding(x, weight, name="fwd", **self._kwargs)
 

@@ -27,17 +27,18 @@ class SyncBatchNorm(BatchNorm):
     trains on several devices.
 
     Args:
-        in_channels: The number C of channels; 0 for what the first batch has.
+        in_channels: Number C of channels; 0 to take it from the first batch.
         num_devices: Number of devices that train; None for the number of GPUs, at least 1.
-        momentum: How slowly the running statistics move.
-        epsilon: Added to the variance.
-        center: Whether ``beta`` is trained; else it stays at its initial value.
-        scale: Whether there is ``gamma``; else it counts as 1.
-        use_global_stats: Whether training uses the running statistics, too.
-        beta_initializer: For ``beta`` (C,).
-        gamma_initializer: For ``gamma`` (C,).
-        running_mean_initializer: For ``running_mean`` (C,).
-        running_variance_initializer: For ``running_var`` (C,).
+        momentum: Share of the running statistics that an update keeps; the rest comes from the
+            batch.
+        epsilon: Added to the variance, so that nothing is divided by 0.
+        center: Whether ``beta`` is trained; if not, it stays at its initial value.
+        scale: Whether to multiply by ``gamma``; if not, gamma is fixed at 1.
+        use_global_stats: Whether to normalize by the running statistics even while training.
+        beta_initializer: Initializer of ``beta`` (C,).
+        gamma_initializer: Initializer of ``gamma`` (C,).
+        running_mean_initializer: Initializer of ``running_mean`` (C,).
+        running_variance_initializer: Initializer of ``running_var`` (C,).
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -102,7 +103,7 @@ class SyncBatchNorm(BatchNorm):
         running_mean: Tensor,
         running_var: Tensor,
     ) -> Any:
-        """Normalize; while training, move the running statistics."""
+        """Normalize the input; while training, update the running statistics."""
         arrays = (x, gamma, beta, running_mean, running_var)
         return F.contrib.SyncBatchNorm(*arrays, name="fwd", **self._kwargs)
 

@@ -35,22 +35,22 @@ def conv_extents(
 
 
 class ConvCell(HybridRecurrentCell):
-    """Base of the cells that convolve the input and the state.
+    """Base class of the cells that convolve the input and the state.
 
     The state keeps its extents: its convolution is padded to that.
 
     Args:
         input_shape: Shape of one input without N; 0 channels for those of the first input.
         hidden_channels: Channels of the state.
-        i2h_kernel: Extents of the kernel on the input.
+        i2h_kernel: Size of the kernel on the input.
         h2h_kernel: Odd extents of the kernel on the state.
-        i2h_pad: Zeros put before and after each spatial axis of the input.
-        i2h_dilate: Distances between neighbouring elements of the kernel on the input.
-        h2h_dilate: The same of the kernel on the state.
-        i2h_weight_initializer: For the kernel on the input.
-        h2h_weight_initializer: For the kernel on the state.
-        i2h_bias_initializer: For the input's bias.
-        h2h_bias_initializer: For the state's bias.
+        i2h_pad: Number of zeros added before and after each spatial axis of the input.
+        i2h_dilate: Dilation of the kernel on the input.
+        h2h_dilate: Dilation of the kernel on the state.
+        i2h_weight_initializer: Initializer of the kernel on the input.
+        h2h_weight_initializer: Initializer of the kernel on the state.
+        i2h_bias_initializer: Initializer of the input's bias.
+        h2h_bias_initializer: Initializer of the state's bias.
         dims: Number of spatial axes.
         conv_layout: Order of the axes of inputs, states and weights.
         activation: A name, a Block or a function.
@@ -58,7 +58,7 @@ class ConvCell(HybridRecurrentCell):
         params: See `HybridBlock`.
 
     Raises:
-        ArgumentError: if extents do not fit each other, a kernel on the state is even, or for
+        ArgumentError: Extents do not fit each other, a kernel on the state is even, or for
             another layout or activation.
     """
 

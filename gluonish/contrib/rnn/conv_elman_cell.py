@@ -36,7 +36,7 @@ class _ConvElmanCell(ConvCell):
 
 
 class Conv1DRNNCell(_ConvElmanCell, Conv1DCell):
-    """Elman's recurrent cell with convolutions over one spatial axis.
+    """Elman (simple) recurrent cell with convolutions over one spatial axis.
 
     With * the convolution::
 
@@ -44,16 +44,16 @@ class Conv1DRNNCell(_ConvElmanCell, Conv1DCell):
 
     Args:
         input_shape: Shape of an input without N, in the layout.
-        hidden_channels: Channels of a state.
-        i2h_kernel: Extent of the kernel on the input.
-        h2h_kernel: Odd extent of the kernel on the state, which is padded to keep its extents.
-        i2h_pad: Zeros put before and after each spatial axis of the input.
-        i2h_dilate: Distances between neighbouring elements of the kernel on the input.
-        h2h_dilate: The same of the kernel on the state.
-        i2h_weight_initializer: For the kernel on the input.
-        h2h_weight_initializer: For the kernel on the state.
-        i2h_bias_initializer: For the input's bias.
-        h2h_bias_initializer: For the state's bias.
+        hidden_channels: Number of channels of a state.
+        i2h_kernel: Size of the kernel on the input.
+        h2h_kernel: Size of the kernel on the state, odd; the state is padded to keep its size.
+        i2h_pad: Number of zeros added before and after each spatial axis of the input.
+        i2h_dilate: Dilation of the kernel on the input.
+        h2h_dilate: Dilation of the kernel on the state.
+        i2h_weight_initializer: Initializer of the kernel on the input.
+        h2h_weight_initializer: Initializer of the kernel on the state.
+        i2h_bias_initializer: Initializer of the input's bias.
+        h2h_bias_initializer: Initializer of the state's bias.
         conv_layout: ``"NCW"`` or ``"NWC"``.
         activation: ``"relu"``, ``"sigmoid"``, ``"softrelu"``, ``"softsign"`` or ``"tanh"``; a
             Block; or a function.
@@ -66,10 +66,10 @@ class Conv1DRNNCell(_ConvElmanCell, Conv1DCell):
 
     Outputs:
         output: h'.
-        states: list of h'.
+        states: list of the new h'.
 
     Raises:
-        ArgumentError: if extents do not fit, ``h2h_kernel`` is even, or for another layout or
+        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
             activation.
 
     References:
@@ -78,7 +78,7 @@ class Conv1DRNNCell(_ConvElmanCell, Conv1DCell):
 
 
 class Conv2DRNNCell(_ConvElmanCell, Conv2DCell):
-    """Elman's recurrent cell with convolutions over two spatial axes.
+    """Elman (simple) recurrent cell with convolutions over two spatial axes.
 
     With * the convolution::
 
@@ -86,16 +86,16 @@ class Conv2DRNNCell(_ConvElmanCell, Conv2DCell):
 
     Args:
         input_shape: Shape of an input without N, in the layout.
-        hidden_channels: Channels of a state.
-        i2h_kernel: Extents of the kernel on the input.
-        h2h_kernel: Odd extents of the kernel on the state, which is padded to keep its extents.
-        i2h_pad: Zeros put before and after each spatial axis of the input.
-        i2h_dilate: Distances between neighbouring elements of the kernel on the input.
-        h2h_dilate: The same of the kernel on the state.
-        i2h_weight_initializer: For the kernel on the input.
-        h2h_weight_initializer: For the kernel on the state.
-        i2h_bias_initializer: For the input's bias.
-        h2h_bias_initializer: For the state's bias.
+        hidden_channels: Number of channels of a state.
+        i2h_kernel: Size of the kernel on the input.
+        h2h_kernel: Size of the kernel on the state, odd; the state is padded to keep its size.
+        i2h_pad: Number of zeros added before and after each spatial axis of the input.
+        i2h_dilate: Dilation of the kernel on the input.
+        h2h_dilate: Dilation of the kernel on the state.
+        i2h_weight_initializer: Initializer of the kernel on the input.
+        h2h_weight_initializer: Initializer of the kernel on the state.
+        i2h_bias_initializer: Initializer of the input's bias.
+        h2h_bias_initializer: Initializer of the state's bias.
         conv_layout: ``"NCHW"`` or ``"NHWC"``.
         activation: ``"relu"``, ``"sigmoid"``, ``"softrelu"``, ``"softsign"`` or ``"tanh"``; a
             Block; or a function.
@@ -108,10 +108,10 @@ class Conv2DRNNCell(_ConvElmanCell, Conv2DCell):
 
     Outputs:
         output: h'.
-        states: list of h'.
+        states: list of the new h'.
 
     Raises:
-        ArgumentError: if extents do not fit, ``h2h_kernel`` is even, or for another layout or
+        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
             activation.
 
     References:
@@ -120,7 +120,7 @@ class Conv2DRNNCell(_ConvElmanCell, Conv2DCell):
 
 
 class Conv3DRNNCell(_ConvElmanCell, Conv3DCell):
-    """Elman's recurrent cell with convolutions over three spatial axes.
+    """Elman (simple) recurrent cell with convolutions over three spatial axes.
 
     With * the convolution::
 
@@ -128,16 +128,16 @@ class Conv3DRNNCell(_ConvElmanCell, Conv3DCell):
 
     Args:
         input_shape: Shape of an input without N, in the layout.
-        hidden_channels: Channels of a state.
-        i2h_kernel: Extents of the kernel on the input.
-        h2h_kernel: Odd extents of the kernel on the state, which is padded to keep its extents.
-        i2h_pad: Zeros put before and after each spatial axis of the input.
-        i2h_dilate: Distances between neighbouring elements of the kernel on the input.
-        h2h_dilate: The same of the kernel on the state.
-        i2h_weight_initializer: For the kernel on the input.
-        h2h_weight_initializer: For the kernel on the state.
-        i2h_bias_initializer: For the input's bias.
-        h2h_bias_initializer: For the state's bias.
+        hidden_channels: Number of channels of a state.
+        i2h_kernel: Size of the kernel on the input.
+        h2h_kernel: Size of the kernel on the state, odd; the state is padded to keep its size.
+        i2h_pad: Number of zeros added before and after each spatial axis of the input.
+        i2h_dilate: Dilation of the kernel on the input.
+        h2h_dilate: Dilation of the kernel on the state.
+        i2h_weight_initializer: Initializer of the kernel on the input.
+        h2h_weight_initializer: Initializer of the kernel on the state.
+        i2h_bias_initializer: Initializer of the input's bias.
+        h2h_bias_initializer: Initializer of the state's bias.
         conv_layout: ``"NCDHW"`` or ``"NDHWC"``.
         activation: ``"relu"``, ``"sigmoid"``, ``"softrelu"``, ``"softsign"`` or ``"tanh"``; a
             Block; or a function.
@@ -150,10 +150,10 @@ class Conv3DRNNCell(_ConvElmanCell, Conv3DCell):
 
     Outputs:
         output: h'.
-        states: list of h'.
+        states: list of the new h'.
 
     Raises:
-        ArgumentError: if extents do not fit, ``h2h_kernel`` is even, or for another layout or
+        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
             activation.
 
     References:

@@ -59,16 +59,16 @@ class Conv1DLSTMCell(_ConvLSTMCell, Conv1DCell):
 
     Args:
         input_shape: Shape of an input without N, in the layout.
-        hidden_channels: Channels of a state.
-        i2h_kernel: Extent of the kernel on the input.
-        h2h_kernel: Odd extent of the kernel on the state, which is padded to keep its extents.
-        i2h_pad: Zeros put before and after each spatial axis of the input.
-        i2h_dilate: Distances between neighbouring elements of the kernel on the input.
-        h2h_dilate: The same of the kernel on the state.
-        i2h_weight_initializer: For the kernel on the input.
-        h2h_weight_initializer: For the kernel on the state.
-        i2h_bias_initializer: For the input's bias.
-        h2h_bias_initializer: For the state's bias.
+        hidden_channels: Number of channels of a state.
+        i2h_kernel: Size of the kernel on the input.
+        h2h_kernel: Size of the kernel on the state, odd; the state is padded to keep its size.
+        i2h_pad: Number of zeros added before and after each spatial axis of the input.
+        i2h_dilate: Dilation of the kernel on the input.
+        h2h_dilate: Dilation of the kernel on the state.
+        i2h_weight_initializer: Initializer of the kernel on the input.
+        h2h_weight_initializer: Initializer of the kernel on the state.
+        i2h_bias_initializer: Initializer of the input's bias.
+        h2h_bias_initializer: Initializer of the state's bias.
         conv_layout: ``"NCW"`` or ``"NWC"``.
         activation: ``"relu"``, ``"sigmoid"``, ``"softrelu"``, ``"softsign"`` or ``"tanh"``; a
             Block; or a function.
@@ -84,7 +84,7 @@ class Conv1DLSTMCell(_ConvLSTMCell, Conv1DCell):
         states: list of h' and c'.
 
     Raises:
-        ArgumentError: if extents do not fit, ``h2h_kernel`` is even, or for another layout or
+        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
             activation.
 
     References:
@@ -104,16 +104,16 @@ class Conv2DLSTMCell(_ConvLSTMCell, Conv2DCell):
 
     Args:
         input_shape: Shape of an input without N, in the layout.
-        hidden_channels: Channels of a state.
-        i2h_kernel: Extents of the kernel on the input.
-        h2h_kernel: Odd extents of the kernel on the state, which is padded to keep its extents.
-        i2h_pad: Zeros put before and after each spatial axis of the input.
-        i2h_dilate: Distances between neighbouring elements of the kernel on the input.
-        h2h_dilate: The same of the kernel on the state.
-        i2h_weight_initializer: For the kernel on the input.
-        h2h_weight_initializer: For the kernel on the state.
-        i2h_bias_initializer: For the input's bias.
-        h2h_bias_initializer: For the state's bias.
+        hidden_channels: Number of channels of a state.
+        i2h_kernel: Size of the kernel on the input.
+        h2h_kernel: Size of the kernel on the state, odd; the state is padded to keep its size.
+        i2h_pad: Number of zeros added before and after each spatial axis of the input.
+        i2h_dilate: Dilation of the kernel on the input.
+        h2h_dilate: Dilation of the kernel on the state.
+        i2h_weight_initializer: Initializer of the kernel on the input.
+        h2h_weight_initializer: Initializer of the kernel on the state.
+        i2h_bias_initializer: Initializer of the input's bias.
+        h2h_bias_initializer: Initializer of the state's bias.
         conv_layout: ``"NCHW"`` or ``"NHWC"``.
         activation: ``"relu"``, ``"sigmoid"``, ``"softrelu"``, ``"softsign"`` or ``"tanh"``; a
             Block; or a function.
@@ -129,7 +129,7 @@ class Conv2DLSTMCell(_ConvLSTMCell, Conv2DCell):
         states: list of h' and c'.
 
     Raises:
-        ArgumentError: if extents do not fit, ``h2h_kernel`` is even, or for another layout or
+        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
             activation.
 
     References:
@@ -149,16 +149,16 @@ class Conv3DLSTMCell(_ConvLSTMCell, Conv3DCell):
 
     Args:
         input_shape: Shape of an input without N, in the layout.
-        hidden_channels: Channels of a state.
-        i2h_kernel: Extents of the kernel on the input.
-        h2h_kernel: Odd extents of the kernel on the state, which is padded to keep its extents.
-        i2h_pad: Zeros put before and after each spatial axis of the input.
-        i2h_dilate: Distances between neighbouring elements of the kernel on the input.
-        h2h_dilate: The same of the kernel on the state.
-        i2h_weight_initializer: For the kernel on the input.
-        h2h_weight_initializer: For the kernel on the state.
-        i2h_bias_initializer: For the input's bias.
-        h2h_bias_initializer: For the state's bias.
+        hidden_channels: Number of channels of a state.
+        i2h_kernel: Size of the kernel on the input.
+        h2h_kernel: Size of the kernel on the state, odd; the state is padded to keep its size.
+        i2h_pad: Number of zeros added before and after each spatial axis of the input.
+        i2h_dilate: Dilation of the kernel on the input.
+        h2h_dilate: Dilation of the kernel on the state.
+        i2h_weight_initializer: Initializer of the kernel on the input.
+        h2h_weight_initializer: Initializer of the kernel on the state.
+        i2h_bias_initializer: Initializer of the input's bias.
+        h2h_bias_initializer: Initializer of the state's bias.
         conv_layout: ``"NCDHW"`` or ``"NDHWC"``.
         activation: ``"relu"``, ``"sigmoid"``, ``"softrelu"``, ``"softsign"`` or ``"tanh"``; a
             Block; or a function.
@@ -174,7 +174,7 @@ class Conv3DLSTMCell(_ConvLSTMCell, Conv3DCell):
         states: list of h' and c'.
 
     Raises:
-        ArgumentError: if extents do not fit, ``h2h_kernel`` is even, or for another layout or
+        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
             activation.
 
     References:

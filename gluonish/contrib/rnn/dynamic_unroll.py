@@ -39,7 +39,7 @@ def dynamic_unroll(
 
     Raises:
         ArgumentError: for another layout, or a probability that is not in [0, 1).
-        ArgumentTypeError: if ``inputs`` is no array.
+        ArgumentTypeError: if ``inputs`` is not an array.
         NotSupportedError: in a graph, for a cell that keeps something from step to step.
     """
     _check(cell, inputs, drop_inputs, drop_outputs, layout)

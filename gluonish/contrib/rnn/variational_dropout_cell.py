@@ -32,9 +32,9 @@ class VariationalDropoutCell(ModifierCell):
         states: list like that of the inputs.
 
     Raises:
-        ArgumentError: if a probability is not in [0, 1), or ``base_cell`` is in another modifier.
+        ArgumentError: A probability is not in [0, 1), or ``base_cell`` is in another modifier.
         ArgumentTypeError: if ``base_cell`` is no hybrid cell.
-        ArgumentError: if it is or has a `BidirectionalCell`, and ``drop_states`` is not 0.
+        ArgumentError: It is or has a `BidirectionalCell`, and ``drop_states`` is not 0.
 
     References:
         Y. Gal, Z. Ghahramani, A Theoretically Grounded Application of Dropout in Recurrent Neural

@@ -32,7 +32,7 @@ class SVRGModule(Module):
         update_freq: How many epochs there are from one full gradient to the next.
 
     Raises:
-        ArgumentTypeError: ``update_freq`` is no int.
+        ArgumentTypeError: ``update_freq`` is not an int.
         ArgumentError: It is not positive.
 
     References:

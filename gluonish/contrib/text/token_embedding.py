@@ -115,7 +115,7 @@ class TokenEmbedding(Vocabulary):
             new_vectors: Shape (tokens, vec_len), or (vec_len,) for a single token.
 
         Raises:
-            ArgumentTypeError: ``new_vectors`` is no NDArray.
+            ArgumentTypeError: ``new_vectors`` is not an NDArray.
             ArgumentError: A token is unknown, or the shape is another.
         """
         who = f"{type(self).__name__}.update_token_vectors"

@@ -57,8 +57,8 @@ def read_vectors(
         length = length or len(fields)
         if len(fields) != length:
             raise FileFormatError(
-                f"{where}: expected {length} elements of token {token!r} as of those before, got "
-                f"{len(fields)}"
+                f"{where}: expected {length} elements for token {token!r}, as many as for the "
+                f"tokens before it, got {len(fields)}"
             )
         vector = _numbers(fields, where, token)
         if token == unknown_token:

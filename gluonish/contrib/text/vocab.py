@@ -72,7 +72,7 @@ class Vocabulary:
             pairs = sorted(counter.items(), key=lambda pair: (-pair[1], pair[0]))
         except TypeError as error:
             raise ArgumentTypeError(
-                f"Vocabulary: expected tokens that can be put in order, got others ({error})"
+                f"Vocabulary: expected tokens that can be sorted, got some that cannot ({error})"
             ) from error
         frequent = [
             token for token, n in pairs if n >= min_freq and token not in self._token_to_idx

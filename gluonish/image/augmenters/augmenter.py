@@ -34,12 +34,12 @@ def plain_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 class Augmenter:
-    """Base of what changes an image: call it with one.
+    """Base class of image augmenters; call it with an image.
 
-    A subclass of a program overrides ``__call__``, which takes and returns an NDArray.
+    A custom augmenter overrides ``__call__``, which takes and returns an NDArray.
 
     Args:
-        **kwargs: What `dumps` tells of it.
+        **kwargs: The constructor's arguments, for `dumps`.
 
     Inputs:
         src: (height, width, channels): an NDArray, or a NumPy array, and then so is the output.
@@ -52,14 +52,14 @@ class Augmenter:
         self._kwargs = plain_arguments(kwargs)
 
     def dumps(self) -> Any:
-        """Return the class's name and the arguments, as JSON."""
+        """Return the class's name and its arguments as JSON."""
         return json.dumps([type(self).__name__.lower(), self._kwargs])
 
     def __call__(self, src: Any) -> Any:
         """Return the changed image.
 
         Raises:
-            ArgumentTypeError: ``src`` is no array.
+            ArgumentTypeError: ``src`` is not an array.
         """
         name = type(self).__name__
         if isinstance(src, np.ndarray):
@@ -105,7 +105,7 @@ def chosen_augmenters(
     Args:
         name: The iterator, for errors.
         make: Makes them of ``data_shape`` and keywords.
-        data_shape: Channels, height and width of what they make.
+        data_shape: Shape (channels, height, width) of the resulting images.
         aug_list: Those that are given; None for none.
         keywords: Those of ``make``; none where there is a list.
 
@@ -127,10 +127,10 @@ def _dumped(augmenters: list[Any]) -> list[Any]:
 
 
 class SequentialAug(Augmenter):
-    """Augmenters one after the other.
+    """Apply augmenters one after the other.
 
     Args:
-        ts: A list of them.
+        ts: List of the augmenters.
 
     Raises:
         ArgumentTypeError: ``ts`` is none.
@@ -141,7 +141,7 @@ class SequentialAug(Augmenter):
         self.ts = augmenter_list(type(self).__name__, ts)
 
     def dumps(self) -> list[Any]:
-        """Return the class's name and what the augmenters tell."""
+        """Return the class's name and the `dumps` of its augmenters."""
         return [type(self).__name__.lower(), _dumped(self.ts)]
 
     def _change(self, image: Array) -> Array:
@@ -151,10 +151,10 @@ class SequentialAug(Augmenter):
 
 
 class RandomOrderAug(Augmenter):
-    """Augmenters in random order, which is drawn from `random` for each image.
+    """Apply augmenters in random order, drawn from Python's `random` for each image.
 
     Args:
-        ts: A list of them.
+        ts: List of the augmenters.
 
     Raises:
         ArgumentTypeError: ``ts`` is none.
@@ -165,7 +165,7 @@ class RandomOrderAug(Augmenter):
         self.ts = augmenter_list(type(self).__name__, ts)
 
     def dumps(self) -> list[Any]:
-        """Return the class's name and what the augmenters tell."""
+        """Return the class's name and the `dumps` of its augmenters."""
         return [type(self).__name__.lower(), _dumped(self.ts)]
 
     def _change(self, image: Array) -> Array:

@@ -16,7 +16,7 @@ def checked_amount(name: str, word: str, amount: float) -> float:
     """Return an amount, a number of at least 0.
 
     Raises:
-        ArgumentTypeError: It is no number.
+        ArgumentTypeError: It is not a number.
         ArgumentError: It is below 0, or not finite.
     """
     if isinstance(amount, bool) or not isinstance(amount, int | float | np.number):
@@ -30,7 +30,7 @@ def checked_probability(name: str, word: str, probability: float) -> float:
     """Return a probability.
 
     Raises:
-        ArgumentTypeError: It is no number.
+        ArgumentTypeError: It is not a number.
         ArgumentError: It is not from 0 to 1.
     """
     if not isinstance(probability, int | float | np.number):
@@ -44,7 +44,7 @@ def checked_extents(name: str, extents: Any) -> None:
     """Check extents in pixels.
 
     Raises:
-        ArgumentTypeError: One is no whole number.
+        ArgumentTypeError: One is not a whole number.
         ArgumentError: One is below 1.
     """
     for extent in extents:

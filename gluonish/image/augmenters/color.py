@@ -73,13 +73,13 @@ def _check_channels(name: str, image: Array) -> None:
 
 
 class BrightnessJitterAug(Augmenter):
-    """Multiply an image by a random factor.
+    """Change the brightness: multiply the image by a random factor.
 
     Args:
         brightness: The factor is drawn from [1 - brightness, 1 + brightness].
 
     Raises:
-        ArgumentTypeError: ``brightness`` is no number.
+        ArgumentTypeError: ``brightness`` is not a number.
         ArgumentError: It is below 0.
     """
 
@@ -93,13 +93,13 @@ class BrightnessJitterAug(Augmenter):
 
 
 class ContrastJitterAug(Augmenter):
-    """Multiply an image's distance from its mean gray by a random factor.
+    """Change the contrast: scale the distance from the image's mean gray by a random factor.
 
     Args:
         contrast: The factor is drawn from [1 - contrast, 1 + contrast].
 
     Raises:
-        ArgumentTypeError: ``contrast`` is no number.
+        ArgumentTypeError: ``contrast`` is not a number.
         ArgumentError: It is below 0.
     """
 
@@ -114,13 +114,13 @@ class ContrastJitterAug(Augmenter):
 
 
 class SaturationJitterAug(Augmenter):
-    """Multiply each pixel's distance from its gray by a random factor.
+    """Change the saturation: scale each pixel's distance from its gray by a random factor.
 
     Args:
         saturation: The factor is drawn from [1 - saturation, 1 + saturation].
 
     Raises:
-        ArgumentTypeError: ``saturation`` is no number.
+        ArgumentTypeError: ``saturation`` is not a number.
         ArgumentError: It is below 0.
     """
 
@@ -135,7 +135,7 @@ class SaturationJitterAug(Augmenter):
 
 
 class HueJitterAug(Augmenter):
-    """Turn the colours of an image by a random angle, in the plane of the YIQ space.
+    """Change the hue: rotate the colors by a random angle in the YIQ color space.
 
     Args:
         hue: The angle is drawn from [-hue, hue], in half turns.
@@ -146,7 +146,7 @@ class HueJitterAug(Augmenter):
         ityiq: (3, 3), and back.
 
     Raises:
-        ArgumentTypeError: ``hue`` is no number.
+        ArgumentTypeError: ``hue`` is not a number.
         ArgumentError: It is below 0.
     """
 
@@ -166,7 +166,7 @@ class HueJitterAug(Augmenter):
 
 
 class ColorJitterAug(RandomOrderAug):
-    """Change brightness, contrast and saturation by up to some amounts, in random order.
+    """Change brightness, contrast and saturation at random, in random order.
 
     Args:
         brightness: See `BrightnessJitterAug`; 0 for no change.
@@ -174,7 +174,7 @@ class ColorJitterAug(RandomOrderAug):
         saturation: See `SaturationJitterAug`; 0 for no change.
 
     Raises:
-        ArgumentTypeError: An amount is no number.
+        ArgumentTypeError: An amount is not a number.
         ArgumentError: It is below 0.
     """
 
@@ -191,15 +191,15 @@ class ColorJitterAug(RandomOrderAug):
 
 
 class LightingAug(Augmenter):
-    """Add light of a random amount in each of three colours, drawn from NumPy's generator.
+    """Add random light along principal color components (PCA noise), from NumPy's generator.
 
     Args:
-        alphastd: Standard deviation of the amounts.
-        eigval: 3 numbers: how strong each colour is.
-        eigvec: (3, 3): the colours, in its columns.
+        alphastd: Standard deviation of the amount along each component.
+        eigval: (3,), eigenvalues of the components.
+        eigvec: (3, 3), eigenvectors (the components) as columns.
 
     Raises:
-        ArgumentTypeError: ``alphastd`` is no number.
+        ArgumentTypeError: ``alphastd`` is not a number.
         ArgumentError: It is below 0, or ``eigval`` or ``eigvec`` has another shape.
     """
 
@@ -223,7 +223,7 @@ class LightingAug(Augmenter):
 
 
 class ColorNormalizeAug(Augmenter):
-    """Take a mean from an image of floats, and divide it by a deviation.
+    """Normalize a float image: subtract a mean, and divide by a standard deviation.
 
     Args:
         mean: A number for each channel, or one for all; None for 0.
@@ -278,17 +278,17 @@ def _numbers(word: str, given: Any) -> NDArray:
 
 
 class RandomGrayAug(Augmenter):
-    """Make an image gray, with a probability.
+    """Convert an image to gray with a given probability.
 
     Args:
-        p: The probability, drawn from `random`.
+        p: The probability; random numbers come from Python's `random`.
 
     Attributes:
         p: The argument.
         mat: (3, 3), what pixels are multiplied by.
 
     Raises:
-        ArgumentTypeError: ``p`` is no number.
+        ArgumentTypeError: ``p`` is not a number.
         ArgumentError: It is not from 0 to 1.
     """
 
@@ -306,7 +306,7 @@ class RandomGrayAug(Augmenter):
 
 
 class CastAug(Augmenter):
-    """Change an image's dtype.
+    """Convert an image to a dtype.
 
     Args:
         typ: The dtype.

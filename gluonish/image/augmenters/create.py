@@ -54,24 +54,24 @@ def CreateAugmenter(
     rand_gray: float = 0,
     inter_method: int = 2,
 ) -> list[Augmenter]:
-    """Return a list of augmenters, which make float32 images of one size.
+    """Create a list of standard augmenters, which make float32 images of one size.
 
     Args:
-        data_shape: Channels, height and width of what they make.
-        resize: Length of the shorter side before the image is cut; 0 for the one that it has.
-        rand_crop: Whether to cut at a random place, not in the middle.
-        rand_resize: Whether to cut regions of random size, from 0.08 of the area, and of random
-            proportions, from 3/4 to 4/3; goes with ``rand_crop``.
-        rand_mirror: Whether to exchange left and right of half of the images.
-        mean: What is taken from the pixels: 1 or 3 numbers, or True for ImageNet's.
-        std: What they are divided by then: 1 or 3 numbers, or True for ImageNet's.
+        data_shape: Shape (channels, height, width) of the resulting images.
+        resize: Resize the shorter side to this length before cropping; 0 does not resize.
+        rand_crop: Whether to crop at a random position, instead of the center.
+        rand_resize: Whether to crop regions of random area (at least 8 %) and random aspect ratio
+            (3/4 to 4/3); needs ``rand_crop``.
+        rand_mirror: Whether to flip images left to right with probability 1/2.
+        mean: Mean to subtract: 1 or 3 numbers, or True for ImageNet's.
+        std: Standard deviation to divide by: 1 or 3 numbers, or True for ImageNet's.
         brightness: See `BrightnessJitterAug`.
         contrast: See `ContrastJitterAug`.
         saturation: See `SaturationJitterAug`.
         hue: See `HueJitterAug`.
-        pca_noise: Standard deviation of light that is added; see `LightingAug`.
-        rand_gray: Probability that an image becomes gray.
-        inter_method: How to resample, as for `imresize`.
+        pca_noise: Standard deviation of PCA noise; see `LightingAug`.
+        rand_gray: Probability of converting an image to gray.
+        inter_method: Interpolation method, as for `imresize`.
 
     Raises:
         ArgumentTypeError: An argument is of the wrong type.

@@ -36,14 +36,14 @@ def _pixels(name: str, size: Size) -> Size:
 
 
 class ResizeAug(Augmenter):
-    """Resample an image until its shorter side has a length.
+    """Resize an image so that its shorter side has a given length.
 
     Args:
         size: The length, in pixels.
-        interp: How to resample, as for `imresize`.
+        interp: Interpolation method, as for `imresize`.
 
     Raises:
-        ArgumentTypeError: ``size`` is no whole number.
+        ArgumentTypeError: ``size`` is not a whole number.
         ArgumentError: It is below 1.
     """
 
@@ -59,14 +59,14 @@ class ResizeAug(Augmenter):
 
 
 class ForceResizeAug(Augmenter):
-    """Resample an image to a size, whatever its proportions are.
+    """Resize an image to a given size, changing its aspect ratio.
 
     Args:
         size: Width and height, in pixels.
-        interp: How to resample, as for `imresize`.
+        interp: Interpolation method, as for `imresize`.
 
     Raises:
-        ArgumentTypeError: ``size`` is no pair of whole numbers.
+        ArgumentTypeError: ``size`` is not a pair of whole numbers.
         ArgumentError: One is below 1.
     """
 
@@ -82,14 +82,14 @@ class ForceResizeAug(Augmenter):
 
 
 class RandomCropAug(Augmenter):
-    """Cut a region of random place out of an image; see `random_crop`.
+    """Crop a region at a random position; see `random_crop`.
 
     Args:
         size: Width and height, in pixels.
-        interp: How to resample where the image is too small, as for `imresize`.
+        interp: Interpolation method for images that are too small, as for `imresize`.
 
     Raises:
-        ArgumentTypeError: ``size`` is no pair of whole numbers.
+        ArgumentTypeError: ``size`` is not a pair of whole numbers.
         ArgumentError: One is below 1.
     """
 
@@ -104,14 +104,14 @@ class RandomCropAug(Augmenter):
 
 
 class CenterCropAug(Augmenter):
-    """Cut the middle out of an image; see `center_crop`.
+    """Crop the center of an image; see `center_crop`.
 
     Args:
         size: Width and height, in pixels.
-        interp: How to resample where the image is too small, as for `imresize`.
+        interp: Interpolation method for images that are too small, as for `imresize`.
 
     Raises:
-        ArgumentTypeError: ``size`` is no pair of whole numbers.
+        ArgumentTypeError: ``size`` is not a pair of whole numbers.
         ArgumentError: One is below 1.
     """
 
@@ -126,16 +126,15 @@ class CenterCropAug(Augmenter):
 
 
 class RandomSizedCropAug(Augmenter):
-    """Cut a region of random place, area and proportions out of an image, and resample it.
+    """Crop a region of random position, area and aspect ratio, and resize it.
 
     See `random_size_crop`.
 
     Args:
         size: Width and height of the result, in pixels.
-        area: The region's share of the image's area: least and largest; the largest is 1 where a
-            number is given.
-        ratio: Least and largest ratio of width to height.
-        interp: How to resample, as for `imresize`.
+        area: Range of the region's share of the image's area: (least, largest), or the least alone.
+        ratio: Range (least, largest) of the aspect ratio, width to height.
+        interp: Interpolation method, as for `imresize`.
         **kwargs: ``min_area``, an older name for ``area``.
 
     Raises:
@@ -189,13 +188,13 @@ def _check_range(word: str, limits: Any) -> None:
 
 
 class HorizontalFlipAug(Augmenter):
-    """Exchange left and right of an image, with a probability.
+    """Flip an image left to right with a given probability.
 
     Args:
-        p: The probability, drawn from `random`.
+        p: The probability; random numbers come from Python's `random`.
 
     Raises:
-        ArgumentTypeError: ``p`` is no number.
+        ArgumentTypeError: ``p`` is not a number.
         ArgumentError: It is not from 0 to 1.
     """
 

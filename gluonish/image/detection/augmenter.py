@@ -22,13 +22,13 @@ __all__ = [
 
 
 class DetAugmenter:
-    """Base of what changes an image and the boxes on it: call it with both.
+    """Base class of augmenters for object detection; call it with an image and its boxes.
 
     A subclass of a program overrides ``__call__``, which takes and returns an NDArray and a NumPy
     array.
 
     Args:
-        **kwargs: What `dumps` tells of it.
+        **kwargs: The constructor's arguments, for `dumps`.
 
     Inputs:
         src: (height, width, channels): an NDArray, or a NumPy array, and then so is the output.
@@ -44,14 +44,14 @@ class DetAugmenter:
         self._kwargs = plain_arguments(kwargs)
 
     def dumps(self) -> Any:
-        """Return the class's name and the arguments, as JSON."""
+        """Return the class's name and its arguments as JSON."""
         return json.dumps([type(self).__name__.lower(), self._kwargs])
 
     def __call__(self, src: Any, label: Any) -> tuple[Any, Array]:
         """Return the changed image, and its boxes.
 
         Raises:
-            ArgumentTypeError: ``src`` or ``label`` is no array.
+            ArgumentTypeError: ``src`` or ``label`` is not an array.
             ArgumentError: ``label`` has other axes.
         """
         name = type(self).__name__
@@ -83,10 +83,10 @@ def augmented_with_boxes(augmenter: Any, image: Array, boxes: Array) -> tuple[Ar
 
 
 class DetBorrowAug(DetAugmenter):
-    """An augmenter of images that leaves boxes where they are.
+    """Apply an image augmenter that does not affect the boxes.
 
     Args:
-        augmenter: It must not move pixels, unless in proportion.
+        augmenter: The augmenter; it must not move pixels, except for resizing.
 
     Raises:
         ArgumentTypeError: ``augmenter`` is no `Augmenter`.
@@ -101,7 +101,7 @@ class DetBorrowAug(DetAugmenter):
         self.augmenter = augmenter
 
     def dumps(self) -> list[Any]:
-        """Return the class's name and what the augmenter tells."""
+        """Return the class's name and the `dumps` of its augmenter."""
         return [type(self).__name__.lower(), self.augmenter.dumps()]
 
     def _change(self, image: Array, boxes: Array) -> tuple[Array, Array]:
@@ -109,18 +109,18 @@ class DetBorrowAug(DetAugmenter):
 
 
 class DetRandomSelectAug(DetAugmenter):
-    """One of several augmenters, drawn from `random` for each image, or none of them.
+    """Apply one of several augmenters, chosen at random for each image, or none.
 
     Args:
         aug_list: A list of `DetAugmenter`, or one.
-        skip_prob: Probability of none.
+        skip_prob: Probability of applying none.
 
     Attributes:
         aug_list: A list of `DetAugmenter`.
         skip_prob: The argument; 1 where the list is empty.
 
     Raises:
-        ArgumentTypeError: There are others in the list, or ``skip_prob`` is no number.
+        ArgumentTypeError: There are others in the list, or ``skip_prob`` is not a number.
         ArgumentError: ``skip_prob`` is not from 0 to 1.
     """
 
@@ -140,7 +140,7 @@ class DetRandomSelectAug(DetAugmenter):
         self.skip_prob = skip_prob if found else 1
 
     def dumps(self) -> list[Any]:
-        """Return the class's name and what the augmenters tell."""
+        """Return the class's name and the `dumps` of its augmenters."""
         return [type(self).__name__.lower(), [part.dumps() for part in self.aug_list]]
 
     def _change(self, image: Array, boxes: Array) -> tuple[Array, Array]:
@@ -151,13 +151,13 @@ class DetRandomSelectAug(DetAugmenter):
 
 
 class DetHorizontalFlipAug(DetAugmenter):
-    """Exchange left and right of an image and of its boxes, with a probability.
+    """Flip an image and its boxes left to right with a given probability.
 
     Args:
-        p: The probability, drawn from `random`.
+        p: The probability; random numbers come from Python's `random`.
 
     Raises:
-        ArgumentTypeError: ``p`` is no number.
+        ArgumentTypeError: ``p`` is not a number.
         ArgumentError: It is not from 0 to 1.
     """
 

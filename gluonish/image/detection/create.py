@@ -33,18 +33,18 @@ def CreateMultiRandCropAugmenter(
     max_attempts: int | Sequence[int] = 50,
     skip_prob: float = 0,
 ) -> DetRandomSelectAug:
-    """Return an augmenter that cuts images in one of several ways, drawn for each.
+    """Create an augmenter that crops each image in one of several ways, chosen at random.
 
     See `DetRandomCropAug` for the arguments. A list of one has a value for each way; what is no
     list, or a list of one value, holds for all.
 
     Args:
-        min_object_covered: What must be seen of each object.
-        aspect_ratio_range: Least and largest ratio of width to height.
-        area_range: Least and largest share of the image's area.
-        min_eject_coverage: What an object must have more of to stay.
-        max_attempts: How many regions are drawn at most.
-        skip_prob: Probability that an image stays as it is.
+        min_object_covered: Least share of each object's area that a crop must contain.
+        aspect_ratio_range: Range (least, largest) of the aspect ratio, width to height.
+        area_range: Range (least, largest) of the crop's share of the image's area.
+        min_eject_coverage: Objects with no more than this share of their area left are removed.
+        max_attempts: Largest number of regions to try.
+        skip_prob: Probability of leaving an image unchanged.
 
     Raises:
         ArgumentError: Lists have different lengths, or a value is out of range.
@@ -97,29 +97,29 @@ def CreateDetAugmenter(
     max_attempts: int | Sequence[int] = 50,
     pad_val: float | Sequence[float] = (127, 127, 127),
 ) -> list[DetAugmenter]:
-    """Return a list of augmenters, which make float32 images of one size, and their boxes.
+    """Create a list of standard augmenters for images with boxes, of one size and float32.
 
     Args:
-        data_shape: Channels, height and width of what they make.
-        resize: Length of the shorter side at the beginning; 0 for the one that it has.
-        rand_crop: Probability that an image is cut; see `CreateMultiRandCropAugmenter`.
-        rand_pad: Probability that it is put on a larger canvas; see `DetRandomPadAug`.
-        rand_gray: Probability that an image becomes gray.
-        rand_mirror: Whether to exchange left and right of half of the images.
-        mean: What is taken from the pixels: 1 or 3 numbers, or True for ImageNet's.
-        std: What they are divided by then: 1 or 3 numbers, or True for ImageNet's.
+        data_shape: Shape (channels, height, width) of the resulting images.
+        resize: Resize the shorter side to this length first; 0 does not resize.
+        rand_crop: Probability of cropping an image; see `CreateMultiRandCropAugmenter`.
+        rand_pad: Probability of padding it; see `DetRandomPadAug`.
+        rand_gray: Probability of converting an image to gray.
+        rand_mirror: Whether to flip images left to right with probability 1/2.
+        mean: Mean to subtract: 1 or 3 numbers, or True for ImageNet's.
+        std: Standard deviation to divide by: 1 or 3 numbers, or True for ImageNet's.
         brightness: See `BrightnessJitterAug`.
         contrast: See `ContrastJitterAug`.
         saturation: See `SaturationJitterAug`.
-        pca_noise: Standard deviation of light that is added; see `LightingAug`.
+        pca_noise: Standard deviation of PCA noise; see `LightingAug`.
         hue: See `HueJitterAug`.
-        inter_method: How to resample, as for `imresize`.
-        min_object_covered: What must be seen of each object of an image that is cut.
+        inter_method: Interpolation method, as for `imresize`.
+        min_object_covered: Least share of each object's area that a crop must contain.
         aspect_ratio_range: Least and largest ratio of width to height, of regions and canvases.
         area_range: Least and largest share of the image's area, of regions; of a canvas from 1 on.
-        min_eject_coverage: What an object must have more of to stay.
-        max_attempts: How many regions or canvases are drawn at most.
-        pad_val: Colour of a canvas.
+        min_eject_coverage: Objects with no more than this share of their area left are removed.
+        max_attempts: Largest number of crops or paddings to try.
+        pad_val: Color of the padding.
 
     Raises:
         ArgumentTypeError: An argument is of the wrong type.

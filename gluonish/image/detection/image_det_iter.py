@@ -31,19 +31,19 @@ class ImageDetIter(ImageIter):
     area are left out. A batch has rows of -1 where an image has fewer objects than another.
 
     Args:
-        batch_size: Images in a batch.
+        batch_size: Number of images in a batch.
         data_shape: Channels (3), height and width of the images in a batch.
-        path_imgrec: File of records.
+        path_imgrec: Path of a ``.rec`` file.
         path_imglist: Path of a ``.lst`` file.
-        path_root: Folder that the paths on a list are relative to; the current one by default.
-        path_imgidx: Index of the records, which shuffling and parts need.
-        shuffle: Whether every epoch has another order, drawn from `random`.
-        part_index: Which part of the images to give, for several workers.
-        num_parts: How many parts there are, of equal lengths.
+        path_root: Folder that paths in the list are relative to; the current one by default.
+        path_imgidx: Path of the ``.idx`` file, needed to shuffle or for parts.
+        shuffle: Whether to shuffle the images before each epoch, by Python's `random`.
+        part_index: Index of the part of the images to use, for several workers.
+        num_parts: Number of parts, of equal length.
         aug_list: A list of `DetAugmenter`; by default what `CreateDetAugmenter` makes of
             ``data_shape`` and the other keywords.
         imglist: A list of ``[label, path]``.
-        data_name: Name of the images in ``provide_data``.
+        data_name: Name of the data in ``provide_data``.
         label_name: Name of the labels in ``provide_label``.
         last_batch_handle: See `ImageIter`.
         **kwargs: Of `CreateDetAugmenter`.
@@ -197,7 +197,7 @@ class ImageDetIter(ImageIter):
             label_shape: Objects, not fewer than now, and values of each, as now; None likewise.
 
         Raises:
-            ArgumentTypeError: A shape is no tuple of whole numbers.
+            ArgumentTypeError: A shape is not a tuple of whole numbers.
             ArgumentError: It is none that is possible.
         """
         if data_shape is not None:
@@ -227,7 +227,7 @@ class ImageDetIter(ImageIter):
         """Check a shape of labels for `reshape`.
 
         Raises:
-            ArgumentTypeError: It is no pair of whole numbers.
+            ArgumentTypeError: It is not a pair of whole numbers.
             ArgumentError: It has fewer objects than now, or another number of values.
         """
         name = type(self).__name__
@@ -260,7 +260,7 @@ class ImageDetIter(ImageIter):
             ``it``.
 
         Raises:
-            ArgumentTypeError: ``it`` is no ImageDetIter.
+            ArgumentTypeError: ``it`` is not an ImageDetIter.
             ArgumentError: Their objects have different numbers of values.
         """
         name = type(self).__name__

@@ -35,7 +35,7 @@ def checked_attempts(name: str, max_attempts: int) -> int:
     """Return a number of attempts.
 
     Raises:
-        ArgumentTypeError: It is no whole number.
+        ArgumentTypeError: It is not a whole number.
     """
     if isinstance(max_attempts, bool) or not isinstance(max_attempts, int):
         raise ArgumentTypeError(

@@ -24,7 +24,7 @@ _BELOW_HALF = 0.4999999  # rounds to nearest, a half down, when a fraction is cu
 
 
 class DetRandomCropAug(DetAugmenter):
-    """Cut a random region out of an image, in which enough of its objects is left.
+    """Crop a random region of an image that contains enough of its objects.
 
     Regions are drawn from `random` until one is good; the image stays as it is where none is. Boxes
     are cut with the image, and those of which too little is left are taken out.
@@ -36,7 +36,7 @@ class DetRandomCropAug(DetAugmenter):
             for just one.
         area_range: Least and largest share of the image's area, likewise.
         min_eject_coverage: Share of its area of which an object must have more to stay.
-        max_attempts: How many regions are drawn at most.
+        max_attempts: Largest number of regions to try.
 
     Attributes:
         enabled: True. (MXNet means to switch the augmenter off where a range ends before it begins,

@@ -26,7 +26,7 @@ _BELOW_HALF = 0.499999  # rounds to nearest, a half down, when a fraction is cut
 
 
 class DetRandomPadAug(DetAugmenter):
-    """Put an image at a random place of a larger canvas of one colour, and its boxes with it.
+    """Pad an image: put it at a random position of a larger canvas, with its boxes.
 
     Sizes are drawn from `random` until the canvas is larger than the image; the image stays as it
     is where none is.

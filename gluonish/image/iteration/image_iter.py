@@ -50,23 +50,23 @@ class ImageIter(DataIter):
     filled with its own samples.
 
     Args:
-        batch_size: Images in a batch.
+        batch_size: Number of images in a batch.
         data_shape: Channels (3), height and width of the images in a batch.
-        label_width: Labels of each image; one label of an image fills several.
-        path_imgrec: File of records.
+        label_width: Number of labels of each image.
+        path_imgrec: Path of a ``.rec`` file.
         path_imglist: Path of a ``.lst`` file; with ``path_imgrec`` and an index its labels, by key,
             stand for those of the records.
-        path_root: Folder that the paths on a list are relative to; the current one by default.
-        path_imgidx: Index of the records, which shuffling and parts need.
-        shuffle: Whether every epoch has another order, drawn from `random`.
-        part_index: Which part of the images to give, for several workers.
+        path_root: Folder that paths in the list are relative to; the current one by default.
+        path_imgidx: Path of the ``.idx`` file, needed to shuffle or for parts.
+        shuffle: Whether to shuffle the images before each epoch, by Python's `random`.
+        part_index: Index of the part of the images to use, for several workers.
         num_parts: How many parts there are. They have equal lengths; what is left over, fewer than
             ``num_parts``, is in none.
         aug_list: Augmenters, or what else takes an NDArray and returns one; by default what
             `CreateAugmenter` makes of ``data_shape`` and the other keywords.
         imglist: A list of ``[label, path]`` or ``[label, label, ..., path]``, where a label may be
             a list.
-        data_name: Name of the images in ``provide_data``.
+        data_name: Name of the data in ``provide_data``.
         label_name: Name of the labels in ``provide_label``.
         dtype: Of the labels: float32, float64, int32 or int64. (In MXNet batches have float32 in
             any case.)
@@ -328,7 +328,7 @@ class ImageIter(DataIter):
         """Check the shape of images in a batch.
 
         Raises:
-            ArgumentTypeError: It is no tuple of three whole numbers.
+            ArgumentTypeError: It is not a tuple of three whole numbers.
             ArgumentError: There are not 3 channels, or a side is below 1.
         """
         check_image_shape(type(self).__name__, data_shape)

@@ -79,7 +79,7 @@ def checked_batch_size(name: str, batch_size: int) -> int:
     """Return a number of samples in a batch.
 
     Raises:
-        ArgumentTypeError: It is no whole number.
+        ArgumentTypeError: It is not a whole number.
         ArgumentError: It is below 1.
     """
     if isinstance(batch_size, bool) or not isinstance(batch_size, int | np.integer):
@@ -105,7 +105,7 @@ def check_image_shape(name: str, data_shape: Any) -> None:
     """Check the shape of images in a batch.
 
     Raises:
-        ArgumentTypeError: It is no tuple of whole numbers.
+        ArgumentTypeError: It is not a tuple of whole numbers.
         ArgumentError: It is not (3, height, width), or a side is below 1.
     """
     whole = isinstance(data_shape, tuple | list) and all(

@@ -37,19 +37,19 @@ class ImageDetRecordIter(MXDataIter):
         path_imgrec: Path of the record file, or of several, or of a folder: see `input_files`.
         path_imglist: Path of lists whose labels count instead of those in the records.
         data_shape: (channels, height, width) of a sample; 1, 3 or 4 channels, red first.
-        batch_size: Samples in a batch.
+        batch_size: Number of samples in a batch.
         label_width: Numbers in each label; -1 for any.
         label_pad_width: Numbers that a label is filled up to at least; 0 for those of the widest.
         label_pad_value: What it is filled with.
         preprocess_threads: Threads that decode and augment; no more than there are cores.
         verbose: Whether to log the file and the number of threads.
-        prefetch_buffer: Batches made ahead.
+        prefetch_buffer: Number of batches to load ahead.
         shuffle: Whether each pass has an order of its own.
         shuffle_chunk_size: Megabytes that are shuffled together, in an order drawn from
             ``shuffle_chunk_seed``; 0 for all.
         seed: What orders and augmentation are drawn from.
-        num_parts: How many workers share the file.
-        part_index: Which of them this is, from 0.
+        num_parts: Number of parts that the data are divided into, for several workers.
+        part_index: Index of the part to use, from 0.
         round_batch: Whether the last batch is filled from the next pass, which then begins behind.
         resize: Length of the shorter side before all else, in pixels.
         rand_pad_prob: Share of images that are put within a larger one of ``fill_value``, by up to

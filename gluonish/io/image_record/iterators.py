@@ -25,7 +25,7 @@ __all__ = [
 
 
 class ImageRecordIter(MXDataIter):
-    """Batches of the images in a record file, decoded and augmented in threads.
+    """Iterates over the images of a record file in batches, decoded and augmented by threads.
 
     An image is resized (``resize``), mapped (rotation, shear, scale, proportions), padded, cut to
     ``data_shape`` (or resampled to it), changed in its colours, mirrored and normalized to
@@ -43,18 +43,18 @@ class ImageRecordIter(MXDataIter):
             records, else of bytes.
         path_imglist: Path of lists whose labels count instead of those in the records.
         data_shape: (channels, height, width) of a sample; 1, 3 or 4 channels, red first.
-        batch_size: Samples in a batch.
+        batch_size: Number of samples in a batch.
         label_width: Labels of an image.
         preprocess_threads: Threads that decode and augment; no more than there are cores.
         verbose: Whether to log the file and the number of threads.
-        prefetch_buffer: Batches made ahead.
+        prefetch_buffer: Number of batches to load ahead.
         shuffle: Whether each pass has an order of its own; without an index the heads of all
             records are read first.
         shuffle_chunk_size: Megabytes that are shuffled together, in an order drawn from
             ``shuffle_chunk_seed``; 0 for all.
         seed: What orders are drawn from; and augmentation, where ``seed_aug`` is None.
-        num_parts: How many workers share the file.
-        part_index: Which of them this is, from 0.
+        num_parts: Number of parts that the data are divided into, for several workers.
+        part_index: Index of the part to use, from 0.
         round_batch: Whether the last batch is filled from the next pass, which then begins behind.
         resize: Length of the shorter side, in pixels.
         rand_crop: Whether the region is anywhere rather than in the middle.
@@ -137,7 +137,7 @@ def _source(
 
 
 class ImageRecordUInt8Iter(ImageRecordIter):
-    """`ImageRecordIter` of bytes, 0 to 255, which are not mirrored and not normalized."""
+    """`ImageRecordIter` with uint8 pixels, 0 to 255, not mirrored and not normalized."""
 
     _schema = BYTES_SCHEMA
     _dtype = np.uint8
@@ -145,7 +145,7 @@ class ImageRecordUInt8Iter(ImageRecordIter):
 
 
 class ImageRecordInt8Iter(ImageRecordIter):
-    """`ImageRecordIter` of signed bytes, 0 to 127, which brighter pixels are too."""
+    """`ImageRecordIter` with int8 pixels, limited to 127."""
 
     _schema = BYTES_SCHEMA
     _dtype = np.int8
@@ -153,8 +153,8 @@ class ImageRecordInt8Iter(ImageRecordIter):
 
 
 class ImageRecordIter_v1(ImageRecordIter):
-    """`ImageRecordIter` under the name of its former version."""
+    """`ImageRecordIter` under an older name."""
 
 
 class ImageRecordUInt8Iter_v1(ImageRecordUInt8Iter):
-    """`ImageRecordUInt8Iter` under the name of its former version."""
+    """`ImageRecordUInt8Iter` under an older name."""

@@ -51,8 +51,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from gluonish.core.aside import aside
 from gluonish.core.config import changes
+from gluonish.core.helper_thread import in_helper_thread
 from gluonish.core.turn import Turn
 from gluonish.kernels import (
     openmp,
@@ -217,7 +217,7 @@ def compile_assembly(name: str, text: Callable[[], str]) -> CompiledKernel:
 def _find(key: _Key, write: Callable[[], Lowered]) -> CompiledKernel:
     kernel = _kernels.get(key)
     if kernel is None:
-        kernel = aside(lambda: _make(key, write))
+        kernel = in_helper_thread(lambda: _make(key, write))
     if isinstance(kernel, KernelError):
         raise kernel
     return kernel

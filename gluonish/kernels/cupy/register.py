@@ -1,7 +1,4 @@
-"""The CuPy back end made known: importing this registers GPU contexts.
-
-CuPy itself is imported when a GPU is first asked for.
-"""
+"""The kernels of the CuPy back end, and what it lends to reference kernels."""
 
 from collections.abc import Callable
 
@@ -20,10 +17,10 @@ from gluonish.ops.leaky_relu import GELU_BACKWARD, LEAKY_RELU
 from gluonish.ops.linalg.matrix_product import NPI_MATMUL
 from gluonish.ops.matmul import BATCH_DOT, DOT, LINALG_GEMM2
 from gluonish.ops.registry import Operator
-from gluonish.ops.support.philox import hang_words
-from gluonish.ops.support.product import hang_products
+from gluonish.ops.support.philox import set_device_words
+from gluonish.ops.support.product import set_device_products
 
-__all__ = ["KERNELS"]
+__all__ = ["KERNELS", "serve_reference_kernels"]
 
 
 def _fast(name: str, run: Callable[..., None]) -> FastKernel:
@@ -52,5 +49,8 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
     (LEAKY_RELU, FastKernel(BackEnd.CUPY, "gelu", gelu.takes_gelu, run=gelu.gelu)),
 )
 
-hang_words(drawing.words)
-hang_products(gemm.matmul)
+
+def serve_reference_kernels() -> None:
+    """Let reference kernels on GPUs draw and multiply as the kernels here do."""
+    set_device_words(drawing.words)
+    set_device_products(gemm.matmul)

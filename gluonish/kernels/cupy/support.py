@@ -6,14 +6,20 @@ CuPy is imported when a GPU is first asked for.
 import logging
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gluonish.core.config import MXNET_CUDA_LIB_CHECKING
 from gluonish.core.context import Context
 from gluonish.core.errors import DeviceError
+from gluonish.core.later import later
 from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.device import GPUDevice
 from gluonish.kernels.cupy.pinned import PinnedDevice
+
+if TYPE_CHECKING:
+    from gluonish.kernels.cupy import register
+else:
+    register = later("gluonish.kernels.cupy.register")
 
 __all__ = ["CuPySupport"]
 
@@ -68,6 +74,7 @@ class CuPySupport:
         cupy = self._open(context.device_id)
         if not self._loaded:
             self._load_libraries(cupy)
+            register.serve_reference_kernels()
             self._loaded = True
         return GPUDevice(context, cupy)
 

@@ -112,7 +112,9 @@ def move(target: Any, source: Any) -> None:
         source = np.broadcast_to(source, target.shape)
     plan = _plan(target.itemsize, target.shape, target.strides, source.strides)
     if plan is None or not (target.flags.aligned and source.flags.aligned):
-        raise RefusedError("move: expected aligned elements of 1, 2, 4 or 8 bytes, got others")
+        raise RefusedError(
+            "move: expected aligned elements of 1, 2, 4 or 8 bytes, got another size or address"
+        )
     plan.run(target, source)
 
 

@@ -65,7 +65,9 @@ def _source(
     for array, own in zip((*outputs, *inputs), owns, strict=True):
         found = broadcast_strides(array, own, shape)
         if found is None:
-            raise RefusedError("fused_pointwise: expected aligned arrays, got others")
+            raise RefusedError(
+                "fused_pointwise: expected aligned arrays, got one at an odd address"
+            )
         strides.append(found)
     loops = find_loops(shape, [*strides, row_major(shape)])
     return PointwiseSource(program, specs, loops), loops

@@ -160,7 +160,7 @@ def _find(
     views = [channels_first(np, array, attrs["layout"]) for array in arrays]
     last = [x for i, x in enumerate(views) if i != planar or not x.flags.c_contiguous]
     if not all(map(_channels_last, last)) or not all(x.flags.aligned for x in views):
-        raise RefusedError(f"{name}: expected arrays whose channels come last, got others")
+        raise RefusedError(f"{name}: expected arrays with channels last, got another layout")
     key = (make, *map(signature, views), *attrs.values())
     plan = _plans.get(key)
     if plan is None:
@@ -192,7 +192,9 @@ def _plan_backward(arrays: Sequence[Array], attrs: Attrs) -> KernelPlan:
     if unrolled is None:
         overlap = (0, 0, 0) if windows.tiles else None
     if narrow and overlap != (0, 0, 0):
-        raise RefusedError("_pooling_backward: expected float32 where windows overlap, got others")
+        raise RefusedError(
+            "_pooling_backward: expected float32 where windows overlap, got another dtype"
+        )
     form = Form(
         windows.largest, narrow, windows.inside, unrolled, overlap, not _channels_last(grad)
     )

@@ -288,7 +288,7 @@ def _kernel(row: _Row) -> FastKernel:
     def plan(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
         arrays = (*outputs, *inputs)
         if not all(x.flags.c_contiguous for x in arrays):
-            raise RefusedError(f"{op.name}: expected contiguous arrays, got others")
+            raise RefusedError(f"{op.name}: expected contiguous arrays, got strided ones")
         shape = inputs[row.data].shape
         rows = row.rows(shape, attrs)
         number = (attrs[row.number],) if row.number else ()

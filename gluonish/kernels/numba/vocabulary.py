@@ -168,7 +168,7 @@ def _plan_rows(
 ) -> Bound:
     """Return the plan of a kernel that does a row a step."""
     if not all(x.flags.c_contiguous for x in arrays) or index.dtype not in POSITIONS:
-        raise RefusedError("_log_softmax_pick: expected contiguous arrays, got others")
+        raise RefusedError("_log_softmax_pick: expected contiguous arrays, got strided ones")
     count = data.shape[-1]
     rows = data.size // max(1, count)
     plan = _rows_plan(text, fastmath, index.dtype, attrs["mode"], attrs["scale"], rows, count)

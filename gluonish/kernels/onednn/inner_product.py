@@ -78,7 +78,7 @@ def _is_picture(data: Array) -> bool:
 def _check_rows(*arrays: Array) -> None:
     for array in arrays:
         if not (array.flags.c_contiguous or element_strides(array)[-1] == 1):
-            raise RefusedError("fully_connected: expected contiguous rows, got others")
+            raise RefusedError("fully_connected: expected contiguous rows, got rows with gaps")
 
 
 def _plan(engine: Engine, arrays: tuple[Array, ...], form: _Form) -> Plan:

@@ -69,7 +69,7 @@ def _nearest_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: 
 def _require_channels_last(outputs: Sequence[Array], inputs: Sequence[Array]) -> None:
     """On contiguous arrays NumPy scales as fast, and back much faster."""
     if not all(map(channels_last, (*outputs, *inputs))):
-        raise RefusedError("UpSampling: expected arrays with channels last, got others")
+        raise RefusedError("UpSampling: expected arrays with channels last, got another layout")
 
 
 # Operator, name of the kernel, what it takes, and its plan.

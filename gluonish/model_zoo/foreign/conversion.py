@@ -35,7 +35,7 @@ class Conversion:
         origin: The library whose names it has.
         arrays: float32 arrays by the attributes that lead to the parameters, such as
             ``features.0.weight``.
-        classes: Number of outputs.
+        classes: Number of classes.
         preprocessing: What the weights expect of an image.
         notes: What was folded, chosen or left out, and where outputs differ from the origin's.
     """

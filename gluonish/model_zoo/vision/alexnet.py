@@ -28,7 +28,7 @@ class AlexNet(Classifier):
     """AlexNet: five convolutions and three fully connected layers.
 
     Args:
-        classes: Number of outputs.
+        classes: Number of classes.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -70,13 +70,13 @@ def alexnet(
     """Return AlexNet.
 
     Args:
-        pretrained: Whether to load the weights trained on ImageNet, fetching them if need be.
+        pretrained: Whether to load weights trained on ImageNet, which are downloaded if missing.
         ctx: Device or devices for pretrained weights.
         root: Folder of the weights; ``$MXNET_HOME/models`` by default.
         **kwargs: Arguments of `AlexNet`, such as ``classes``.
 
     Raises:
-        DownloadError: if the weights could not be fetched.
+        DownloadError: The weights could not be downloaded.
     """
     network = AlexNet(**kwargs)
     if pretrained:

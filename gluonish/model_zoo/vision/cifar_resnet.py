@@ -62,7 +62,7 @@ class CIFARBasicBlockV2(BasicBlockV2):
         stride: Stride of the first convolution.
         downsample: Whether the input passes a 1x1 convolution before it is added; unlike in
             `BasicBlockV2`, it is not normalized before that.
-        in_channels: Number of input channels; 0 for what the first batch has.
+        in_channels: Number of input channels; 0 to take it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -85,9 +85,9 @@ class CIFARResNetV1(ResNet):
 
     Args:
         block: `BasicBlockV1`, or another unit.
-        layers: Number of units of each stage.
+        layers: Number of residual units in each stage.
         channels: Number of channels of the stem, then of each stage.
-        classes: Number of outputs.
+        classes: Number of classes.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -97,7 +97,7 @@ class CIFARResNetV1(ResNet):
         y: (N, classes), without softmax.
 
     Raises:
-        ArgumentError: if ``channels`` is not one longer than ``layers``.
+        ArgumentError: ``channels`` is not one longer than ``layers``.
     """
 
     def __init__(
@@ -124,9 +124,9 @@ class CIFARResNetV2(ResNet):
 
     Args:
         block: `CIFARBasicBlockV2`, or another unit.
-        layers: Number of units of each stage.
+        layers: Number of residual units in each stage.
         channels: Number of channels of the stem, then of each stage.
-        classes: Number of outputs.
+        classes: Number of classes.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -136,7 +136,7 @@ class CIFARResNetV2(ResNet):
         y: (N, classes), without softmax.
 
     Raises:
-        ArgumentError: if ``channels`` is not one longer than ``layers``.
+        ArgumentError: ``channels`` is not one longer than ``layers``.
     """
 
     def __init__(
@@ -176,7 +176,7 @@ def get_cifar_resnet(
         **kwargs: Arguments of `CIFARResNetV1` or `CIFARResNetV2`, such as ``classes``.
 
     Raises:
-        ArgumentError: if there is no such version or number of layers, or pretrained weights are
+        ArgumentError: There is no such version or number of layers, or pretrained weights are
             asked for.
     """
     if num_layers < 8 or (num_layers - 2) % (2 * _STAGES):

@@ -50,7 +50,7 @@ def load_published(
         root: Folder of the weights; ``$MXNET_HOME/models`` by default.
 
     Raises:
-        ArgumentError: if no weights of that name were published.
-        DownloadError: if they could not be fetched.
+        ArgumentError: No weights of that name were published.
+        DownloadError: They could not be fetched.
     """
     network.load_parameters(get_model_file(name, root), ctx=ctx)

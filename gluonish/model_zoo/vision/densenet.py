@@ -69,7 +69,7 @@ class DenseNet(Classifier):
         block_config: Number of layers of each stage.
         bn_size: How many times ``growth_rate`` a bottleneck's channels are.
         dropout: Probability that a new element is zeroed while training.
-        classes: Number of outputs.
+        classes: Number of classes.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -134,14 +134,14 @@ def get_densenet(
 
     Args:
         num_layers: 121, 161, 169 or 201.
-        pretrained: Whether to load the weights trained on ImageNet, fetching them if need be.
+        pretrained: Whether to load weights trained on ImageNet, which are downloaded if missing.
         ctx: Device or devices for pretrained weights.
         root: Folder of the weights; ``$MXNET_HOME/models`` by default.
         **kwargs: Arguments of `DenseNet`, such as ``classes``.
 
     Raises:
-        KeyLookupError: if there is no such number of layers.
-        DownloadError: if the weights could not be fetched.
+        KeyLookupError: There is no such number of layers.
+        DownloadError: The weights could not be downloaded.
     """
     if num_layers not in densenet_spec:
         raise KeyLookupError(

@@ -96,7 +96,7 @@ class Inception3(Classifier):
     """Inception v3.
 
     Args:
-        classes: Number of outputs.
+        classes: Number of classes.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -141,13 +141,13 @@ def inception_v3(
     """Return Inception v3; `get_model` knows it as ``inceptionv3``.
 
     Args:
-        pretrained: Whether to load the weights trained on ImageNet, fetching them if need be.
+        pretrained: Whether to load weights trained on ImageNet, which are downloaded if missing.
         ctx: Device or devices for pretrained weights.
         root: Folder of the weights; ``$MXNET_HOME/models`` by default.
         **kwargs: Arguments of `Inception3`, such as ``classes``.
 
     Raises:
-        DownloadError: if the weights could not be fetched.
+        DownloadError: The weights could not be downloaded.
     """
     network = Inception3(**kwargs)
     if pretrained:

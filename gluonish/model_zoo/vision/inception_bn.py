@@ -90,7 +90,7 @@ class InceptionBN(Classifier):
     """Inception with batch normalization, which MXNet's benchmark tables call inception-bn.
 
     Args:
-        classes: Number of outputs.
+        classes: Number of classes.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -133,7 +133,7 @@ def inception_bn(
         **kwargs: Arguments of `InceptionBN`, such as ``classes``.
 
     Raises:
-        ArgumentError: if pretrained weights are asked for.
+        ArgumentError: Pretrained weights are asked for.
     """
     network = InceptionBN(**kwargs)
     if pretrained:

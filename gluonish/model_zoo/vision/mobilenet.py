@@ -68,7 +68,7 @@ class MobileNet(Classifier):
 
     Args:
         multiplier: What the numbers of channels are multiplied with.
-        classes: Number of outputs.
+        classes: Number of classes.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -98,7 +98,7 @@ class MobileNetV2(Classifier):
     Args:
         multiplier: What the numbers of channels are multiplied with; the last convolution has at
             least 1280.
-        classes: Number of outputs.
+        classes: Number of classes.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -140,14 +140,14 @@ def get_mobilenet(
     Args:
         multiplier: What the numbers of channels are multiplied with; 1, 0.75, 0.5 and 0.25 have
             pretrained weights.
-        pretrained: Whether to load the weights trained on ImageNet, fetching them if need be.
+        pretrained: Whether to load weights trained on ImageNet, which are downloaded if missing.
         ctx: Device or devices for pretrained weights.
         root: Folder of the weights; ``$MXNET_HOME/models`` by default.
         **kwargs: Arguments of `MobileNet`, such as ``classes``.
 
     Raises:
-        ArgumentError: if weights are asked for that were not published.
-        DownloadError: if the weights could not be fetched.
+        ArgumentError: Weights are asked for that were not published.
+        DownloadError: The weights could not be downloaded.
     """
     network = MobileNet(multiplier, **kwargs)
     if pretrained:
@@ -167,14 +167,14 @@ def get_mobilenet_v2(
     Args:
         multiplier: What the numbers of channels are multiplied with; 1, 0.75, 0.5 and 0.25 have
             pretrained weights.
-        pretrained: Whether to load the weights trained on ImageNet, fetching them if need be.
+        pretrained: Whether to load weights trained on ImageNet, which are downloaded if missing.
         ctx: Device or devices for pretrained weights.
         root: Folder of the weights; ``$MXNET_HOME/models`` by default.
         **kwargs: Arguments of `MobileNetV2`, such as ``classes``.
 
     Raises:
-        ArgumentError: if weights are asked for that were not published.
-        DownloadError: if the weights could not be fetched.
+        ArgumentError: Weights are asked for that were not published.
+        DownloadError: The weights could not be downloaded.
     """
     network = MobileNetV2(multiplier, **kwargs)
     if pretrained:

@@ -98,10 +98,10 @@ class ResNetV1(ResNet):
 
     Args:
         block: `BasicBlockV1` or `BottleneckV1`.
-        layers: Number of units of each stage.
+        layers: Number of residual units in each stage.
         channels: Number of channels of the stem, then of each stage.
-        classes: Number of outputs.
-        thumbnail: Whether the stem is one 3x3 convolution that keeps the size, for small images.
+        classes: Number of classes.
+        thumbnail: Whether to begin with one 3x3 convolution that keeps the size, for small images.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -111,7 +111,7 @@ class ResNetV1(ResNet):
         y: (N, classes), without softmax.
 
     Raises:
-        ArgumentError: if ``channels`` is not one longer than ``layers``.
+        ArgumentError: ``channels`` is not one longer than ``layers``.
     """
 
     def __init__(
@@ -146,10 +146,10 @@ class ResNetV2(ResNet):
 
     Args:
         block: `BasicBlockV2` or `BottleneckV2`.
-        layers: Number of units of each stage.
+        layers: Number of residual units in each stage.
         channels: Number of channels of the stem, then of each stage.
-        classes: Number of outputs.
-        thumbnail: Whether the stem is one 3x3 convolution that keeps the size, for small images.
+        classes: Number of classes.
+        thumbnail: Whether to begin with one 3x3 convolution that keeps the size, for small images.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -159,7 +159,7 @@ class ResNetV2(ResNet):
         y: (N, classes), without softmax.
 
     Raises:
-        ArgumentError: if ``channels`` is not one longer than ``layers``.
+        ArgumentError: ``channels`` is not one longer than ``layers``.
     """
 
     def __init__(
@@ -217,19 +217,19 @@ def get_resnet(
     root: str | os.PathLike[str] | None = None,
     **kwargs: Any,
 ) -> HybridBlock:
-    """Return a residual network of the published sizes.
+    """Create a residual network (ResNet) of a published size.
 
     Args:
         version: 1 or 2.
         num_layers: 18, 34, 50, 101 or 152.
-        pretrained: Whether to load the weights trained on ImageNet, fetching them if need be.
+        pretrained: Whether to load weights trained on ImageNet, which are downloaded if missing.
         ctx: Device or devices for pretrained weights.
         root: Folder of the weights; ``$MXNET_HOME/models`` by default.
         **kwargs: Arguments of `ResNetV1` or `ResNetV2`, such as ``classes``.
 
     Raises:
-        ArgumentError: if there is no such version or number of layers.
-        DownloadError: if the weights could not be fetched.
+        ArgumentError: There is no such version or number of layers.
+        DownloadError: The weights could not be downloaded.
     """
     if num_layers not in resnet_spec:
         raise ArgumentError(

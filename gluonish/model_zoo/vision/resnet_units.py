@@ -60,7 +60,7 @@ class BasicBlockV1(_UnitV1):
         channels: Number of output channels.
         stride: Stride of the first convolution.
         downsample: Whether the input passes a 1x1 convolution before it is added.
-        in_channels: Number of input channels; 0 for what the first batch has.
+        in_channels: Number of input channels; 0 to take it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -97,7 +97,7 @@ class BottleneckV1(_UnitV1):
         channels: Number of output channels; the inner ones are a quarter of them.
         stride: Stride of the first convolution.
         downsample: Whether the input passes a 1x1 convolution before it is added.
-        in_channels: Number of input channels; 0 for what the first batch has.
+        in_channels: Number of input channels; 0 to take it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -143,7 +143,7 @@ class BasicBlockV2(HybridBlock):
         channels: Number of output channels.
         stride: Stride of the first convolution.
         downsample: Whether the input passes a 1x1 convolution before it is added.
-        in_channels: Number of input channels; 0 for what the first batch has.
+        in_channels: Number of input channels; 0 to take it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -187,7 +187,7 @@ class BottleneckV2(HybridBlock):
         channels: Number of output channels; the inner ones are a quarter of them.
         stride: Stride of the second convolution.
         downsample: Whether the input passes a 1x1 convolution before it is added.
-        in_channels: Number of input channels; 0 for what the first batch has.
+        in_channels: Number of input channels; 0 to take it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:

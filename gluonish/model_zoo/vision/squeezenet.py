@@ -50,7 +50,7 @@ class SqueezeNet(Classifier):
 
     Args:
         version: ``"1.0"`` or ``"1.1"``.
-        classes: Number of outputs.
+        classes: Number of classes.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -60,7 +60,7 @@ class SqueezeNet(Classifier):
         y: (N, classes), not negative, without softmax.
 
     Raises:
-        ArgumentError: if there is no such version.
+        ArgumentError: There is no such version.
     """
 
     def __init__(self, version: str, classes: int = 1000, **kwargs: Any) -> None:
@@ -93,14 +93,14 @@ def get_squeezenet(
 
     Args:
         version: ``"1.0"`` or ``"1.1"``.
-        pretrained: Whether to load the weights trained on ImageNet, fetching them if need be.
+        pretrained: Whether to load weights trained on ImageNet, which are downloaded if missing.
         ctx: Device or devices for pretrained weights.
         root: Folder of the weights; ``$MXNET_HOME/models`` by default.
         **kwargs: Arguments of `SqueezeNet`, such as ``classes``.
 
     Raises:
-        ArgumentError: if there is no such version.
-        DownloadError: if the weights could not be fetched.
+        ArgumentError: There is no such version.
+        DownloadError: The weights could not be downloaded.
     """
     network = SqueezeNet(version, **kwargs)
     if pretrained:

@@ -44,8 +44,8 @@ class VGG(Classifier):
     Args:
         layers: Number of convolutions of each stage.
         filters: Number of channels of each stage.
-        classes: Number of outputs.
-        batch_norm: Whether each convolution is normalized.
+        classes: Number of classes.
+        batch_norm: Whether to add batch normalization after each convolution.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -55,7 +55,7 @@ class VGG(Classifier):
         y: (N, classes), without softmax.
 
     Raises:
-        ArgumentError: if there are not as many ``filters`` as ``layers``.
+        ArgumentError: There are not as many ``filters`` as ``layers``.
     """
 
     def __init__(
@@ -111,18 +111,18 @@ def get_vgg(
     root: str | os.PathLike[str] | None = None,
     **kwargs: Any,
 ) -> VGG:
-    """Return a VGG network of the published sizes.
+    """Create a VGG network of a published size.
 
     Args:
         num_layers: 11, 13, 16 or 19.
-        pretrained: Whether to load the weights trained on ImageNet, fetching them if need be.
+        pretrained: Whether to load weights trained on ImageNet, which are downloaded if missing.
         ctx: Device or devices for pretrained weights.
         root: Folder of the weights; ``$MXNET_HOME/models`` by default.
         **kwargs: Arguments of `VGG`, such as ``classes`` and ``batch_norm``.
 
     Raises:
-        KeyLookupError: if there is no such number of layers.
-        DownloadError: if the weights could not be fetched.
+        KeyLookupError: There is no such number of layers.
+        DownloadError: The weights could not be downloaded.
     """
     if num_layers not in vgg_spec:
         raise KeyLookupError(f"get_vgg: expected num_layers in {list(vgg_spec)}, got {num_layers}")

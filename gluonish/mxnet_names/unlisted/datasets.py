@@ -25,7 +25,7 @@ __all__ = [
 
 
 class DownloadedDataset(Dataset):
-    """Base of datasets that are files in a folder; a subclass reads them in ``_get_data``.
+    """Base class of datasets that are files in a folder; a subclass reads them in ``_get_data``.
 
     That sets ``_data`` and ``_label``, of equal length, from what is in the folder ``_root``.
 

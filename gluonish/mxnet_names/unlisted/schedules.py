@@ -6,7 +6,7 @@ __all__ = ["FactorScheduler", "LearningRateScheduler"]
 
 
 class LearningRateScheduler:
-    """Base of the schedules; ``base_lr`` is the rate at the beginning."""
+    """Base class of the schedules; ``base_lr`` is the rate at the beginning."""
 
     def __init__(self) -> None:
         self.base_lr = 0.01

@@ -44,7 +44,7 @@ class _Parts:
 
 
 class BaseSparseNDArray(NDArray):
-    """What both kinds of sparse arrays have in common.
+    """Base class of sparse arrays.
 
     Made by `gluonish.ndarray.sparse.csr_matrix`, `row_sparse_array`, ``tostype`` or operators, not
     by calling the class.
@@ -92,7 +92,7 @@ class BaseSparseNDArray(NDArray):
         return self if self._link == link else self._handle(link)
 
     def detach(self) -> "BaseSparseNDArray":
-        """Return another handle of the array that no gradient flows through."""
+        """Return the array detached from the recorded graph."""
         return self._handle(None)
 
     # -- facts ---------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ class BaseSparseNDArray(NDArray):
 
     @property
     def data(self) -> NDArray:
-        """A copy of the values that are stored."""
+        """A copy of the stored values."""
         copied: NDArray = self._parts.values.copy()
         return copied
 
@@ -126,7 +126,7 @@ class BaseSparseNDArray(NDArray):
 
     @property
     def indices(self) -> NDArray:
-        """A copy of the numbers that say where the values belong: columns, or rows."""
+        """A copy of the indices of the stored values: column or row numbers."""
         copied: NDArray = self._parts.aux[-1].copy()
         return copied
 
@@ -149,7 +149,7 @@ class BaseSparseNDArray(NDArray):
             part.wait_to_read()
 
     def wait_to_write(self) -> None:
-        """Wait until nobody reads or writes the parts any more."""
+        """Wait until no pending operation reads or writes the parts."""
         for part in (self._parts.values, *self._parts.aux):
             part.wait_to_write()
 
@@ -159,14 +159,14 @@ class BaseSparseNDArray(NDArray):
         return SparseRecord(self.stype, self.shape, self._parts.values.asnumpy(), aux)
 
     def asnumpy(self) -> np.ndarray[Any, Any]:
-        """Return the values with all zeros between them as a NumPy array, waiting for them."""
+        """Wait for the values, and return them as a dense NumPy array."""
         raise NotImplementedError
 
     def check_format(self, full_check: bool = True) -> None:
-        """Check that the parts make an array.
+        """Check that data and indices form a valid array.
 
         Args:
-            full_check: Look at the numbers too, and not at shapes only.
+            full_check: Whether to check the indices, too, not only shapes.
 
         Raises:
             ArgumentError: They do not.
@@ -215,11 +215,11 @@ class BaseSparseNDArray(NDArray):
     def _write(self, fill: Any, reads: Sequence[NDArray] = (), name: str = "_write") -> None:
         raise self._unsupported(name)
 
-    def _settle(self) -> NoReturn:
+    def _make_contiguous(self) -> NoReturn:
         raise self._unsupported("access to its memory")
 
     def reshape(self, *shape: Any, **kwargs: Any) -> NoReturn:
-        """Refuse: only dense arrays have views of another shape.
+        """Not available: only dense arrays can be reshaped.
 
         Raises:
             NotSupportedForSparseNDArray: Always.
@@ -234,7 +234,7 @@ class BaseSparseNDArray(NDArray):
 
 
 class RowSparseNDArray(BaseSparseNDArray):
-    """An array that holds some of its rows, all others being 0.
+    """A row-sparse array: it stores some of its rows, all others are 0.
 
     Attributes:
         data: The rows that are stored, (K, *shape[1:]).
@@ -245,7 +245,7 @@ class RowSparseNDArray(BaseSparseNDArray):
     stype: ClassVar[str] = "row_sparse"
 
     def asnumpy(self) -> np.ndarray[Any, Any]:
-        """Return the rows with those of zeros between them as a NumPy array, waiting for them."""
+        """Wait for the values, and return them as a dense NumPy array."""
         dense = np.zeros(self.shape, self._spec.dtype)
         dense[self._parts.aux[0].asnumpy()] = self._parts.values.asnumpy()
         return dense
@@ -256,7 +256,7 @@ class RowSparseNDArray(BaseSparseNDArray):
 
 
 class CSRNDArray(BaseSparseNDArray):
-    """A matrix that holds some elements of each row (compressed sparse rows), all others being 0.
+    """A matrix in compressed sparse row format: elements that are not stored are 0.
 
     Attributes:
         data: The elements that are stored, row after row, (NNZ,).
@@ -269,7 +269,7 @@ class CSRNDArray(BaseSparseNDArray):
 
     @property
     def indptr(self) -> NDArray:
-        """A copy of the numbers that say where each row begins."""
+        """A copy of the row pointers: where each row begins in ``data``."""
         copied: NDArray = self._parts.aux[0].copy()
         return copied
 
@@ -278,7 +278,7 @@ class CSRNDArray(BaseSparseNDArray):
         raise self._unsupported("setting indptr")
 
     def asnumpy(self) -> np.ndarray[Any, Any]:
-        """Return the elements with all zeros between them as a NumPy array, waiting for them."""
+        """Wait for the values, and return them as a dense NumPy array."""
         pointers, columns = (part.asnumpy() for part in self._parts.aux)
         dense = np.zeros(self.shape, self._spec.dtype)
         rows = np.repeat(np.arange(self.shape[0]), np.diff(pointers))

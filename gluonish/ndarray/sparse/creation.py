@@ -22,18 +22,18 @@ Extents = Sequence[int]
 def csr_matrix(
     arg1: Any, shape: Extents | None = None, ctx: Context | None = None, dtype: Any = None
 ) -> CSRNDArray:
-    """Return a CSR matrix.
+    """Create a CSR matrix.
 
     Args:
         arg1: A matrix as NDArray of stype default or csr, NumPy array, nested lists or SciPy
             matrix; or ``(M, N)``, for a matrix that holds nothing; or ``(data, indices, indptr)``;
             or ``(data, (row, column))``, whose elements may stand in any order and twice.
-        shape: (M, N); found from the places by default.
+        shape: (M, N); inferred from the indices by default.
         ctx: Device; the current context by default.
-        dtype: Element type; by default that of NumPy and NDArrays, else float32.
+        dtype: Element type; by default that of the NumPy array or NDArray, else float32.
 
     Raises:
-        ArgumentError: if these are the parts of no matrix, or it has another shape.
+        ArgumentError: The parts do not form a matrix, or not one of this shape.
         ArgumentTypeError: if ``arg1`` is a row-sparse array.
     """
     if isinstance(arg1, tuple):
@@ -51,17 +51,17 @@ def csr_matrix(
 def row_sparse_array(
     arg1: Any, shape: Extents | None = None, ctx: Context | None = None, dtype: Any = None
 ) -> RowSparseNDArray:
-    """Return a row-sparse array.
+    """Create a row-sparse array.
 
     Args:
         arg1: An NDArray of stype default or row_sparse, NumPy array or nested lists; or a shape,
             for an array that holds nothing; or ``(data, indices)``, rows and their numbers.
-        shape: The array's; by default as many rows as the largest number says.
+        shape: Shape of the array; by default the number of rows is inferred from the indices.
         ctx: Device; the current context by default.
-        dtype: Element type; by default that of NumPy and NDArrays, else float32.
+        dtype: Element type; by default that of the NumPy array or NDArray, else float32.
 
     Raises:
-        ArgumentError: if these are the parts of no array, or it has another shape.
+        ArgumentError: The parts do not form an array, or not one of this shape.
         ArgumentTypeError: if ``arg1`` is a csr matrix.
     """
     made: NDArray
@@ -211,7 +211,7 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> B
         dtype: Element type; that of the source by default.
 
     Raises:
-        ArgumentTypeError: if the source is dense; use ``tostype``, or `csr_matrix`.
+        ArgumentTypeError: The source is dense; use ``tostype``, or `csr_matrix`.
     """
     if isinstance(source_array, BaseSparseNDArray):
         made = _converted(source_array, source_array.stype, None, ctx, dtype)
@@ -232,7 +232,7 @@ def zeros(
     dtype: Any = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Return an array of zeros, which holds nothing if it is sparse.
+    """Return an array of zeros; a sparse one stores nothing.
 
     Args:
         stype: ``"row_sparse"``, ``"csr"`` or ``"default"``.

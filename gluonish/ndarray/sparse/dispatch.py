@@ -82,7 +82,7 @@ def apply_sparse(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = N
 
     Raises:
         OperatorError: as the operator's inference says.
-        ArgumentTypeError: if an input is no array.
+        ArgumentTypeError: An input is no array.
     """
     for name, x in zip(op.input_names(attrs), inputs, strict=False):
         if not isinstance(x, NDArray):

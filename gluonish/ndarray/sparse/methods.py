@@ -30,7 +30,7 @@ __all__ = ["attach"]
 
 
 def _astype(self: BaseSparseNDArray, dtype: Any, copy: bool = True) -> BaseSparseNDArray:
-    """Return the values in another dtype; with ``copy=False`` the array itself if it has it."""
+    """Convert to another dtype; ``copy=False`` returns the array itself if it has that dtype."""
     if not copy and normalize_dtype(dtype) == self._spec.dtype:
         return self
     return self._with_values(self._parts.values.astype(dtype))
@@ -40,7 +40,7 @@ def _copyto(self: NDArray, other: NDArray | Context) -> NDArray:
     """Copy into another array, dense or of the same storage type, or to a new one on a device.
 
     Raises:
-        ArgumentError: if the target's shape differs.
+        ArgumentError: The target's shape differs.
         ArgumentTypeError: if ``other`` is neither array nor context, or sparse of the other kind.
     """
     if isinstance(other, Context):
@@ -262,7 +262,7 @@ def _dense_copyto(self: NDArray, other: NDArray | Context) -> NDArray:
     """Copy into another array, or to a new array on a device.
 
     Raises:
-        ArgumentError: if the target's shape differs.
+        ArgumentError: The target's shape differs.
         ArgumentTypeError: if ``other`` is neither.
     """
     if isinstance(other, BaseSparseNDArray):

@@ -37,7 +37,7 @@ def put_rows(target: NDArray, rows: Any, values: NDArray) -> None:
             target._take_over(with_rows(spread, merged, target.shape))
         target, rows = target._parts.values, np.searchsorted(merged, rows)
     numbered = numbers(rows, target)
-    target._settle()
+    target._make_contiguous()
     target._write(partial(_put, numbered, values), [numbered, values, target], "_put_rows")
 
 

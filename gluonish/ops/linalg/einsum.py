@@ -23,7 +23,10 @@ _MOST_ELEMENTS = 1 << 31  # of an output, since its size is a product of the ope
 
 def _infer(*operands: Spec, num_args: int, subscripts: str, optimize: int) -> tuple[Spec]:
     if num_args != len(operands) or not operands:
-        raise OperatorError(f"{NAME}: expected num_args of the arrays, got {num_args}")
+        raise OperatorError(
+            f"{NAME}: expected num_args to be the number of arrays, at least 1, got {num_args} for "
+            f"{len(operands)} arrays"
+        )
     for other in operands[1:]:
         check_same_dtype(NAME, operands[0], other)
     terms = read_terms(subscripts, tuple(spec.shape for spec in operands))

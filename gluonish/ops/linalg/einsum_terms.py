@@ -51,7 +51,7 @@ def _split(subscripts: str, count: int) -> tuple[list[str], str | None]:
     for term in (*inputs, output):
         _check_letters(term, subscripts)
     if len(inputs) != count:
-        raise _refuse(f"terms for {count} arrays", subscripts)
+        raise _refuse(f"one term for each of {count} arrays", subscripts)
     return inputs, output if arrow else None
 
 

@@ -56,7 +56,9 @@ def _kernel(xp: ModuleType, out: Any, *arrays: Any, key: Key, **attrs: Any) -> N
     if attrs["is_logit"]:
         p = 1 / (1 + xp.exp(-p))
     elif arrays and not bool(xp.all((p >= 0) & (p <= 1))):
-        raise OperatorError(f"{_NAME}: expected prob from 0 to 1, got others in the array")
+        raise OperatorError(
+            f"{_NAME}: expected prob from 0 to 1, got a number outside it in the array"
+        )
     out[...] = (uniform(xp, key, out.shape, work) < p).astype(out.dtype)
 
 

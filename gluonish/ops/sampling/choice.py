@@ -74,7 +74,9 @@ def _kernel(
     population = _population(arrays, a)
     weights = arrays[-1].astype(xp.float64) if weighted else None
     if weights is not None and not bool(xp.all(weights >= 0) & (weights.sum() > 0)):
-        raise OperatorError(f"{_NAME}: expected weights of at least 0, not all 0, got others")
+        raise OperatorError(
+            f"{_NAME}: expected weights of at least 0, not all 0, got a negative one, NaN or zeros"
+        )
     if replace:
         draws = uniform(xp, key, (out.size,), FLOAT64)
         if weights is None:

@@ -22,9 +22,9 @@ from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 
 __all__ = [
     "Key",
-    "hang_words",
     "normal",
     "random_bits",
+    "set_device_words",
     "uniform",
     "uniform_number",
     "uniform_steps",
@@ -33,7 +33,7 @@ __all__ = [
 
 Key = tuple[int, int]
 WordsKernel = Callable[[ModuleType, Key, int, int], Any]
-_device_words: list[WordsKernel] = []  # none, or the one that `hang_words` was given
+_device_words: list[WordsKernel] = []  # none, or the one that `set_device_words` was given
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
@@ -88,7 +88,7 @@ def _mix(xp: ModuleType, product: Any, word: Any, key: np.uint64, out: Any) -> N
     xp.bitwise_xor(out, key, out=out)
 
 
-def hang_words(kernel: WordsKernel) -> None:
+def set_device_words(kernel: WordsKernel) -> None:
     """Let a kernel make the words of devices: the same words as arrays' arithmetic, faster.
 
     Args:

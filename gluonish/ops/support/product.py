@@ -8,13 +8,13 @@ import numpy as np
 
 from gluonish.ops.support.precision import is_narrow, widen
 
-__all__ = ["fill_product", "hang_products", "product"]
+__all__ = ["fill_product", "product", "set_device_products"]
 
 ProductKernel = Callable[[ModuleType, Any, Any, Any, float], None]
-_device_products: list[ProductKernel] = []  # none, or the one that `hang_products` was given
+_device_products: list[ProductKernel] = []  # none, or the one that `set_device_products` was given
 
 
-def hang_products(kernel: ProductKernel) -> None:
+def set_device_products(kernel: ProductKernel) -> None:
     """Let a kernel make the products of arrays of devices.
 
     Args:

@@ -85,7 +85,10 @@ def test_a_repeated_token_is_skipped_with_a_warning(written) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a 1 2\nb 5 6 7\n", "line 2: expected 2 elements of token 'b' as of those before, got 3"),
+        (
+            "a 1 2\nb 5 6 7\n",
+            "line 2: expected 2 elements for token 'b', as many as for the tokens before it, got 3",
+        ),
         ("a 1 2\nb\n", "line 2: expected a token and elements"),
         ("a 1 2\n\nb 3 4\n", "line 2: expected a token and elements"),
         ("a 1 x\n", "line 1: expected numbers after token 'a'"),

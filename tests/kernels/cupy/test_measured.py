@@ -45,6 +45,6 @@ def test_operator_measures_behind_the_writers_of_its_input(gpus: Any, name: str)
 
 def test_what_it_finds_wrong_is_its_own_error(gpus: Any, machine: Machine) -> None:
     x = mx.np.array([-1, 2], ctx=mx.gpu(1), dtype="int64")
-    with pytest.raises(OperatorError, match=r"_npi_bincount.*expected numbers in \[0"):
+    with pytest.raises(OperatorError, match=r"bincount.*expected numbers in \[0"):
         mx.np.bincount(x)
     np.testing.assert_array_equal((nd.ones((2,), ctx=mx.gpu(1)) + 1).asnumpy(), [2, 2])

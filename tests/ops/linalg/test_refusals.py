@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish.core.errors import OperatorError
+from gluonish.core.errors import OperatorError, public_name
 from gluonish.ndarray import NDArray
 from gluonish.ops.registry import apply, find_operator
 
@@ -39,7 +39,7 @@ def _wait(arrays: list[NDArray]) -> None:
 @pytest.mark.parametrize("name", sorted(FAILING))
 def test_what_cannot_be_computed_is_an_error_at_the_wait(name: str) -> None:
     arrays, attrs = FAILING[name]
-    with pytest.raises(OperatorError, match=name):
+    with pytest.raises(OperatorError, match=public_name(name)):
         _wait(_apply(name, arrays, attrs))
 
 
@@ -54,7 +54,7 @@ def test_nan_gives_nan_or_an_error_of_the_operator(name: str) -> None:
     try:
         results = [y.asnumpy() for y in _apply(name, [[[np.nan, 1.0], [1.0, 2.0]]], {})]
     except OperatorError as error:
-        assert name in str(error)  # noqa: PT017 (either is right)
+        assert public_name(name) in str(error)  # noqa: PT017 (either is right)
     else:
         assert any(np.isnan(y).any() for y in results)
 

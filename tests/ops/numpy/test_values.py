@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish.core.errors import OperatorError
+from gluonish.core.errors import OperatorError, public_name
 from gluonish.ops.registry import apply, find_operator
 
 
@@ -21,7 +21,7 @@ def _floats(*numbers: float) -> Any:
 
 
 def test_failed_constraint_says_its_message() -> None:
-    with pytest.raises(OperatorError, match=r"_npx_constraint_check: .*scale is negative"):
+    with pytest.raises(OperatorError, match=r"constraint_check: .*scale is negative"):
         _call("_npx_constraint_check", np.array([True, False]), msg="scale is negative").asnumpy()
 
 
@@ -33,12 +33,12 @@ def test_array_shares_memory_with_itself_only() -> None:
 
 
 def test_share_outside_0_to_100_is_refused() -> None:
-    with pytest.raises(OperatorError, match=r"_npi_percentile: .*expected q in \[0, 100\]"):
+    with pytest.raises(OperatorError, match=r"percentile: .*expected q in \[0, 100\]"):
         _call("_npi_percentile", _floats(1, 2), _floats(200)).asnumpy()
 
 
 def test_deleted_number_outside_is_refused() -> None:
-    with pytest.raises(OperatorError, match="_npi_delete: expected positions in"):
+    with pytest.raises(OperatorError, match="delete: expected positions in"):
         _call("_npi_delete", _floats(1, 2), int_ind=5)
 
 
@@ -89,7 +89,7 @@ def test_one_equation_may_have_any_axes(
 
 def test_inserted_position_outside_is_refused() -> None:
     arrays = _floats(1, 2), _floats(3), np.array([5])
-    with pytest.raises(OperatorError, match=r"_npi_insert_tensor: .*expected positions in"):
+    with pytest.raises(OperatorError, match=r"insert_tensor: .*expected positions in"):
         _call("_npi_insert_tensor", *arrays).asnumpy()
 
 
@@ -144,7 +144,7 @@ def test_equal_nan_are_one_to_unique() -> None:
 )
 def test_enormous_array_is_refused(name: str, attrs: dict[str, Any]) -> None:
     op = find_operator(name)
-    with pytest.raises(OperatorError, match=f"{name}: expected .* elements"):
+    with pytest.raises(OperatorError, match=f"{public_name(name)}: expected .* elements"):
         op.infer(**op.schema.parse(name, attrs))
 
 

@@ -26,20 +26,20 @@ File = tuple[str, str]  # name and SHA-1
 
 
 class CIFAR10(DownloadedDataset):
-    """Photographs of animals and vehicles: 50,000 to train with, 10,000 to test.
+    """CIFAR-10: photographs of animals and vehicles, 50,000 for training, 10,000 for testing.
 
-    An element is (image, label): an NDArray (32, 32, 3) of uint8, red first, and an int32 in 0..9.
-    The ``.bin`` files are used from the folder; where one is missing the archive is fetched there
+    An element is (image, label): an NDArray (32, 32, 3) of uint8 in RGB order, and an int32 from 0
+    to 9. The ``.bin`` files are read from ``root``; where one is missing, the archive is downloaded
     and unpacked.
 
     Args:
         root: Folder of the files; ``$MXNET_HOME/datasets/cifar10`` by default.
-        train: Whether to take the training images, else those to test.
-        transform: Called with image and label as each element is taken.
+        train: True for the training images, False for the test images.
+        transform: Function called with image and label each time an element is accessed.
 
     Raises:
-        DownloadError: The archive cannot be fetched, is not what was published, or does not fit on
-            the disk.
+        DownloadError: The archive cannot be downloaded, has another SHA-1 than published, or does
+            not fit on the disk.
     """
 
     _name = "cifar10"
@@ -98,21 +98,21 @@ class CIFAR10(DownloadedDataset):
 
 
 class CIFAR100(CIFAR10):
-    """Photographs of a hundred kinds of things: 50,000 to train with, 10,000 to test.
+    """CIFAR-100: photographs in a hundred classes, 50,000 for training, 10,000 for testing.
 
-    An element is (image, label): an NDArray (32, 32, 3) of uint8, red first, and an int32. The
-    ``.bin`` files are used from the folder; where one is missing the archive is fetched there and
+    An element is (image, label): an NDArray (32, 32, 3) of uint8 in RGB order, and an int32. The
+    ``.bin`` files are read from ``root``; where one is missing, the archive is downloaded and
     unpacked.
 
     Args:
         root: Folder of the files; ``$MXNET_HOME/datasets/cifar100`` by default.
-        fine_label: Whether labels are the hundred kinds, 0..99, else the twenty groups of five.
-        train: Whether to take the training images, else those to test.
-        transform: Called with image and label as each element is taken.
+        fine_label: True for the 100 classes as labels, False for the 20 superclasses.
+        train: True for the training images, False for the test images.
+        transform: Function called with image and label each time an element is accessed.
 
     Raises:
-        DownloadError: The archive cannot be fetched, is not what was published, or does not fit on
-            the disk.
+        DownloadError: The archive cannot be downloaded, has another SHA-1 than published, or does
+            not fit on the disk.
     """
 
     _name = "cifar100"

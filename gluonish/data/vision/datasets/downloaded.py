@@ -20,12 +20,12 @@ Transform = Callable[[NDArray, Any], Any]
 
 
 class DownloadedDataset(Dataset):
-    """Base of published datasets; a subclass sets ``_data`` and ``_label`` in ``_get_data``.
+    """Base class of published datasets; a subclass sets ``_data`` and ``_label`` in ``_get_data``.
 
     Args:
         root: Folder of the files, made if it is missing; ``$MXNET_HOME/datasets/{name}`` by
             default.
-        transform: Called with image and label as each element is taken.
+        transform: Function called with image and label each time an element is accessed.
         name: Name of the folder, there and in the repository.
 
     Raises:

@@ -13,16 +13,16 @@ __all__ = ["ImageFolderDataset"]
 
 
 class ImageFolderDataset(Dataset):
-    """The images in the folders of a folder, one for each class: ``root/cat/001.jpg``.
+    """Images in one folder per class: ``root/cat/001.jpg``.
 
-    An element is (image, label): an NDArray (height, width, channels) of uint8, red first, and the
-    number of the folder in alphabetical order. What is no folder, or no ``.jpg``, ``.jpeg`` or
-    ``.png`` file in one, is left out with a warning.
+    An element is (image, label): an NDArray (height, width, channels) of uint8 in RGB order, and
+    the index of the folder in alphabetical order. Anything but folders, and ``.jpg``, ``.jpeg`` and
+    ``.png`` files in them, is skipped with a warning.
 
     Args:
-        root: The folder of folders.
-        flag: 1 for three channels, 0 for one.
-        transform: Called with image and label as each element is taken.
+        root: The folder that holds a folder for each class.
+        flag: 1 to decode in color (three channels), 0 in gray (one channel).
+        transform: Function called with image and label each time an element is accessed.
 
     Attributes:
         synsets: The names of the folders; a label is an index of it.

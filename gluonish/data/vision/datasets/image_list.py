@@ -19,25 +19,25 @@ Label = float | np.ndarray[Any, Any]
 
 
 class ImageListDataset(Dataset):
-    """The images that a list names, with their labels.
+    """Images named by a list, with their labels.
 
-    An element is (image, label): an NDArray (height, width, channels) of uint8, red first, and a
-    float, or a float32 array where there are several labels.
+    An element is (image, label): an NDArray (height, width, channels) of uint8 in RGB order, and a
+    float, or a float32 array if there are several labels.
 
     Args:
         root: Folder that the paths in the list are relative to.
         imglist: Path of a ``.lst`` file, with number, labels and path of an image on each line,
             between tabs; or a list of ``[label, path]`` or ``[label, label, ..., path]``, where a
             label may itself be a list.
-        flag: 1 for three channels, 0 for one.
+        flag: 1 to decode in color (three channels), 0 in gray (one channel).
 
     Attributes:
         items: (path, label) of each image.
 
     Raises:
         MissingFileError: There is no such file.
-        FileFormatError: A line of it is none.
-        ArgumentTypeError: ``imglist`` is neither a path nor a list, or an entry of it is none.
+        FileFormatError: A line of it is malformed.
+        ArgumentTypeError: ``imglist`` is neither a path nor a list of such lists.
     """
 
     def __init__(

@@ -19,13 +19,14 @@ __all__ = ["ImageRecordDataset"]
 class ImageRecordDataset(RecordFileDataset):
     """The images of a record file.
 
-    An element is (image, label): an NDArray (height, width, channels) of uint8, red first, and the
-    header's label, a number or a float32 array.
+    An element is (image, label): an NDArray (height, width, channels) of uint8 in RGB order, and
+    the label of the record's header, a number or a float32 array.
 
     Args:
-        filename: The record file; its index is beside it, with ``.idx`` as ending.
-        flag: 1 for three channels, 0 for one.
-        transform: Called with image and label as each element is taken.
+        filename: Path of the ``.rec`` file; its index is in the same folder, with the ending
+            ``.idx``.
+        flag: 1 to decode in color (three channels), 0 in gray (one channel).
+        transform: Function called with image and label each time an element is accessed.
 
     Raises:
         MissingFileError: The file or its index does not exist.

@@ -41,19 +41,19 @@ Hashes = tuple[str, str, str, str]
 
 
 class MNIST(DownloadedDataset):
-    """Handwritten digits: 60,000 images to train with, 10,000 to test.
+    """MNIST: handwritten digits, 60,000 images for training, 10,000 for testing.
 
-    An element is (image, label): an NDArray (28, 28, 1) of uint8, and an int32 in 0..9. The files
-    are used from the folder, packed or not, and fetched where they are missing.
+    An element is (image, label): an NDArray (28, 28, 1) of uint8, and an int32 from 0 to 9. The
+    files are read from ``root``, packed or not, and downloaded if they are missing.
 
     Args:
         root: Folder of the files; ``$MXNET_HOME/datasets/mnist`` by default.
-        train: Whether to take the training images, else those to test.
-        transform: Called with image and label as each element is taken.
+        train: True for the training images, False for the test images.
+        transform: Function called with image and label each time an element is accessed.
 
     Raises:
-        DownloadError: A file cannot be fetched, is not what was published, or does not fit on the
-            disk.
+        DownloadError: A file cannot be downloaded, has another SHA-1 than published, or does not
+            fit on the disk.
     """
 
     _name = "mnist"
@@ -95,19 +95,19 @@ class MNIST(DownloadedDataset):
 
 
 class FashionMNIST(MNIST):
-    """Articles of clothing: 60,000 images to train with, 10,000 to test.
+    """Fashion-MNIST: articles of clothing, 60,000 images for training, 10,000 for testing.
 
-    An element is (image, label): an NDArray (28, 28, 1) of uint8, and an int32 in 0..9. The files
-    are used from the folder, packed or not, and fetched where they are missing.
+    An element is (image, label): an NDArray (28, 28, 1) of uint8, and an int32 from 0 to 9. The
+    files are read from ``root``, packed or not, and downloaded if they are missing.
 
     Args:
         root: Folder of the files; ``$MXNET_HOME/datasets/fashion-mnist`` by default.
-        train: Whether to take the training images, else those to test.
-        transform: Called with image and label as each element is taken.
+        train: True for the training images, False for the test images.
+        transform: Function called with image and label each time an element is accessed.
 
     Raises:
-        DownloadError: A file cannot be fetched, is not what was published, or does not fit on the
-            disk.
+        DownloadError: A file cannot be downloaded, has another SHA-1 than published, or does not
+            fit on the disk.
     """
 
     _name = "fashion-mnist"

@@ -57,13 +57,13 @@ class _ByRandomFactor(HostTransform, HybridBlock):
         return getattr(F.image, self._function)(x, self._least, self._most)
 
     def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Do the same on a NumPy array."""
+        """Apply the transform to a NumPy array."""
         op = find_operator(self._operator)
         return run_operator(op, values, min_factor=self._least, max_factor=self._most)
 
 
 class RandomBrightness(_ByRandomFactor):
-    """Multiply an image by a random factor.
+    """Change the brightness: multiply the image by a random factor.
 
     Args:
         brightness: The factor is drawn from [max(0, 1 - brightness), 1 + brightness].
@@ -83,7 +83,7 @@ class RandomBrightness(_ByRandomFactor):
 
 
 class RandomContrast(_ByRandomFactor):
-    """Multiply an image's distance from its mean gray by a random factor.
+    """Change the contrast: scale the distance from the image's mean gray by a random factor.
 
     Args:
         contrast: The factor is drawn from [max(0, 1 - contrast), 1 + contrast].
@@ -103,7 +103,7 @@ class RandomContrast(_ByRandomFactor):
 
 
 class RandomSaturation(_ByRandomFactor):
-    """Multiply each pixel's distance from its gray by a random factor.
+    """Change the saturation: scale each pixel's distance from its gray by a random factor.
 
     Args:
         saturation: The factor is drawn from [max(0, 1 - saturation), 1 + saturation].
@@ -123,10 +123,10 @@ class RandomSaturation(_ByRandomFactor):
 
 
 class RandomHue(_ByRandomFactor):
-    """Turn the hues of an image by a random share of the circle of hues.
+    """Change the hue: rotate the colors of an image by a random angle.
 
     Args:
-        hue: The share is drawn from [max(0, 1 - hue), 1 + hue]; 1 is a full turn, no change.
+        hue: The angle, in full turns, is drawn from [max(0, 1 - hue), 1 + hue]; 1 changes nothing.
 
     Inputs:
         x: (height, width, channels), any dtype but bool.
@@ -143,13 +143,13 @@ class RandomHue(_ByRandomFactor):
 
 
 class RandomColorJitter(HostTransform, HybridBlock):
-    """Change brightness, contrast, saturation and hue by up to some amounts, in random order.
+    """Change brightness, contrast, saturation and hue at random, in random order.
 
     Args:
-        brightness: Largest change of the factor; 0 for none.
-        contrast: Likewise.
-        saturation: Likewise.
-        hue: Largest share of the circle of hues to turn by.
+        brightness: Largest change of the brightness factor; 0 for none.
+        contrast: Largest change of the contrast factor; 0 for none.
+        saturation: Largest change of the saturation factor; 0 for none.
+        hue: Largest rotation of the hue, in full turns; 0 for none.
 
     Inputs:
         x: (height, width, channels), any dtype but bool.
@@ -174,21 +174,21 @@ class RandomColorJitter(HostTransform, HybridBlock):
         )
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Change the colours."""
+        """Apply the color changes."""
         return F.image.random_color_jitter(x, *self._args)
 
     def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Do the same on a NumPy array."""
+        """Apply the transform to a NumPy array."""
         names = ("brightness", "contrast", "saturation", "hue")
         amounts: dict[str, Any] = dict(zip(names, self._args, strict=True))
         return run_operator(find_operator("_image_random_color_jitter"), values, **amounts)
 
 
 class RandomGray(HostTransform, HybridBlock):
-    """Take the colours out of an image in a share of the calls.
+    """Convert an image to gray with a given probability.
 
     Args:
-        p: The share.
+        p: The probability.
 
     Inputs:
         x: (height, width, 3), any dtype but bool.
@@ -214,7 +214,7 @@ class RandomGray(HostTransform, HybridBlock):
         return F.where(F.broadcast_like(drawn, x), gray, x)
 
     def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Do the same on a NumPy array."""
+        """Apply the transform to a NumPy array."""
         check_image("RandomGray", Spec(values.shape, values.dtype))
         key = random_key()
         if uniform(np, random_key(), (1,))[0] >= np.float32(self._p):
@@ -224,10 +224,10 @@ class RandomGray(HostTransform, HybridBlock):
 
 
 class RandomLighting(HostTransform, HybridBlock):
-    """Add light of random amount and of the colours in which the images of ImageNet vary.
+    """Add random light along the principal color components of ImageNet (AlexNet's PCA noise).
 
     Args:
-        alpha: Standard deviation of the amount in each colour.
+        alpha: Standard deviation of the amount along each component.
 
     Inputs:
         x: (height, width, 3), any dtype but bool.
@@ -252,6 +252,6 @@ class RandomLighting(HostTransform, HybridBlock):
         return F.image.random_lighting(x, self._alpha)
 
     def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Do the same on a NumPy array."""
+        """Apply the transform to a NumPy array."""
         op = find_operator("_image_random_lighting")
         return run_operator(op, values, alpha_std=self._alpha)

@@ -25,19 +25,19 @@ Transform = Block | Callable[..., Any]
 class Compose(DirectBlock, Sequential):
     """Apply transforms one after the other.
 
-    Two or more hybridizable ones that follow one another become one graph.
+    Consecutive hybridizable transforms are run as one graph.
 
     Args:
-        transforms: Blocks, or functions.
+        transforms: List of Blocks or functions.
 
     Inputs:
         x: what the first transform takes.
 
     Outputs:
-        y: what the last gives; ``x`` itself without transforms.
+        y: the output of the last transform; ``x`` itself if there are none.
 
     Raises:
-        ArgumentTypeError: A transform cannot be called.
+        ArgumentTypeError: A transform is not callable.
     """
 
     def __init__(self, transforms: Iterable[Transform]) -> None:
@@ -78,7 +78,7 @@ class Compose(DirectBlock, Sequential):
         return flow.array()
 
     def carry(self, flow: Flow) -> None:
-        """Carry an image through all transforms."""
+        """Apply all transforms to an image, without an array in between where that can be."""
         for block in self._one_by_one():
             flow.through(block)
 
@@ -141,20 +141,20 @@ def _as_block(transform: Transform) -> Block:
 
 
 class RandomApply(DirectBlock, Sequential):
-    """Apply a transform with a probability, which is drawn from `random`, or none.
+    """Apply a transform with a given probability, drawn from Python's `random`.
 
     Args:
-        transforms: The transform, or a list of them, which are all applied or none.
+        transforms: A transform, or a list of transforms, all of which are applied, or none.
         p: The probability.
 
     Inputs:
         x: what the transform takes.
 
     Outputs:
-        y: what it gives, or ``x`` itself.
+        y: the output of the transform, or ``x`` itself.
 
     Raises:
-        ArgumentTypeError: A transform cannot be called.
+        ArgumentTypeError: A transform is not callable.
     """
 
     def __init__(self, transforms: Transform | Sequence[Transform], p: float = 0.5) -> None:
@@ -167,12 +167,12 @@ class RandomApply(DirectBlock, Sequential):
         self.p = p
 
     def carry(self, flow: Flow) -> None:
-        """Carry an image through the transform, or not."""
+        """Apply the transform to an image with the given probability."""
         if self.p >= random.random():
             flow.through(_as_block(self.transforms))
 
     def forward(self, x: Any) -> Any:
-        """Apply the transform, or give the input back."""
+        """Apply the transform, or return the input unchanged."""
         if self.p < random.random():
             return x
         return self.transforms(x)
@@ -191,10 +191,10 @@ class HybridCompose(DirectBlock, HybridSequential):
         x: what the first transform takes.
 
     Outputs:
-        y: what the last gives; ``x`` itself without transforms.
+        y: the output of the last transform; ``x`` itself if there are none.
 
     Raises:
-        ArgumentTypeError: A transform is no HybridBlock.
+        ArgumentTypeError: A transform is not a HybridBlock.
     """
 
     def __init__(self, transforms: Iterable[HybridBlock]) -> None:
@@ -215,13 +215,13 @@ class HybridCompose(DirectBlock, HybridSequential):
         return super().__call__(*args, **kwargs)
 
     def carry(self, flow: Flow) -> None:
-        """Carry an image through all transforms."""
+        """Apply all transforms to an image, without an array in between where that can be."""
         for block in _with_pairs(list(self._children.values())):
             flow.through(block)
 
 
 class HybridRandomApply(HybridSequential):
-    """Apply a hybridizable transform with a probability, or none; drawn from gluonish's generator.
+    """Apply a hybridizable transform with a probability, drawn from gluonish's generator.
 
     Args:
         transforms: The transform; it keeps shape and dtype.
@@ -231,10 +231,10 @@ class HybridRandomApply(HybridSequential):
         x: (height, width, channels), what the transform takes.
 
     Outputs:
-        y: what it gives, or ``x``.
+        y: the output of the transform, or ``x``.
 
     Raises:
-        ArgumentTypeError: The transform is no HybridBlock.
+        ArgumentTypeError: The transform is not a HybridBlock.
     """
 
     def __init__(self, transforms: HybridBlock, p: float = 0.5) -> None:
@@ -248,7 +248,7 @@ class HybridRandomApply(HybridSequential):
         self.p = p
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Apply the transform, or give the input back."""
+        """Apply the transform, or return the input unchanged."""
         drawn = F.random.uniform(shape=(1, 1, 1)) < self.p
         return F.where(F.broadcast_like(drawn, x), self.transforms(x), x)
 

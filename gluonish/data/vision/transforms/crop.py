@@ -35,16 +35,16 @@ _LINEAR = 1
 
 
 class RandomResizedCrop(HostTransform):
-    """Take a region of random place, size and proportions, and resample it to one size.
+    """Crop a region of random position, size and aspect ratio, and resize it to a given size.
 
-    What is random is drawn from `random`; see `image.random_size_crop`.
+    Random numbers come from Python's `random`; see `image.random_size_crop`.
 
     Args:
-        size: Width and height of the result in pixels, or one number for both.
+        size: Width and height of the result in pixels, or one int for both.
         scale: The region's share of the image's area: least and largest; the largest is 1 where a
             number is given.
         ratio: Least and largest ratio of width to height.
-        interpolation: How to resample, as for `image.imresize`.
+        interpolation: Interpolation method, as for `image.imresize`.
 
     Inputs:
         x: (height, width, channels); uint8, float32 or float64.
@@ -53,7 +53,7 @@ class RandomResizedCrop(HostTransform):
         y: (height, width, channels), dtype of ``x``.
 
     Raises:
-        ArgumentError: ``size`` is no such numbers.
+        ArgumentError: ``size`` is neither an int nor two ints.
     """
 
     def __init__(
@@ -67,12 +67,12 @@ class RandomResizedCrop(HostTransform):
         self._args = (both_extents("RandomResizedCrop", size), scale, ratio, interpolation)
 
     def forward(self, x: Any) -> Any:
-        """Take a region and resample it."""
+        """Crop a region and resize it."""
         _check_one_image("RandomResizedCrop", x)
         return random_size_crop(x, *self._args)[0]
 
     def on_host(self, values: Array) -> Array:
-        """Do the same on a NumPy array."""
+        """Apply the transform to a NumPy array."""
         _check_one_image("RandomResizedCrop", values)
         size, scale, ratio, method = self._args
         shares = (scale, 1.0) if isinstance(scale, int | float) else scale
@@ -85,16 +85,16 @@ class RandomResizedCrop(HostTransform):
 
 
 class RandomCrop(HostTransform):
-    """Take a region of one size and random place; where the image is too small, enlarge it.
+    """Crop a region of given size at a random position; images that are too small are enlarged.
 
-    The place is drawn from `random`; see `image.random_crop`.
+    The position is drawn from Python's `random`; see `image.random_crop`.
 
     Args:
-        size: Width and height of the result in pixels, or one number for both.
+        size: Width and height of the result in pixels, or one int for both.
         pad: How much to pad the image before: a number of pixels for all its edges, or a pair
             (before, after) for each axis, as of `numpy.pad`.
-        pad_value: What to pad with.
-        interpolation: How to enlarge, as for `image.imresize`.
+        pad_value: Value to pad with.
+        interpolation: Interpolation method for enlarging, as for `image.imresize`.
 
     Inputs:
         x: (height, width, channels); to enlarge it uint8, float32 or float64.
@@ -103,7 +103,7 @@ class RandomCrop(HostTransform):
         y: (height, width, channels), dtype of ``x``.
 
     Raises:
-        ArgumentError: ``size`` or ``pad`` is no such numbers.
+        ArgumentError: ``size`` or ``pad`` has another form.
     """
 
     def __init__(
@@ -127,7 +127,7 @@ class RandomCrop(HostTransform):
         return random_crop(x, *self._args)[0]
 
     def on_host(self, values: Array) -> Array:
-        """Do the same on a NumPy array."""
+        """Apply the transform to a NumPy array."""
         _check_one_image("RandomCrop", values)
         if self._pad is not None:
             values = np.pad(values, self._pad, constant_values=self._pad_value)
@@ -140,13 +140,13 @@ class RandomCrop(HostTransform):
 
 
 class CropResize(HostTransform, HybridBlock):
-    """Take a region of images, and resample it if a size is given.
+    """Crop a region of images, and resize it if a size is given.
 
     Args:
         x: Left edge of the region, in pixels.
-        y: Upper edge.
-        width: Width.
-        height: Height.
+        y: Upper edge of the region, in pixels.
+        width: Width of the region.
+        height: Height of the region.
         size: Width and height of the result, or one number for both; None to keep the region's.
         interpolation: 0 the nearest pixel, 1 linear, 2 cubic, 3 the mean of the area, 4 Lanczos;
             None is 1.
@@ -159,7 +159,7 @@ class CropResize(HostTransform, HybridBlock):
         out: the same with other extents.
 
     Raises:
-        ArgumentError: ``size`` is no such numbers.
+        ArgumentError: ``size`` is neither an int nor two ints.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class CropResize(HostTransform, HybridBlock):
         return F.image.resize(out, self._size, False, self._interpolation)
 
     def on_host(self, values: Array) -> Array:
-        """Do the same on a NumPy array."""
+        """Apply the transform to a NumPy array."""
         x, y, width, height = self._region
         CROP.infer(Spec(values.shape, values.dtype), x=x, y=y, width=width, height=height)
         region = values[..., y : y + height, x : x + width, :]
@@ -195,11 +195,11 @@ class CropResize(HostTransform, HybridBlock):
 
 
 class CenterCrop(HostTransform):
-    """Take the middle of an image; where that is too small, enlarge it.
+    """Crop the center of an image; images that are too small are enlarged.
 
     Args:
-        size: Width and height of the result in pixels, or one number for both.
-        interpolation: How to resample, as for `image.imresize`.
+        size: Width and height of the result in pixels, or one int for both.
+        interpolation: Interpolation method, as for `image.imresize`.
 
     Inputs:
         x: (height, width, channels); to enlarge it uint8, float32 or float64.
@@ -208,7 +208,7 @@ class CenterCrop(HostTransform):
         y: (height, width, channels), dtype of ``x``.
 
     Raises:
-        ArgumentError: ``size`` is no such numbers.
+        ArgumentError: ``size`` is neither an int nor two ints.
     """
 
     def __init__(self, size: Size, interpolation: int = 1) -> None:
@@ -216,12 +216,12 @@ class CenterCrop(HostTransform):
         self._args = (both_extents("CenterCrop", size), interpolation)
 
     def forward(self, x: Any) -> Any:
-        """Take the middle."""
+        """Crop the center."""
         _check_one_image("CenterCrop", x)
         return center_crop(x, *self._args)[0]
 
     def on_host(self, values: Array) -> Array:
-        """Do the same on a NumPy array."""
+        """Apply the transform to a NumPy array."""
         _check_one_image("CenterCrop", values)
         return _middle(values, *self._args)
 

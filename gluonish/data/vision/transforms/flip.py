@@ -40,7 +40,7 @@ class _RandomFlip(HostTransform, HybridBlock):
         return F.where(F.broadcast_like(drawn, x), flipped, x)
 
     def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Do the same on a NumPy array."""
+        """Apply the transform to a NumPy array."""
         if values.ndim != 3 or values.dtype == BOOL:
             check_image(f"_image_random_flip_{self._direction}", Spec(values.shape, values.dtype))
         if self._p == _EVEN:
@@ -51,10 +51,10 @@ class _RandomFlip(HostTransform, HybridBlock):
 
 
 class RandomFlipLeftRight(_RandomFlip):
-    """Exchange left and right of an image in half of the calls.
+    """Flip an image left to right with probability ``p``.
 
     Args:
-        p: In which share of the calls, if not in half of them.
+        p: The probability of a flip.
 
     Inputs:
         x: (height, width, channels), any dtype but bool.
@@ -71,10 +71,10 @@ class RandomFlipLeftRight(_RandomFlip):
 
 
 class RandomFlipTopBottom(_RandomFlip):
-    """Exchange top and bottom of an image in half of the calls.
+    """Flip an image top to bottom with probability ``p``.
 
     Args:
-        p: In which share of the calls, if not in half of them.
+        p: The probability of a flip.
 
     Inputs:
         x: (height, width, channels), any dtype but bool.

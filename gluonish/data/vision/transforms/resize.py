@@ -15,7 +15,7 @@ __all__ = ["Resize"]
 
 
 class Resize(HostTransform, HybridBlock):
-    """Resample images to a size.
+    """Resize images to a given size.
 
     Args:
         size: Width and height in pixels, or one number for both.
@@ -30,7 +30,7 @@ class Resize(HostTransform, HybridBlock):
         y: the same with other extents.
 
     Raises:
-        ArgumentError: ``size`` is no such numbers.
+        ArgumentError: ``size`` is neither an int nor two ints.
     """
 
     def __init__(self, size: Size, keep_ratio: bool = False, interpolation: int = 1) -> None:
@@ -45,6 +45,6 @@ class Resize(HostTransform, HybridBlock):
         return F.image.resize(x, self._size, self._keep, self._interpolation)
 
     def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Do the same on a NumPy array."""
+        """Apply the transform to a NumPy array."""
         size, keep, method = self._size, self._keep, self._interpolation
         return run_operator(RESIZE, values, size=size, keep_ratio=keep, interp=method)

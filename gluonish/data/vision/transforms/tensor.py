@@ -45,7 +45,7 @@ class Cast(HostTransform, HybridBlock):
         return F.cast(x, dtype=self._dtype)
 
     def on_host(self, values: Array) -> Array:
-        """Do the same on a NumPy array."""
+        """Apply the transform to a NumPy array."""
         return run_operator(CAST, values, dtype=normalize_dtype(self._dtype))
 
 
@@ -60,11 +60,11 @@ class ToTensor(HostTransform, HybridBlock):
     """
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Scale and transpose the image."""
+        """Convert an image (H, W, C) of [0, 255] to (C, H, W) float32 in [0, 1]."""
         return F.image.to_tensor(x)
 
     def on_host(self, values: Array) -> Array:
-        """Do the same on a NumPy array."""
+        """Apply the transform to a NumPy array."""
         if _takes(_TO_TENSOR, values):
             return _filled(_TO_TENSOR, values)
         return run_operator(TO_TENSOR, values)
@@ -99,7 +99,7 @@ class Normalize(HostTransform, HybridBlock):
         return F.image.normalize(x, self._mean, self._std)
 
     def on_host(self, values: Array) -> Array:
-        """Do the same on a NumPy array."""
+        """Apply the transform to a NumPy array."""
         return run_operator(NORMALIZE, values, mean=self._mean, std=self._std)
 
     def after_to_tensor(self, values: Array) -> Array:

@@ -92,7 +92,7 @@ def bbox_flip(bbox: Array, size: Size, flip_x: bool = False, flip_y: bool = Fals
         flip_y: Whether top and bottom are.
 
     Raises:
-        ArgumentError: ``size`` is no pair, or ``bbox`` has another shape.
+        ArgumentError: ``size`` is not a pair, or ``bbox`` has another shape.
     """
     boxes = checked_boxes("bbox_flip", bbox, copy=True)
     wide, high = _pair("bbox_flip", "size", size)
@@ -112,7 +112,7 @@ def bbox_resize(bbox: Array, in_size: Size, out_size: Size) -> Array:
         out_size: And afterwards.
 
     Raises:
-        ArgumentError: A size is no pair, or ``bbox`` has another shape.
+        ArgumentError: A size is not a pair, or ``bbox`` has another shape.
     """
     boxes = checked_boxes("bbox_resize", bbox, copy=True)
     before = np.array(_pair("bbox_resize", "in_size", in_size), float)

@@ -1,9 +1,9 @@
-"""aside: long work of the main thread that other libraries do with locks of their own held.
+"""in_helper_thread: long work for the main thread, with locks of other libraries held.
 
 Python runs signal handlers in the main thread only, in the middle of whatever it does. Where that
 is a library's code with the library's lock held (Numba's compiler, an import), a handler that waits
 for a thread which needs the lock waits for ever, and Ctrl-C leaves the library as it was in the
-middle. So the main thread has such work done by a thread of its own, and waits for that.
+middle. So the main thread has such work done by a helper thread, and waits for that.
 """
 
 import threading
@@ -11,12 +11,12 @@ from collections.abc import Callable
 from contextvars import copy_context
 from typing import Any, TypeVar
 
-__all__ = ["aside"]
+__all__ = ["in_helper_thread"]
 
 Result = TypeVar("Result")
 
 
-def aside(work: Callable[[], Result]) -> Result:
+def in_helper_thread(work: Callable[[], Result]) -> Result:
     """Return what ``work`` returns, or raise what it raises.
 
     Args:
@@ -35,7 +35,7 @@ def aside(work: Callable[[], Result]) -> Result:
             failed.append(error)
 
     thread = threading.Thread(
-        target=copy_context().run, args=(run,), name="gluonish aside", daemon=True
+        target=copy_context().run, args=(run,), name="gluonish helper", daemon=True
     )
     try:
         thread.start()

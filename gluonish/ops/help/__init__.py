@@ -1,0 +1,1 @@
+"""Texts for the help of functions that are made from operators."""
