@@ -7,6 +7,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from gluonish.kernels.cupy.register import serve_reference_kernels
 from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import Operator
 from gluonish.testing.values import run_kernel, runtime_attrs, spec_of
@@ -16,6 +17,8 @@ from tests.kernels.cupy.double import make_cupy
 from tests.kernels.cupy.machine import Machine
 
 __all__ = ["COMPILED", "DTYPES", "OneDevice", "needs_compiler"]
+
+serve_reference_kernels()  # as the first real device does
 
 DTYPES = [np.float16, ml_dtypes.bfloat16, np.float32, np.float64]
 COMPILED = pytest.mark.skipif(
