@@ -16,6 +16,7 @@ from gluonish.data.sampler import (
     RandomSampler,
     Sampler,
     SequentialSampler,
+    SplitSampler,
 )
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ __all__ = [
     "Sampler",
     "SequentialSampler",
     "SimpleDataset",
+    "SplitSampler",
     "batchify",
     "dataloader",
     "dataset",

@@ -15,6 +15,7 @@ __all__ = [
     "RandomSampler",
     "Sampler",
     "SequentialSampler",
+    "SplitSampler",
 ]
 
 
@@ -115,6 +116,74 @@ class IntervalSampler(Sampler):
 
     def __len__(self) -> int:
         return self._length if self._rollover else len(range(0, self._length, self._interval))
+
+
+class SplitSampler(Sampler):
+    """Samples one process's share of a dataset, as many indices in each process.
+
+    Processes that train together must run the same number of steps, or the others wait for one
+    that has ended. So where the length is no multiple of the number of shares, some indices come
+    twice, or with ``even_size="drop"`` some not at all in this pass.
+
+    Args:
+        length: Number of elements in the dataset, the same in all processes.
+        num_parts: Number of shares: a store's ``num_workers``.
+        part_index: Which of them is this one: a store's ``rank``.
+        shuffle: Whether each pass deals all indices out anew, in random order.
+        seed: Of that order; the same in all processes.
+        even_size: ``"repeat"`` or ``"drop"``.
+
+    Raises:
+        ArgumentError: ``part_index`` is not in 0..num_parts - 1, there are fewer elements than
+            shares, or ``even_size`` is another word.
+
+    Example::
+
+        store = mx.kv.create("dist_sync")
+        sampler = SplitSampler(len(dataset), store.num_workers, store.rank, shuffle=True)
+        loader = DataLoader(dataset, batch_size=32, sampler=sampler)
+    """
+
+    def __init__(
+        self,
+        length: int,
+        num_parts: int = 1,
+        part_index: int = 0,
+        shuffle: bool = False,
+        seed: int = 0,
+        even_size: str = "repeat",
+    ) -> None:
+        if not 0 <= part_index < num_parts:
+            raise ArgumentError(
+                f"SplitSampler: expected part_index in 0..num_parts - 1 = {num_parts - 1}, "
+                f"got {part_index}"
+            )
+        if length < num_parts:
+            raise ArgumentError(
+                f"SplitSampler: expected at least {num_parts} elements, one a share, got {length}"
+            )
+        if even_size not in ("repeat", "drop"):
+            raise ArgumentError(
+                f"SplitSampler: expected even_size 'repeat' or 'drop', got {even_size!r}"
+            )
+        self._length = length
+        self._parts = num_parts
+        self._part = part_index
+        self._shuffle = shuffle
+        self._seed = seed
+        self._share = -(-length // num_parts) if even_size == "repeat" else length // num_parts
+        self._passes = 0
+
+    def __iter__(self) -> Iterator[int]:
+        order = np.arange(self._length)
+        if self._shuffle:
+            order = np.random.default_rng([self._seed, self._passes]).permutation(self._length)
+        self._passes += 1
+        dealt = np.resize(order, self._share * self._parts)  # begins again where it is too short
+        return iter(dealt[self._part :: self._parts].tolist())
+
+    def __len__(self) -> int:
+        return self._share
 
 
 class BatchSampler(Sampler):

@@ -8,6 +8,7 @@ from gluonish.data import (
     RandomSampler,
     Sampler,
     SequentialSampler,
+    SplitSampler,
 )
 
 
@@ -65,3 +66,33 @@ def test_base_defines_nothing() -> None:
         iter(Sampler())
     with pytest.raises(NotSupportedError):
         len(Sampler())
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.parametrize(("length", "parts"), [(12, 3), (13, 4), (4, 4), (5, 1)])
+def test_shares_are_even_and_cover_all(length: int, parts: int, shuffle: bool) -> None:
+    samplers = [SplitSampler(length, parts, part, shuffle, seed=3) for part in range(parts)]
+    passes = [[list(sampler) for sampler in samplers] for _ in range(2)]
+    for shares in passes:
+        assert {len(share) for share in shares} == {len(samplers[0])} == {-(-length // parts)}
+        assert {index for share in shares for index in share} == set(range(length))
+    if not shuffle or length > 4:
+        assert (passes[0] == passes[1]) is not shuffle
+
+
+def test_dropping_gives_no_index_twice() -> None:
+    shares = [list(SplitSampler(10, 4, part, even_size="drop")) for part in range(4)]
+    assert shares == [[0, 4], [1, 5], [2, 6], [3, 7]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((8, 2, 2), "part_index in 0..num_parts - 1 = 1, got 2"),
+        ((1, 2, 0), "at least 2 elements"),
+        ((8, 2, 0, False, 0, "pad"), "'repeat' or 'drop', got 'pad'"),
+    ],
+)
+def test_shares_that_cannot_be_are_refused(arguments: tuple[int, ...], message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        SplitSampler(*arguments)
