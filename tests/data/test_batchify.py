@@ -59,7 +59,7 @@ def test_shapes_must_agree(batchify: Batchify) -> None:
         batchify([np.ones(2), np.ones(3)])
     with pytest.raises(ArgumentError, match=r"one shape, got \[\(2,\), \(3,\)\]"):
         batchify([nd.ones((2,)), nd.ones((3,))])
-    with pytest.raises(ArgumentError, match="tuples of one length"):
+    with pytest.raises(ArgumentError, match="tuples of equal length"):
         batchify([(1, 2), (1,)])
     with pytest.raises(ArgumentTypeError, match="NDArrays only, got ndarray"):
         batchify([nd.ones((2,)), np.ones(2)])
