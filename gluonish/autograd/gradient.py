@@ -57,7 +57,7 @@ def mark_variables(
     reqs = [grad_reqs] * len(arrays) if isinstance(grad_reqs, str) else list(grad_reqs)
     if not len(arrays) == len(buffers) == len(reqs):
         raise ArgumentError(
-            f"mark_variables: expected lists of one length, got {len(arrays)} variables, "
+            f"mark_variables: expected lists of equal length, got {len(arrays)} variables, "
             f"{len(buffers)} gradients and {len(reqs)} grad_reqs"
         )
     for array, buffer, req in zip(arrays, buffers, reqs, strict=True):

@@ -59,8 +59,15 @@ _NUMPY_PREFIX = re.compile("^_np[ix]?_")  # of operators of NumPy's functions, i
 class GluonishError(RuntimeError):
     """Base of all errors of this package; ``mx.MXNetError`` is another name for it.
 
-    A RuntimeError, as MXNetError is, because programs catch it as one.
+    A RuntimeError, as MXNetError is, because programs catch it as one. A message that is about an
+    operator begins with the name that users call it by: ``matmul``, which files know as
+    ``_npi_matmul``.
     """
+
+    def __init__(self, *args: object) -> None:
+        if args and isinstance(args[0], str) and args[0].startswith("_np"):
+            args = (public_name(args[0]), *args[1:])
+        super().__init__(*args)
 
 
 class ArgumentError(GluonishError, ValueError, AssertionError):
@@ -74,19 +81,11 @@ class ArgumentTypeError(GluonishError, TypeError, ValueError, AssertionError):
 class OperatorError(GluonishError, ValueError):
     """An operator cannot take the given shapes, dtypes or attributes, or failed while it ran.
 
-    A message begins with the name that users call the operator by: ``matmul``, which files know as
-    ``_npi_matmul``.
-
     Attributes:
         located: Whether the message says where in a network it happened.
     """
 
     located = False
-
-    def __init__(self, *args: object) -> None:
-        if args and isinstance(args[0], str) and args[0].startswith("_np"):
-            args = (public_name(args[0]), *args[1:])
-        super().__init__(*args)
 
 
 class AutogradError(GluonishError, AssertionError):

@@ -192,7 +192,7 @@ class Pad:
         ranks = {len(shape) for shape in shapes}
         if len(ranks) > 1:
             raise ArgumentError(
-                f"Pad: expected samples of one number of axes, got shapes {sorted(set(shapes))}"
+                f"Pad: expected samples with equally many axes, got shapes {sorted(set(shapes))}"
             )
         (rank,) = ranks
         padded = range(rank) if self._axis is None else (self._check_axis(rank),)

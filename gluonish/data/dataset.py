@@ -147,7 +147,7 @@ class ArrayDataset(Dataset):
         for i, data in enumerate(args):
             if len(data) != self._length:
                 raise ArgumentError(
-                    f"ArrayDataset: expected arrays of one length, got {self._length} "
+                    f"ArrayDataset: expected arrays of equal length, got {self._length} "
                     f"and {len(data)} (array {i})"
                 )
             vector = isinstance(data, NDArray) and len(data.shape) == 1

@@ -63,7 +63,7 @@ def columns_of(data: Sequence[Any]) -> list[tuple[Any, ...]]:
     lengths = {len(sample) if isinstance(sample, tuple) else None for sample in data}
     if len(lengths) != 1:
         raise ArgumentError(
-            f"default_batchify_fn: expected tuples of one length, got lengths {lengths}"
+            f"default_batchify_fn: expected tuples of equal length, got lengths {lengths}"
         )
     return list(zip(*data, strict=True))
 
@@ -83,7 +83,7 @@ def check_alike(data: Sequence[Any]) -> None:
     shapes = {sample.shape for sample in data}
     if len(shapes) > 1:
         raise ArgumentError(
-            f"default_batchify_fn: expected samples of one shape, got {sorted(shapes)}"
+            f"default_batchify_fn: expected samples of equal shape, got {sorted(shapes)}"
         )
 
 
@@ -116,7 +116,7 @@ def stacked_numbers(data: Sequence[Any], empty: Empty) -> Array:
     except ValueError as error:
         shapes = sorted({np.shape(sample) for sample in data if hasattr(sample, "shape")})
         raise ArgumentError(
-            f"default_batchify_fn: expected samples of one shape, got {shapes or data!r}"
+            f"default_batchify_fn: expected samples of equal shape, got {shapes or data!r}"
         ) from error
     if values.dtype.kind in "biufV":
         normalize_dtype(values.dtype)

@@ -355,8 +355,8 @@ def cond(
     otherwise = _trace(face, else_func, (), f"{name}_else", lambda f, _: [f()])
     if then.counts != otherwise.counts:
         raise ArgumentError(
-            f"cond: expected both functions to give as many values, got {then.counts[0]} and "
-            f"{otherwise.counts[0]}"
+            "cond: expected both functions to return the same number of values, got "
+            f"{then.counts[0]} and {otherwise.counts[0]}"
         )
     inputs = _Inputs(face)
     attrs: dict[str, Any] = {

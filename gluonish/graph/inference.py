@@ -92,7 +92,7 @@ class Inference:
         except (LookupError, TypeError, ValueError) as error:
             # Operators that only gradients are made of trust their inputs; a file may have them.
             raise OperatorError(
-                f"{node.name}: {op.name}: expected inputs that fit it, got {inputs!r:.200}: {error}"
+                f"{node.name}: {op.name}: expected inputs it can take, got {inputs!r:.200}: {error}"
             ) from error
         for value, found in zip(node.inputs, inputs, strict=True):
             self._learn(value.key, found, value.node.name)

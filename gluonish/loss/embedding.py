@@ -137,7 +137,7 @@ class SDMLLoss(Loss):
             )
         if x1.ndim != 2 or x1.shape != x2.shape:
             raise ArgumentError(
-                f"SDMLLoss: expected x1 and x2 of one shape (N, D), got {x1.shape} and {x2.shape}"
+                f"SDMLLoss: expected x1 and x2 of equal shape (N, D), got {x1.shape} and {x2.shape}"
             )
         count = x1.shape[0]
         difference = F.broadcast_sub(F.expand_dims(x1, axis=1), F.expand_dims(x2, axis=0))

@@ -173,7 +173,7 @@ class BaseModule(ModuleInterface):
             return found
         if len({len(outputs) for outputs in found}) > 1:
             raise ArgumentError(
-                "predict: expected as many outputs in each batch, got "
+                "predict: expected the same number of outputs in each batch, got "
                 f"{[len(outputs) for outputs in found]}; pass merge_batches=False"
             )
         whole = [

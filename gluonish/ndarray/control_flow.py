@@ -75,7 +75,7 @@ def foreach(body: Callable[..., Any], data: Any, init_states: Any) -> tuple[Any,
     if len(lengths) != 1 or lengths & {(), (0,)}:
         shapes = [x.shape for x in _leaves(data)]
         raise ArgumentError(
-            f"foreach: expected data of one length of axis 0, at least 1, got {shapes}"
+            f"foreach: expected data of equal length of axis 0, at least 1, got {shapes}"
         )
     states = init_states
     steps = []

@@ -182,7 +182,7 @@ def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = Tr
         return arrays[0]
     if len({(x.dtype, x.shape[:axis], x.shape[axis:][1:]) for x in arrays}) > 1:
         raise ArgumentError(
-            f"concatenate: expected arrays of one dtype that differ in extent along axis {axis} "
+            f"concatenate: expected arrays of equal dtype that differ in extent along axis {axis} "
             f"only, got {', '.join(f'{x.dtype.__name__}{x.shape}' for x in arrays)}"
         )
     op = find_operator("Concat")

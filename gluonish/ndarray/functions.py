@@ -115,7 +115,7 @@ def split_v2(
         extent = ary.shape[normalize_axis("split_v2", axis, len(ary.shape))]
         if indices_or_sections > 0 and extent % indices_or_sections:
             raise ArgumentError(
-                f"split_v2: expected parts of one extent, got {indices_or_sections} of an axis of "
+                f"split_v2: expected equal parts, got {indices_or_sections} of an axis of "
                 f"{extent}: array split does not result in an equal division"
             )
         given: dict[str, Any] = {"indices": (), "sections": indices_or_sections}

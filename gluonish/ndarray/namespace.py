@@ -28,7 +28,7 @@ _TAIL = (
     inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None),
 )
 _TAIL_DOC = {
-    "out": "NDArray that receives the result, or a list of them.",
+    "out": "NDArray that the result is written to, or a list of them.",
     "name": "Accepted; only Symbols have names.",
 }
 _MOST_CALLS = 64  # of a function, whose parsed attributes are kept

@@ -98,7 +98,7 @@ def _draw_for_each(
 ) -> NDArray:
     if len(arrays) < len(parameters) or any(p.shape != arrays[0].shape for p in arrays):
         raise ArgumentTypeError(
-            f"{name}: expected parameters that are all numbers or all NDArrays of one "
+            f"{name}: expected parameters that are all numbers or all NDArrays of equal "
             f"shape, got {[getattr(p, 'shape', p) for p in parameters.values()]}"
         )
     op = find_operator(f"_sample_{name}")

@@ -39,7 +39,7 @@ class ConvLayer(HybridBlock):
             input channels of its own group only.
         layout: Order of the axes of input, output and weight.
         in_channels: Number of input channels; 0 to take it from the first batch.
-        activation: Name of the function applied to the result, as of `Activation`; None for none.
+        activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
         weight_initializer: For ``weight`` (C_out, C_in / groups, *kernel_size), transposed
             (C_in, C_out / groups, *kernel_size); the second axis is where the layout has channels.

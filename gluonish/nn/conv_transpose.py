@@ -23,7 +23,7 @@ class Conv1DTranspose(ConvLayer):
         groups: Number of groups that the channels are split into; each output channel sees the
             input channels of its own group only.
         layout: ``"NCW"``.
-        activation: Name of the function applied to the result, as of `Activation`; None for none.
+        activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
         weight_initializer: Initializer of ``weight``; None for the one that `initialize` is given.
         bias_initializer: Initializer of ``bias`` (C_out,).
@@ -93,7 +93,7 @@ class Conv2DTranspose(ConvLayer):
         groups: Number of groups that the channels are split into; each output channel sees the
             input channels of its own group only.
         layout: ``"NCHW"`` or ``"NHWC"``.
-        activation: Name of the function applied to the result, as of `Activation`; None for none.
+        activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
         weight_initializer: Initializer of ``weight``; None for the one that `initialize` is given.
         bias_initializer: Initializer of ``bias`` (C_out,).
@@ -163,7 +163,7 @@ class Conv3DTranspose(ConvLayer):
         groups: Number of groups that the channels are split into; each output channel sees the
             input channels of its own group only.
         layout: ``"NCDHW"`` or ``"NDHWC"``.
-        activation: Name of the function applied to the result, as of `Activation`; None for none.
+        activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
         weight_initializer: Initializer of ``weight``; None for the one that `initialize` is given.
         bias_initializer: Initializer of ``bias`` (C_out,).

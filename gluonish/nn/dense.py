@@ -17,7 +17,7 @@ class Dense(HybridBlock):
 
     Args:
         units: Number of output features.
-        activation: Name of the function applied to the result, as of `Activation`; None for none.
+        activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add the bias ``b``.
         flatten: Whether to flatten all axes but the first before the product; if not, only the last
             axis is transformed.

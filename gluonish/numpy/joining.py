@@ -126,7 +126,7 @@ def split(ary: Any, indices_or_sections: Cuts, axis: int = 0) -> list[Any]:
         extent = value.shape[axis_in(axis, value.ndim, "split")]
         if extent % sections:
             raise ArgumentError(
-                f"split: expected parts of one extent, got {sections} of an axis of {extent}: "
+                f"split: expected equal parts, got {sections} of an axis of {extent}: "
                 "array split does not result in an equal division"
             )
     return _split("split", "_npi_split", ary, indices_or_sections, axis)

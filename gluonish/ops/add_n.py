@@ -17,7 +17,7 @@ __all__ = ["ADD_N"]
 def _infer(*arrays: Spec, num_args: int) -> tuple[Spec]:
     if any(spec != arrays[0] for spec in arrays):
         raise OperatorError(
-            f"add_n: expected arrays of one shape and dtype, got {', '.join(map(str, arrays))}"
+            f"add_n: expected arrays of equal shape and dtype, got {', '.join(map(str, arrays))}"
         )
     refuse_truth_values("add_n", arrays[0])
     return (arrays[0],)

@@ -144,7 +144,7 @@ def _pair_operator(
             refuse_truth_values(name, lhs)
         if elemwise and lhs.shape != rhs.shape and follows_mxnet():
             raise OperatorError(
-                f"{name}: expected arrays of one shape, got {lhs.shape} and {rhs.shape}; "
+                f"{name}: expected arrays of equal shape, got {lhs.shape} and {rhs.shape}; "
                 f"the broadcast_ operators take others"
             )
         return (infer_broadcast(name, lhs, rhs),)

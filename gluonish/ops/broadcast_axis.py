@@ -67,7 +67,7 @@ def _like_infer(
     if lhs_axes is None or rhs_axes is None:
         if len(lhs.shape) != len(rhs.shape):
             raise OperatorError(
-                f"{name}: expected arrays of one number of axes, got {lhs.shape} and {rhs.shape}"
+                f"{name}: expected arrays with equally many axes, got {lhs.shape} and {rhs.shape}"
             )
         lhs_axes = rhs_axes = tuple(range(len(lhs.shape)))
     sizes = tuple(rhs.shape[normalize_axis(name, axis, len(rhs.shape))] for axis in rhs_axes)

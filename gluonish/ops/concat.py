@@ -115,7 +115,7 @@ def _stack_infer(*arrays: Spec, num_args: int, axis: int) -> tuple[Spec]:
         check_same_dtype("stack", first, spec)
         if spec.shape != first.shape:
             raise OperatorError(
-                f"stack: expected arrays of one shape, got {first.shape} and {spec.shape}"
+                f"stack: expected arrays of equal shape, got {first.shape} and {spec.shape}"
             )
     shape = (*first.shape[:axis], len(arrays), *first.shape[axis:])
     return (Spec(shape, first.dtype),)

@@ -174,7 +174,7 @@ def _batch_dot_infer(
     _check_operands("batch_dot", lhs, rhs)
     if len(lhs.shape) < 3 or len(lhs.shape) != len(rhs.shape):
         raise OperatorError(
-            f"batch_dot: expected two arrays of one number of axes, at least 3, got {lhs.shape} "
+            f"batch_dot: expected two arrays with equally many axes, at least 3, got {lhs.shape} "
             f"and {rhs.shape}"
         )
     shape = _batched_shape("batch_dot", lhs.shape, rhs.shape, transpose_a, transpose_b)

@@ -52,7 +52,7 @@ def _region(name: str, shape: Shape, begin: Ends, end: Ends, step: Ends) -> tupl
         step = (None,) * len(begin)
     if not len(begin) == len(end) == len(step) or len(begin) > len(shape):
         raise OperatorError(
-            f"{name}: expected begin, end and step of one length up to {len(shape)}, "
+            f"{name}: expected begin, end and step of equal length up to {len(shape)}, "
             f"got {begin}, {end} and {step}"
         )
     if 0 in step:

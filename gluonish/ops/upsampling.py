@@ -51,7 +51,7 @@ def _common(inputs: tuple[Spec, ...]) -> Any:
     for spec in inputs[1:]:
         if spec.dtype != inputs[0].dtype:
             raise OperatorError(
-                f"UpSampling: expected arrays of one dtype, got {inputs[0]} and {spec}"
+                f"UpSampling: expected arrays of equal dtype, got {inputs[0]} and {spec}"
             )
     return inputs[0].dtype
 

@@ -18,7 +18,7 @@ __all__ = ["WHERE", "where"]
 def _infer(condition: Spec, x: Spec, y: Spec) -> tuple[Spec]:
     check_same_dtype("where", x, y)
     if x.shape != y.shape:
-        raise OperatorError(f"where: expected x and y of one shape, got {x.shape} and {y.shape}")
+        raise OperatorError(f"where: expected x and y of equal shape, got {x.shape} and {y.shape}")
     if condition.shape not in (x.shape, x.shape[:1]):
         raise OperatorError(
             f"where: expected condition of shape {x.shape} or {x.shape[:1]}, got {condition.shape}"

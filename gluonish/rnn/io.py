@@ -106,8 +106,8 @@ class BucketSentenceIter(DataIter):
             buckets = [length for length, count in enumerate(lengths) if count >= batch_size]
         if not buckets:
             raise ArgumentError(
-                f"BucketSentenceIter: expected {batch_size} sentences of one length, got fewer of "
-                "each"
+                f"BucketSentenceIter: expected {batch_size} sentences of equal length, got "
+                "fewer of each length"
             )
         self.buckets = sorted(buckets)
         self.data = self._filled(sentences, invalid_label, dtype)

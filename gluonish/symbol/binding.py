@@ -215,7 +215,7 @@ def _specs(symbol: Symbol, shapes: Mapping[str, Any], dtypes: Mapping[str, Any])
             specs[node.name] = Spec(spec.shape, spec.dtype)
     if unknown:
         raise GraphError(
-            f"simple_bind: expected shapes from which all follow, got {dict(shapes)}, which leave "
+            f"simple_bind: expected shapes to infer all others, got {dict(shapes)}, which leave "
             f"{unknown}; give the shapes of more arguments"
         )
     return specs

@@ -60,7 +60,7 @@ def checkShapes(a: Any, b: Any) -> None:
     """
     if a.shape != b.shape:
         raise AssertionError(
-            f"checkShapes: expected arrays of one shape, got {a.shape} and {b.shape}\n"
+            f"checkShapes: expected arrays of equal shape, got {a.shape} and {b.shape}\n"
             f" a: {on_host(a)!r}\n b: {on_host(b)!r}"
         )
 

@@ -55,11 +55,11 @@ def test_what_is_no_number_is_refused(batchify: Batchify, data: list[Any]) -> No
 
 @BOTH
 def test_shapes_must_agree(batchify: Batchify) -> None:
-    with pytest.raises(ArgumentError, match=r"one shape, got \[\(2,\), \(3,\)\]"):
+    with pytest.raises(ArgumentError, match=r"equal shape, got \[\(2,\), \(3,\)\]"):
         batchify([np.ones(2), np.ones(3)])
-    with pytest.raises(ArgumentError, match=r"one shape, got \[\(2,\), \(3,\)\]"):
+    with pytest.raises(ArgumentError, match=r"equal shape, got \[\(2,\), \(3,\)\]"):
         batchify([nd.ones((2,)), nd.ones((3,))])
-    with pytest.raises(ArgumentError, match="tuples of one length"):
+    with pytest.raises(ArgumentError, match="tuples of equal length"):
         batchify([(1, 2), (1,)])
     with pytest.raises(ArgumentTypeError, match="NDArrays only, got ndarray"):
         batchify([nd.ones((2,)), np.ones(2)])

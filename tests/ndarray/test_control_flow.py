@@ -33,7 +33,7 @@ def test_nested_results_come_as_lists() -> None:
 
 @pytest.mark.parametrize("data", [zeros((0, 2)), [ones((2, 2)), ones((3, 2))], []])
 def test_data_of_no_one_length_are_refused(data: object) -> None:
-    with pytest.raises(ArgumentError, match="foreach: expected data of one length"):
+    with pytest.raises(ArgumentError, match="foreach: expected data of equal length"):
         contrib.foreach(lambda d, s: (d, s), data, ones(2))
 
 

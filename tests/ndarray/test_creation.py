@@ -140,7 +140,7 @@ def test_moveaxis_refuses_axes_that_make_no_sense(source: Any, destination: Any)
     ("shape", "dtype"), [((2, 4), "float32"), ((2,), "float32"), ((2, 3), "int32")]
 )
 def test_arrays_that_do_not_fit_are_not_joined(shape: tuple[int, ...], dtype: str) -> None:
-    with pytest.raises(AssertionError, match="concatenate: expected arrays of one dtype"):
+    with pytest.raises(AssertionError, match="concatenate: expected arrays of equal dtype"):
         nd.concatenate([nd.ones((2, 3)), nd.ones(shape, dtype=dtype)])
 
 

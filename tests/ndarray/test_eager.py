@@ -44,7 +44,7 @@ def _huge(extent: int) -> Operator:
 
 
 def test_mixed_dtypes_are_refused() -> None:
-    with pytest.raises(OperatorError, match="one dtype, got int32 and float32; cast one"):
+    with pytest.raises(OperatorError, match="equal dtype, got int32 and float32; cast one"):
         nd.ones(2, dtype="int32") + nd.ones(2)
 
 

@@ -46,7 +46,7 @@ def test_operand_that_would_grow_the_array_is_refused(other: nd.NDArray) -> None
 
 def test_operand_of_another_dtype_or_kind_is_refused() -> None:
     x = nd.ones(2)
-    with pytest.raises(OperatorError, match="one dtype"):
+    with pytest.raises(OperatorError, match="equal dtype"):
         x += nd.ones(2, dtype="int32")
     with pytest.raises(ArgumentTypeError, match="expected an array or a number, got ndarray"):
         x += np.ones(2)

@@ -56,7 +56,7 @@ def test_docstring_tells_what_the_face_adds() -> None:
     doc = nd.FullyConnected.__doc__
     assert doc is not None
     assert "    name: Accepted; only Symbols have names.\n" in doc
-    assert "    out: NDArray that receives the result" in doc
+    assert "    out: NDArray that the result is written to" in doc
 
 
 def test_operators_have_modules_of_their_own() -> None:

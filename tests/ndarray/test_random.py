@@ -111,7 +111,7 @@ def test_arrays_of_parameters_draw_for_each_element(call: Any, shape: tuple[int,
 
 
 def test_array_and_number_as_parameters_are_refused() -> None:
-    with pytest.raises(ArgumentTypeError, match="all numbers or all NDArrays of one shape"):
+    with pytest.raises(ArgumentTypeError, match="all numbers or all NDArrays of equal shape"):
         nd.random.uniform(nd.array([0, 10]), 1)
 
 

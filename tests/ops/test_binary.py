@@ -148,7 +148,7 @@ def test_comparison_gives_zeros_and_ones_in_the_dtype_of_the_arrays() -> None:
 
 
 def test_different_dtypes_are_refused() -> None:
-    with pytest.raises(OperatorError, match="one dtype, got int32 and float32"):
+    with pytest.raises(OperatorError, match="equal dtype, got int32 and float32"):
         run_operator("broadcast_add", INT, INT.astype(np.float32))
 
 

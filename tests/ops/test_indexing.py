@@ -119,7 +119,7 @@ def test_slice(attrs: dict[str, Any], expected: list[Any]) -> None:
 
 
 def test_slice_wants_one_step_for_each_axis() -> None:
-    with pytest.raises(OperatorError, match="of one length"):
+    with pytest.raises(OperatorError, match="of equal length"):
         out("slice", X, begin=(0, 0), end=(2, 3), step=(1,))
 
 

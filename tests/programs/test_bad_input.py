@@ -49,7 +49,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "dtypes": (
         lambda: nd.ones((2,)) + nd.ones((2,), dtype="float64"),
-        r"expected arrays of one dtype, got float32 and float64; .*astype",
+        r"expected arrays of equal dtype, got float32 and float64; .*astype",
     ),
     "layer dtype": (
         lambda: dense()(nd.ones((2, 4), dtype="int32")),

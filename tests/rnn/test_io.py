@@ -69,5 +69,5 @@ def test_time_can_come_first() -> None:
 def test_wrong_layout_and_too_few_sentences_are_refused() -> None:
     with pytest.raises(ValueError, match="Invalid layout"):
         mx.rnn.BucketSentenceIter(SENTENCES, 2, buckets=[2], layout="XY")
-    with pytest.raises(ValueError, match="expected 2 sentences of one length"):
+    with pytest.raises(ValueError, match="expected 2 sentences of equal length"):
         mx.rnn.BucketSentenceIter([[1]], 2)

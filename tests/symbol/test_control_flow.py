@@ -37,7 +37,7 @@ def test_a_loop_without_limit_is_refused() -> None:
 
 def test_branches_give_as_many_values() -> None:
     a, b = sym.var("a"), sym.var("b")
-    with pytest.raises(ArgumentError, match="as many values, got 1 and 2"):
+    with pytest.raises(ArgumentError, match="same number of values, got 1 and 2"):
         sym.contrib.cond(a < b, lambda: a, lambda: [a, b])
 
 

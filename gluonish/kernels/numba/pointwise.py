@@ -57,7 +57,7 @@ def _source(
     shape = outputs[0].shape
     if any(x.shape != shape for x in outputs) or 0 in shape:
         raise RefusedError(
-            f"fused_pointwise: expected outputs of one shape, not empty, got "
+            f"fused_pointwise: expected outputs of equal shape, not empty, got "
             f"{', '.join(str(x.shape) for x in outputs)}"
         )
     owns = [x.shape for x in outputs] + _own_shapes(program, specs)

@@ -52,7 +52,7 @@ def require(name: str, *arrays: Array) -> None:
     """
     if not supported(*arrays):
         raise RefusedError(
-            f"{name}: expected arrays of one dtype that oneDNN can address, got {_shown(arrays)}"
+            f"{name}: expected arrays of equal dtype that oneDNN can address, got {_shown(arrays)}"
         )
 
 

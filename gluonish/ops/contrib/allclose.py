@@ -19,7 +19,7 @@ def _infer(a: Spec, b: Spec, **_: object) -> tuple[Spec]:
     check_same_dtype("_contrib_allclose", a, b)
     if a.shape != b.shape:
         raise OperatorError(
-            f"_contrib_allclose: expected arrays of one shape, got {a.shape} and {b.shape}"
+            f"_contrib_allclose: expected arrays of equal shape, got {a.shape} and {b.shape}"
         )
     return (Spec((), UINT8),)
 

@@ -47,7 +47,7 @@ CROSS_DEVICE_COPY = _identity(
 def _like_infer(lhs: Spec, rhs: Spec) -> tuple[Spec]:
     if lhs.shape != rhs.shape:
         raise OperatorError(
-            f"_identity_with_attr_like_rhs: expected arrays of one shape, got {lhs.shape} and "
+            f"_identity_with_attr_like_rhs: expected arrays of equal shape, got {lhs.shape} and "
             f"{rhs.shape}"
         )
     return (lhs,)

@@ -66,7 +66,7 @@ def _sum_infer(*arrays: Spec, num_arrays: int) -> tuple[Spec]:
     _check_count("multi_sum_sq", arrays, num_arrays)
     for x in arrays:
         if not is_floating(x.dtype) or x.dtype != arrays[0].dtype:
-            raise OperatorError(f"multi_sum_sq: expected floating arrays of one dtype, got {x}")
+            raise OperatorError(f"multi_sum_sq: expected floating arrays of equal dtype, got {x}")
     return (Spec((num_arrays,), FLOAT32),)
 
 
@@ -100,7 +100,7 @@ MULTI_SUM_SQ = register(
 def _lars_infer(lrs: Spec, *others: Spec, **_: object) -> tuple[Spec]:
     if not is_floating(lrs.dtype) or any(spec != lrs for spec in others):
         raise OperatorError(
-            "multi_lars: expected four floating arrays of one shape and dtype, got "
+            "multi_lars: expected four floating arrays of equal shape and dtype, got "
             f"{', '.join(map(str, (lrs, *others)))}"
         )
     return (lrs,)

@@ -34,7 +34,7 @@ def _encode_infer(
         if spec.shape != (4,):
             raise OperatorError(f"{_ENCODE}: expected {name} (4,), got {spec.shape}")
     if anchors.size and not refs.shape[1]:
-        raise OperatorError(f"{_ENCODE}: expected refs to match, got {refs.shape}")
+        raise OperatorError(f"{_ENCODE}: expected refs with boxes, got {refs.shape}")
     return Spec(anchors.shape, anchors.dtype), Spec(anchors.shape, anchors.dtype)
 
 

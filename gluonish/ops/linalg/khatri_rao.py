@@ -29,7 +29,7 @@ def _infer(*args: Spec, num_args: int) -> tuple[Spec]:
     if any(len(x.shape) != 2 or x.shape[1:] != args[0].shape[1:] for x in args):
         shapes = ", ".join(str(x.shape) for x in args)
         raise OperatorError(
-            f"khatri_rao: expected matrices with one number of columns, got {shapes}"
+            f"khatri_rao: expected matrices with equally many columns, got {shapes}"
         )
     rows = math.prod(x.shape[0] for x in args)
     return (Spec((rows, *args[0].shape[1:]), args[0].dtype),)

@@ -50,7 +50,7 @@ def check_real(name: str, *specs: Spec) -> None:
     if len({spec.dtype for spec in specs}) != 1 or specs[0].dtype not in (FLOAT32, FLOAT64):
         got = " and ".join(spec.dtype.name for spec in specs)
         raise OperatorError(
-            f"{name}: expected float32 or float64 arrays of one dtype, got {got}; cast with astype"
+            f"{name}: expected float32 or float64 in all arrays, got {got}; cast with astype"
         )
 
 

@@ -43,7 +43,7 @@ def _axes(rank: int, axis: Shape | None, flag: int) -> Shape:
         axis = (-1,) if rank == 1 else (-2, -1)
     axes = tuple(normalize_axis(_NAME, i, rank) for i in axis)
     if len(set(axes)) != len(axes) or not 1 <= len(axes) <= 2:
-        raise OperatorError(f"{_NAME}: expected axis of one axis or two different, got {axis}")
+        raise OperatorError(f"{_NAME}: expected axis to be one or two different axes, got {axis}")
     return axes
 
 

@@ -162,7 +162,7 @@ def _stack_infer(*data: Spec, num_args: int, axis: int) -> tuple[Spec]:
         check_same_dtype("_npi_stack", data[0], spec)
         if spec.shape != data[0].shape:
             raise OperatorError(
-                f"_npi_stack: expected arrays of one shape, got {data[0].shape} and {spec.shape}"
+                f"_npi_stack: expected arrays of equal shape, got {data[0].shape} and {spec.shape}"
             )
     (spec,) = STACK.infer(*data, num_args=num_args, axis=axis)
     return (spec,)

@@ -16,7 +16,7 @@ def _infer(lhs: Spec, rhs: Spec) -> tuple[Spec]:
     check_same_dtype("_grad_add", lhs, rhs)
     if lhs.shape != rhs.shape:
         raise OperatorError(
-            f"_grad_add: expected arrays of one shape, got {lhs.shape} and {rhs.shape}"
+            f"_grad_add: expected arrays of equal shape, got {lhs.shape} and {rhs.shape}"
         )
     return (lhs,)
 

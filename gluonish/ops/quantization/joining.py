@@ -41,7 +41,7 @@ def _check_pair(name: str, lhs: Spec, rhs: Spec, ranges: Sequence[Spec]) -> None
     check_ranges(name, *ranges)
     if lhs.shape != rhs.shape:
         raise OperatorError(
-            f"{name}: expected arrays of one shape, got {lhs.shape} and {rhs.shape}"
+            f"{name}: expected arrays of equal shape, got {lhs.shape} and {rhs.shape}"
         )
 
 

@@ -106,7 +106,7 @@ def _check(name: str, sample: Spec, parameters: tuple[Spec, ...], *, vector: boo
     for spec in parameters:
         if spec.dtype != sample.dtype or not is_floating(spec.dtype) or spec.shape != first.shape:
             raise OperatorError(
-                f"{name}: expected samples and parameters of one floating dtype, the parameters "
+                f"{name}: expected samples and parameters of equal floating dtype, the parameters "
                 f"of one shape, got {sample} and {', '.join(map(str, parameters))}"
             )
     rank = len(first.shape) - vector

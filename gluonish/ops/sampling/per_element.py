@@ -60,7 +60,7 @@ def _sampler(name: str, doc: str, filled: Fill, *inputs: str) -> Operator:
         first = parameters[0]
         if any(p != first for p in parameters) or first.dtype == BOOL:
             raise OperatorError(
-                f"{name}: expected numbers {' and '.join(inputs)} of one shape and dtype, got "
+                f"{name}: expected numbers {' and '.join(inputs)} of equal shape and dtype, got "
                 f"{', '.join(map(str, parameters))}"
             )
         result = dtype or FLOAT32

@@ -71,7 +71,7 @@ def _dot_infer(
     _check("_sparse_csr_dot", values, columns, pointers)
     if values.dtype != rhs.dtype:
         raise OperatorError(
-            f"dot: expected arrays of one dtype, got {values.dtype.name} and {rhs.dtype.name}"
+            f"dot: expected arrays of equal dtype, got {values.dtype.name} and {rhs.dtype.name}"
         )
     return (Spec((rows, *rhs.shape[1:]), rhs.dtype),)
 

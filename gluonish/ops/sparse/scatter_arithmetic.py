@@ -23,7 +23,7 @@ def _scattered(name: str, plain: Operator, word: str) -> Operator:
     def infer(*arrays: Spec, **attrs: Any) -> tuple[Spec, ...]:
         if any(spec != arrays[0] for spec in arrays):
             raise OperatorError(
-                f"{name}: expected arrays of one shape and dtype, got "
+                f"{name}: expected arrays of equal shape and dtype, got "
                 f"{' and '.join(map(str, arrays))}"
             )
         if arrays[0].dtype.kind == "b":

@@ -53,7 +53,7 @@ def check_same_dtype(operator: str, a: Spec, b: Spec) -> None:
     """
     if a.dtype != b.dtype:
         raise OperatorError(
-            f"{operator}: expected arrays of one dtype, got {a.dtype.name} and {b.dtype.name}; "
+            f"{operator}: expected arrays of equal dtype, got {a.dtype.name} and {b.dtype.name}; "
             "cast one with astype"
         )
 

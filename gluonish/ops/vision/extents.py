@@ -34,7 +34,7 @@ def check_floating(operator: str, *specs: Spec) -> None:
     first = specs[0].dtype
     if not is_floating(first) or any(spec.dtype != first for spec in specs):
         names = ", ".join(spec.dtype.name for spec in specs)
-        raise OperatorError(f"{operator}: expected arrays of one floating dtype, got {names}")
+        raise OperatorError(f"{operator}: expected arrays of equal floating dtype, got {names}")
 
 
 def check_pair(operator: str, name: str, values: Shape, low: int = 1) -> None:

@@ -50,5 +50,5 @@ def test_unknown_operator_is_refused() -> None:
 
 
 def test_wrong_number_of_extents_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="DeformableConvolution kernel_size: expected a number"):
+    with pytest.raises(ArgumentError, match="DeformableConvolution kernel_size: expected an int"):
         DeformableConvolution(2, (3, 3, 3))

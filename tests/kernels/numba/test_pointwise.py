@@ -330,7 +330,7 @@ def test_equal_layouts_share_a_plan_and_other_strides_do_not() -> None:
 def test_outputs_without_one_common_shape_are_refused(shapes: Any) -> None:
     x = np.ones(1, np.float32)
     program = Program(1, [step("relu", 0), step("exp", 0)], [1, 2])
-    with pytest.raises(RefusedError, match="expected outputs of one shape"):
+    with pytest.raises(RefusedError, match="expected outputs of equal shape"):
         plan_pointwise([np.ones(s, np.float32) for s in shapes], [x], program)
 
 

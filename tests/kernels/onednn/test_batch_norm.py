@@ -120,5 +120,5 @@ def test_data_of_two_dtypes_is_refused() -> None:
     attrs = parsed(BATCH_NORM)
     outputs = blank(BATCH_NORM, inputs, contiguous, attrs)
     outputs[0] = outputs[0].astype(np.float64)
-    with pytest.raises(RefusedError, match="expected arrays of one dtype"):
+    with pytest.raises(RefusedError, match="expected arrays of equal dtype"):
         run(batch_norm, outputs, inputs, attrs)

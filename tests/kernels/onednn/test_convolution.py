@@ -208,7 +208,7 @@ def test_a_wrong_output_shape_is_refused_with_the_reason() -> None:
 
 def test_float64_is_refused_with_the_reason() -> None:
     data, weight = np.ones((1, 2, 5, 5)), np.ones((2, 2, 3, 3))
-    with pytest.raises(RefusedError, match=r"one dtype that oneDNN can address, got float64"):
+    with pytest.raises(RefusedError, match=r"equal dtype that oneDNN can address, got float64"):
         convolution(np.empty((1, 2, 3, 3)), data, weight, kernel=(3, 3))
 
 

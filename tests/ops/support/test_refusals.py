@@ -12,7 +12,7 @@ import pytest
 import gluonish as mx
 from gluonish.core.context import Context, cpu
 from gluonish.core.device import device_of
-from gluonish.core.errors import DeviceError, GluonishError
+from gluonish.core.errors import DeviceError, GluonishError, public_name
 from gluonish.core.spec import Spec
 from gluonish.ndarray.eager import source
 from gluonish.ndarray.ndarray import NDArray
@@ -104,7 +104,7 @@ def _call(op: Operator, case: Case, arrays: Sequence[Any], **more: Any) -> Any:
 
 def _refused(op: Operator, *words: str) -> Any:
     """Expect one error that names the operator and has the words."""
-    names = "|".join(map(_escaped, (op.name, *op.aliases)))
+    names = "|".join(_escaped(public_name(name)) for name in (op.name, *op.aliases))
     return pytest.raises(GluonishError, match=rf"^(?:{names}):.*" + ".*".join(words))
 
 
