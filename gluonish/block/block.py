@@ -23,8 +23,8 @@ from gluonish.core.errors import (
 from gluonish.initializer import Uniform
 from gluonish.ndarray import NDArray
 from gluonish.parameter import Parameter, ParameterDict, note_place
+from gluonish.parameter.arguments import ContextList
 from gluonish.parameter.parameter import Init
-from gluonish.parameter.placement import ContextList
 
 __all__ = ["Block"]
 

@@ -13,9 +13,8 @@ from gluonish.core.errors import (
 )
 from gluonish.ndarray import NDArray, load, save
 from gluonish.parameter import Parameter
+from gluonish.parameter.arguments import ContextList, join_shapes
 from gluonish.parameter.parameter_dict import bare_names
-from gluonish.parameter.placement import ContextList
-from gluonish.parameter.shapes import join_shapes
 
 if TYPE_CHECKING:
     from gluonish.block.block import Block

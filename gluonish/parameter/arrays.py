@@ -1,21 +1,20 @@
 """What a Parameter holds: an NDArray on each of its devices, with its gradient."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from gluonish.autograd import pause
+from gluonish.autograd import mark_variables, pause
 from gluonish.core.context import Context
 from gluonish.core.errors import ParameterError
 from gluonish.core.holders import Holder, describe_holders
 from gluonish.core.numpy_mode import is_np_shape
 from gluonish.core.spec import Shape
-from gluonish.ndarray import NDArray, recording
-from gluonish.parameter.deferred import Deferred
-from gluonish.parameter.gradients import zero_arrays
-from gluonish.parameter.placement import array_on, mean_on_cpu
+from gluonish.ndarray import NDArray, recording, reset_arrays, zeros
+from gluonish.numpy.array import gluon_array
+from gluonish.parameter.arguments import array_on, as_shape, check_fits, mean_on_cpu
+from gluonish.parameter.initialization import Deferred
 from gluonish.parameter.places import described
 from gluonish.parameter.refusals import refuse_uninitialized
-from gluonish.parameter.shapes import as_shape, check_fits
 from gluonish.parameter.sparse_rows import (
     TrainerLink,
     check_dense,
@@ -25,7 +24,35 @@ from gluonish.parameter.sparse_rows import (
     whole_rows,
 )
 
-__all__ = ["ParameterArrays"]
+__all__ = ["ParameterArrays", "attach_gradients", "zero_arrays"]
+
+
+def attach_gradients(
+    data: Mapping[Context, NDArray], dtype: Any, stype: str, grad_req: str
+) -> dict[Context, NDArray]:
+    """Attach zero gradients to a parameter's arrays, and return them by device.
+
+    Args:
+        data: The arrays, by device.
+        dtype: Element type of the gradients.
+        stype: Their storage type.
+        grad_req: ``"write"`` or ``"add"``.
+    """
+    made = {ctx: gluon_array(zeros(x.shape, ctx, dtype, stype)) for ctx, x in data.items()}
+    mark_variables(list(data.values()), list(made.values()), grad_req)
+    return made
+
+
+def zero_arrays(arrays: Iterable[NDArray]) -> None:
+    """Set arrays to zero in place: all dense ones of a device by one operator."""
+    dense: dict[Context, list[NDArray]] = {}
+    for x in arrays:
+        if x.stype == "default":
+            dense.setdefault(x.context, []).append(x)
+        else:
+            zeros(x.shape, x.context, x.dtype, x.stype).copyto(x)
+    for same in dense.values():
+        reset_arrays(*same, num_arrays=len(same))
 
 
 class _ArrayList(list[NDArray]):

@@ -18,25 +18,24 @@ from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, OutOfMemoryError, ParameterError
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
 from gluonish.core.turn import Turn
+from gluonish.initializer import Constant as ConstantInitializer
 from gluonish.initializer import Uniform
 from gluonish.ndarray import NDArray, array, zeros
 from gluonish.numpy.array import gluon_array
-from gluonish.parameter.arrays import ParameterArrays
-from gluonish.parameter.deferred import Deferred, Init
-from gluonish.parameter.gradients import attach_gradients
-from gluonish.parameter.loading import fit
-from gluonish.parameter.placement import (
+from gluonish.parameter.arguments import (
     ContextList,
     as_contexts,
     check_loaded_contexts,
     check_stype,
+    shape_is_known,
 )
+from gluonish.parameter.arrays import ParameterArrays, attach_gradients
+from gluonish.parameter.initialization import Deferred, Init, fit
 from gluonish.parameter.places import described
 from gluonish.parameter.refusals import refuse_shape, refuse_uninitialized
-from gluonish.parameter.shapes import shape_is_known
 from gluonish.symbol import Symbol, var
 
-__all__ = ["Init", "Parameter", "tensor_types"]
+__all__ = ["Constant", "Init", "Parameter", "tensor_types"]
 
 tensor_types = (Symbol, NDArray)
 
@@ -342,3 +341,38 @@ class Parameter(ParameterArrays):
                 stype=self._stype,
             )
         return self._var.as_np_ndarray() if is_np_array() else self._var
+
+
+class Constant(Parameter):
+    """A parameter with a fixed value and no gradient.
+
+    Args:
+        name: Full name, which exported files and symbols use.
+        value: The value: NDArray, or what `nd.array` takes (which becomes float32).
+    """
+
+    def __init__(self, name: str, value: Any) -> None:
+        self.value = value if isinstance(value, NDArray) else array(value)
+        super().__init__(
+            name,
+            grad_req="null",
+            shape=self.value.shape,
+            dtype=self.value.dtype,
+            init=ConstantInitializer(self.value),
+            differentiable=False,
+        )
+
+    @property
+    def grad_req(self) -> str:
+        """Always ``"null"``."""
+        return "null"
+
+    @grad_req.setter
+    def grad_req(self, req: str) -> None:
+        if req != "null":
+            warnings.warn(
+                f"Constant {self.name}: expected grad_req 'null', got {req!r}, which was ignored; "
+                "use a Parameter for what has a gradient",
+                UserWarning,
+                stacklevel=2,
+            )

@@ -9,12 +9,10 @@ from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, ParameterError, nearest
 from gluonish.initializer import Initializer, Uniform
 from gluonish.ndarray import NDArray, array, load, save
-from gluonish.parameter.constant import Constant
-from gluonish.parameter.gradients import zero_arrays
-from gluonish.parameter.parameter import Init, Parameter
-from gluonish.parameter.placement import ContextList
+from gluonish.parameter.arguments import ContextList, as_shape, join_shapes
+from gluonish.parameter.arrays import zero_arrays
+from gluonish.parameter.parameter import Constant, Init, Parameter
 from gluonish.parameter.places import described
-from gluonish.parameter.shapes import as_shape, join_shapes
 
 __all__ = ["ParameterDict", "UnknownParameterError", "bare_names"]
 
