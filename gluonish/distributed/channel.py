@@ -9,11 +9,12 @@ import atexit
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from gluonish.core.errors import DistributedError
+from gluonish.core.spec import Shape
 from gluonish.distributed.meeting import END, Meeting
 from gluonish.distributed.world import World, world
 from gluonish.engine import current_engine
@@ -21,7 +22,7 @@ from gluonish.ndarray import NDArray
 from gluonish.ops.support.precision import accumulator
 from gluonish_engine import Var
 
-__all__ = ["BUCKET_NBYTES", "Channel", "Named", "channel"]
+__all__ = ["BUCKET_NBYTES", "Channel", "Codec", "Named", "channel"]
 
 _LANE = ("mpi", 0, "exchange")
 BUCKET_NBYTES = 4 << 20  # of arrays that are exchanged at once
@@ -54,6 +55,18 @@ class Named(NamedTuple):
         return f"{self.name} {np.dtype(self.array.dtype).name}{self.array.shape}"
 
 
+class Codec(Protocol):
+    """Packs arrays to send them."""
+
+    def pack(self, sent: Any, /) -> Any:
+        """Return an array on the host as bytes."""
+        raise NotImplementedError
+
+    def unpack(self, packed: Any, shape: Shape, /) -> Any:
+        """Return the array of a shape that `pack` made bytes of, as a new one."""
+        raise NotImplementedError
+
+
 class Channel:
     """Exchanges between the ranks of a world.
 
@@ -67,15 +80,18 @@ class Channel:
         self._order = Var()
         self.sent_nbytes = 0
 
-    def add_up(self, arrays: Sequence[Named], what: str) -> None:
+    def add_up(self, arrays: Sequence[Named], what: str, codec: Codec | None = None) -> None:
         """Replace arrays by their sums over all ranks, the same bits on each.
 
         Args:
             arrays: Dense arrays, which nobody else writes.
             what: What this is for, in messages.
+            codec: Packs what is sent; without it, arrays are sent as they are.
         """
         for bucket in _buckets(arrays):
-            self._push(what, bucket, partial(self._sum, [x.array for x in bucket]))
+            parts = [x.array for x in bucket]
+            act = partial(self._sum_packed, parts, codec) if codec else partial(self._sum, parts)
+            self._push(what, bucket, act)
 
     def broadcast(self, arrays: Sequence[Named], what: str) -> None:
         """Replace arrays by those of rank 0."""
@@ -136,6 +152,21 @@ class Channel:
             if total is not whole:
                 whole[...] = total  # rounded once
             _unpack(whole, parts)
+
+    def _sum_packed(self, arrays: Sequence[NDArray], codec: Codec) -> None:
+        packed = [codec.pack(_on_host(x)) for x in arrays]
+        mine = np.concatenate(packed)
+        heard = np.empty((self.world.size, mine.size), np.uint8)
+        self.world.values.Allgather(mine, heard)
+        self.sent_nbytes += mine.nbytes
+        first = 0
+        for x, part in zip(arrays, packed, strict=True):
+            place = slice(first, first + part.size)
+            total = codec.unpack(heard[0, place], x.shape)
+            for other in heard[1:, place]:  # in the order of the ranks
+                total += codec.unpack(other, x.shape)
+            _unpack(total.reshape(-1), [x])
+            first += part.size
 
     def _spread(self, arrays: Sequence[NDArray]) -> None:
         for whole, parts in _pieces(arrays):

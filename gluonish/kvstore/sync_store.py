@@ -5,11 +5,12 @@ megabytes on a thread of their own, as soon as they are there, while the backwar
 each process updates its own copy of the weights, which needs no server, and no weight is sent.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from gluonish.core.errors import NotSupportedError
 from gluonish.distributed.channel import Channel, Named
+from gluonish.kvstore.compression import Compression, compression_from
 from gluonish.kvstore.kvstore import Key, KVStore, Sum
 from gluonish.kvstore.sparse import rows_of, sum_of_rows
 from gluonish.ndarray import NDArray
@@ -33,6 +34,7 @@ class SyncStore(KVStore):
         super().__init__("device" if "device" in kind else "local")
         self._kind = kind
         self._channel = channel
+        self._codec: Compression | None = None
 
     def init(self, key: Any, value: Any) -> None:
         """Store the first value of a key: that of rank 0, in every process.
@@ -59,7 +61,7 @@ class SyncStore(KVStore):
         """
         alone: list[Named] = []
         for key, arrays in zip(keys, values, strict=True):
-            if len(arrays) > 1 or arrays[0].stype != "default" or self._compression is not None:
+            if len(arrays) > 1 or arrays[0].stype != "default" or self._codec is not None:
                 self.pushpull(key, arrays, out=arrays)
             else:
                 alone.append(Named(repr(key), arrays[0]))
@@ -80,13 +82,35 @@ class SyncStore(KVStore):
 
     def _combine(self, sums: list[Sum]) -> list[Sum]:
         """Return sums over all processes; those of the last layers, there first, go first."""
+        if self._codec is not None:
+            sums = [self._compressed(self._codec, *each) for each in sums]
         dense = [Named(repr(key), total) for key, total, _ in sums if total.stype == "default"]
         if dense:
-            self._channel.add_up(dense[::-1], f"push of {dense[-1].name}")
+            self._channel.add_up(dense[::-1], f"push of {dense[-1].name}", self._codec)
         return [
             (key, total if total.stype == "default" else self._sum_rows(key, total), stored)
             for key, total, stored in sums
         ]
+
+    @staticmethod
+    def _compressed(codec: Compression, key: Key, total: NDArray, stored: NDArray) -> Sum:
+        """Return a sum as other processes see it; what is lost comes with later ones."""
+        if total.stype == "default":
+            total = codec.compress(key, 0, total, 0)
+        return key, total, stored
+
+    def set_gradient_compression(self, compression_params: Mapping[str, Any]) -> None:
+        """Send gradients as two bits an element, or one; what is lost comes with later ones.
+
+        The devices of a process are added up before, and are not compressed.
+
+        Args:
+            compression_params: ``{"type": "2bit", "threshold": 0.5}``, or ``"1bit"``.
+
+        Raises:
+            ArgumentError: The parameters are wrong.
+        """
+        self._codec = compression_from(compression_params)
 
     def _sum_rows(self, key: Any, total: Any) -> NDArray:
         if total.stype != "row_sparse":

@@ -114,3 +114,36 @@ def test_ranks_train_as_one_process_does(
         found[ranks] = np.array(json.loads(job.lines[0].split(" ", 1)[1]))
     for ranks in (2, 3):
         np.testing.assert_allclose(found[ranks], found[1], rtol=1e-5, atol=1e-5)
+
+
+COMPRESSED = """
+import numpy as np
+import gluonish as mx
+from gluonish import nd
+from gluonish.distributed import channel
+store = mx.kv.create("dist_sync")
+rank, size = store.rank, store.num_workers
+store.set_gradient_compression({"type": "2bit", "threshold": 0.5})
+random = np.random.default_rng(rank)
+store.init("a", nd.zeros((64, 100)))
+out, sent, given = nd.zeros((64, 100)), np.zeros((64, 100)), np.zeros((64, 100))
+store.barrier()
+before = channel().sent_nbytes
+for _ in range(30):
+    mine = random.standard_normal((64, 100)).astype("f") * 0.2
+    given += sum(channel().gather(mine, "the same"))
+    store.push("a", nd.array(mine))
+    store.pull("a", out)
+    values = out.asnumpy()
+    assert set(np.unique(np.abs(values))) <= {0.5 * i for i in range(size + 1)}
+    sent += values
+assert channel().sent_nbytes - before == 30 * 64 * 100 * 4 / 16, "a sixteenth"
+# What is not sent yet is in the residuals, below a threshold and one gradient a rank.
+assert np.abs(sent - given).max() < size * (0.5 + 1.0)
+print("good")
+"""
+
+
+def test_two_bits_an_element_are_sent_and_nothing_is_lost() -> None:
+    job = run_job(2, COMPRESSED)
+    assert (job.status, job.errors, job.lines) == (0, "", ["good", "good"])
