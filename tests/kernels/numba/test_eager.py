@@ -189,17 +189,18 @@ def test_attributes_make_programs_of_their_own() -> None:
 
 
 def test_arrays_that_the_kernel_cannot_address_go_to_the_reference() -> None:
-    raw = np.zeros(4 * LARGE + 1, np.uint8)
+    values = np.linspace(-3, 3, LARGE + 24, dtype=np.float32)  # a size that no other test has:
+    raw = np.zeros(values.nbytes + 1, np.uint8)  # there is no plan of it yet
     x = raw[1:].view(np.float32)
-    x[...] = X
-    out = np.empty_like(X)
+    x[...] = values
+    out = np.empty_like(values)
     sign = find_operator("sign")
     fast = next(fast for fast in sign.fast_kernels if fast.name == "numba.sign")
     refused = refusals().get("sign", 0)
     with compiled_at_once():
         fast.kernel(np, out, x)
     assert refusals()["sign"] == refused + 1
-    np.testing.assert_array_equal(out, np.sign(X))
+    np.testing.assert_array_equal(out, np.sign(values))
 
 
 def test_calls_ask_no_kernel_that_takes_large_arrays_only() -> None:
