@@ -156,4 +156,4 @@ def _backward(
 
 _backward.__name__ = "backward"
 # The class cannot import what walks its tape.
-NDArray.backward = _backward  # type: ignore[attr-defined]
+NDArray.backward = _backward  # type: ignore[assignment, method-assign]

@@ -22,12 +22,16 @@ __all__ = [
     "FLOAT64",
     "INT32",
     "INT64",
+    "DType",
     "dtype_from_flag",
     "exact_up_to",
     "is_floating",
     "normalize_dtype",
     "promote",
 ]
+
+# What arguments take for an element type: its name, a type of NumPy or Python, or a NumPy dtype.
+DType = str | type | np.dtype[Any]
 
 BOOL = np.dtype(np.bool_)
 UINT8 = np.dtype(np.uint8)

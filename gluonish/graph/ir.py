@@ -8,7 +8,7 @@ builds new ones.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -130,6 +130,16 @@ class Value(Fluent):
         self.node = node
         self.index = index
         self.key = (id(node), index)
+
+    if TYPE_CHECKING:  # attached by gluonish.graph.numpy_value
+
+        def as_np_ndarray(self) -> "Value":
+            """Return the value with the semantics of ``mx.np``."""
+            ...
+
+        def as_nd_ndarray(self) -> "Value":
+            """Return the value with the semantics of ``mx.nd``."""
+            ...
 
     @staticmethod
     def __apply__(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:

@@ -45,6 +45,6 @@ def as_nd_value(value: Value) -> Value:
     return value
 
 
-Value.as_np_ndarray = as_np_value  # type: ignore[attr-defined]  # that class cannot know this one
-Value.as_nd_ndarray = as_nd_value  # type: ignore[attr-defined]  # for the same calls on all values
+Value.as_np_ndarray = as_np_value  # type: ignore[assignment, method-assign]  # that class cannot know this one
+Value.as_nd_ndarray = as_nd_value  # type: ignore[assignment, method-assign]  # for the same calls on all values
 VALUE_KINDS[ndarray] = NumpyValue

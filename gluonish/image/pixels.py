@@ -79,7 +79,7 @@ def copyMakeBorder(
     Raises:
         OperatorError: ``src`` is no such image, or a number is out of range.
     """
-    made: NDArray = nd._cvcopyMakeBorder(
+    made: NDArray = nd._internal._cvcopyMakeBorder(
         src,
         top=top,
         bot=bot,

@@ -45,7 +45,7 @@ def imresize(src: NDArray, w: int, h: int, interp: int = 1, out: NDArray | None 
     if not isinstance(src, NDArray):
         raise ArgumentTypeError(f"imresize: expected an NDArray, got {type(src).__name__}")
     method = chosen_method(interp, src.shape[:2], (h, w)) if len(src.shape) == 3 else interp
-    made: Any = nd._cvimresize(src, w=w, h=h, interp=method, out=out)
+    made: Any = nd._internal._cvimresize(src, w=w, h=h, interp=method, out=out)
     return made  # type: ignore[no-any-return]  # an NDArray
 
 

@@ -130,7 +130,7 @@ class SDMLLoss(Loss):
 
     def hybrid_forward(self, F: ModuleType, x1: Tensor, x2: Tensor) -> Any:
         """Compute the loss with the functions of ``F``."""
-        if not isinstance(x1, NDArray):
+        if not isinstance(x1, NDArray) or not isinstance(x2, NDArray):
             raise NotSupportedError(
                 "SDMLLoss: expected NDArrays, because it needs the batch size, got a Symbol; "
                 "do not hybridize it"

@@ -370,7 +370,8 @@ def _delegate(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any) -> An
     """Hand a call with other values than dense arrays to their kind, or say which one is wrong."""
     for x in (*inputs, out):
         if isinstance(x, NDArray) and x.is_traced:
-            return type(x).__apply__(op, inputs, attrs, out)  # type: ignore[call-arg]  # it has out
+            apply: Any = x.__apply__
+            return apply(op, inputs, attrs, out)
     names = op.input_names(attrs)
     for name, x in zip(names, inputs, strict=False):
         if not isinstance(x, NDArray):
@@ -381,7 +382,8 @@ def _delegate(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any) -> An
             )
     for x in inputs:
         if isinstance(x, NDArray) and x.stype != "default":
-            return type(x).__apply__(op, inputs, attrs, out)  # type: ignore[call-arg]  # arrays
+            apply = x.__apply__
+            return apply(op, inputs, attrs, out)
     raise ArgumentTypeError(f"{op.name}: expected NDArrays, got {inputs!r}")
 
 

@@ -37,8 +37,13 @@ Link = tuple[Node | Leaf, int]
 # MXNet's pickles call the class with None, and what an array consists of comes with `__setstate__`.
 _IN_STATE: Any = None
 
+if TYPE_CHECKING:
+    from gluonish.ndarray.attached import AttachedMethods  # a stub: `python -m tests.stubs`
+else:
+    AttachedMethods = Fluent
 
-class NDArray(Fluent):
+
+class NDArray(AttachedMethods):
     """A multi-dimensional array on a device.
 
     Created by `nd.array`, `nd.zeros` and other functions, not by calling the class.

@@ -4,7 +4,7 @@ Its operators, methods and indexing are attached by `gluonish.numpy.array_method
 the functions of this package, which need the class.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +15,13 @@ from gluonish.numpy.printing import array_repr, array_str
 
 __all__ = ["as_nd_ndarray", "as_np_ndarray", "gluon_array", "ndarray"]
 
+if TYPE_CHECKING:
+    from gluonish.numpy.attached import AttachedMethods  # a stub: `python -m tests.stubs`
+else:
+    AttachedMethods = NDArray
 
-class ndarray(NDArray):  # NumPy's name
+
+class ndarray(AttachedMethods):  # NumPy's name
     """A multi-dimensional array on a device, with NumPy's semantics.
 
     Created by `np.array`, `np.zeros` and other functions, not by calling the class. Scalars are
@@ -84,4 +89,4 @@ def gluon_array(array: NDArray) -> NDArray:
     return as_np_ndarray(array) if type(array) is NDArray and is_np_array() else array
 
 
-NDArray.as_np_ndarray = as_np_ndarray  # type: ignore[attr-defined]  # that class cannot know this one
+NDArray.as_np_ndarray = as_np_ndarray  # type: ignore[assignment, method-assign]  # that class cannot know this one

@@ -49,8 +49,10 @@ def operator_view(operators: Mapping[str, str], make: Make, module: str) -> View
                     f"{module}: expected the name of a function, got {name!r}"
                     f"{nearest(name, operators)}"
                 )
-            found = made[name] = make(find_operator(operators[name]), name)
+            op = find_operator(operators[name])
+            found = made[name] = make(op, name)
             found.__module__ = module
+            found.operator = op  # type: ignore[attr-defined]  # what `gluonish where` goes by
         return found
 
     return find, lambda: sorted(operators)

@@ -24,15 +24,16 @@ _NAMES = """
     zeros_like
 """
 
+if TYPE_CHECKING:
+    from gluonish.ops.operator_methods import OperatorMethods  # a stub: `python -m tests.stubs`
+else:
+    OperatorMethods = Arithmetic
 
-class Fluent(Arithmetic):
+
+class Fluent(OperatorMethods):
     """Methods that are operators; see the operator of the same name for arguments."""
 
     __slots__ = ()
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any: ...
 
     def astype(self, dtype: Any, copy: bool = True) -> Any:
         """Return the values in another dtype.

@@ -186,7 +186,7 @@ class ConvGRUCell(BaseConvRNNCell):
         i2h, h2h = self._conv_forward(inputs, states, name)
         axis = self._conv_layout.find("C")
         # MXNet leaves the axis out, which is right where it is 1.
-        options = {"num_outputs": 3} | ({} if axis == 1 else {"axis": axis})
-        i2h = sym.SliceChannel(i2h, name=f"{name}_i2h_slice", **options)
-        h2h = sym.SliceChannel(h2h, name=f"{name}_h2h_slice", **options)
+        options: dict[str, Any] = {} if axis == 1 else {"axis": axis}
+        i2h = sym.SliceChannel(i2h, num_outputs=3, name=f"{name}_i2h_slice", **options)
+        h2h = sym.SliceChannel(h2h, num_outputs=3, name=f"{name}_h2h_slice", **options)
         return gru_step(self, i2h, h2h, states[0], self._activation, name)

@@ -13,7 +13,7 @@ __all__ = ["GRUCell", "LSTMCell", "RNNCell", "gru_step", "lstm_step"]
 
 
 def lstm_step(
-    cell: BaseRNNCell, gates: Sequence[Symbol], states: States, activation: Any, name: str
+    cell: BaseRNNCell, gates: Symbol | Sequence[Symbol], states: States, activation: Any, name: str
 ) -> tuple[Symbol, States]:
     """Return output and states of an LSTM.
 
@@ -36,8 +36,8 @@ def lstm_step(
 
 def gru_step(
     cell: BaseRNNCell,
-    i2h: Sequence[Symbol],
-    h2h: Sequence[Symbol],
+    i2h: Symbol | Sequence[Symbol],
+    h2h: Symbol | Sequence[Symbol],
     state: Symbol,
     activation: Any,
     name: str,

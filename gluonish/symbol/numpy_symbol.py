@@ -66,8 +66,8 @@ def _as_nd_ndarray(self: Symbol) -> Symbol:
     return self
 
 
-Symbol.as_np_ndarray = _as_np_ndarray  # type: ignore[attr-defined]  # that class cannot know this one
-Symbol.as_nd_ndarray = _as_nd_ndarray  # type: ignore[attr-defined]  # for the same calls on both
+Symbol.as_np_ndarray = _as_np_ndarray  # type: ignore[assignment, method-assign]  # that class cannot know this one
+Symbol.as_nd_ndarray = _as_nd_ndarray  # type: ignore[assignment, method-assign]  # for the same calls on both
 
 
 def _index(x: NumpySymbol, key: Any) -> Any:

@@ -49,8 +49,13 @@ VARIABLE_STARTS: Mapping[str, Mapping[str, str]] = {
 
 attributes_set = [0]  # how often nodes that are there got attributes
 
+if TYPE_CHECKING:
+    from gluonish.symbol.attached import AttachedMethods  # a stub: `python -m tests.stubs`
+else:
+    AttachedMethods = Fluent
 
-class Symbol(Fluent):
+
+class Symbol(AttachedMethods):
     """One or more outputs of a computation graph, without values.
 
     Created by `var`, `Group`, `load` and the operator functions of ``mx.sym``, not by calling the

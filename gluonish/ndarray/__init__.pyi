@@ -1,0 +1,2783 @@
+# Written by `python -m tests.stubs`, and held to the registry by tests/test_stubs.py.
+
+from collections.abc import Sequence
+from gluonish.core.dtype import DType
+from gluonish.kernels import preference as _preference
+from gluonish.ndarray import _internal as _internal
+from gluonish.ndarray import contrib as contrib
+from gluonish.ndarray import image as image
+from gluonish.ndarray import linalg as linalg
+from gluonish.ndarray import methods as _methods
+from gluonish.ndarray import numpy as np
+from gluonish.ndarray import numpy as numpy
+from gluonish.ndarray import numpy_extension as npx
+from gluonish.ndarray import numpy_extension as numpy_extension
+from gluonish.ndarray import op as op
+from gluonish.ndarray import random as random
+from gluonish.ndarray import sparse as sparse
+from gluonish.ndarray import sync_batch_norm as _sync_batch_norm
+from gluonish.ndarray.creation import arange as arange
+from gluonish.ndarray.creation import array as array
+from gluonish.ndarray.creation import concatenate as concatenate
+from gluonish.ndarray.creation import empty as empty
+from gluonish.ndarray.creation import eye as eye
+from gluonish.ndarray.creation import full as full
+from gluonish.ndarray.creation import linspace as linspace
+from gluonish.ndarray.creation import moveaxis as moveaxis
+from gluonish.ndarray.creation import ones as ones
+from gluonish.ndarray.creation import zeros as zeros
+from gluonish.ndarray.dlpack import from_dlpack as from_dlpack
+from gluonish.ndarray.dlpack import from_numpy as from_numpy
+from gluonish.ndarray.dlpack import to_dlpack_for_read as to_dlpack_for_read
+from gluonish.ndarray.dlpack import to_dlpack_for_write as to_dlpack_for_write
+from gluonish.ndarray.functions import add as add
+from gluonish.ndarray.functions import divide as divide
+from gluonish.ndarray.functions import equal as equal
+from gluonish.ndarray.functions import greater as greater
+from gluonish.ndarray.functions import greater_equal as greater_equal
+from gluonish.ndarray.functions import lesser as lesser
+from gluonish.ndarray.functions import lesser_equal as lesser_equal
+from gluonish.ndarray.functions import logical_and as logical_and
+from gluonish.ndarray.functions import logical_or as logical_or
+from gluonish.ndarray.functions import logical_xor as logical_xor
+from gluonish.ndarray.functions import maximum as maximum
+from gluonish.ndarray.functions import minimum as minimum
+from gluonish.ndarray.functions import modulo as modulo
+from gluonish.ndarray.functions import multiply as multiply
+from gluonish.ndarray.functions import not_equal as not_equal
+from gluonish.ndarray.functions import onehot_encode as onehot_encode
+from gluonish.ndarray.functions import power as power
+from gluonish.ndarray.functions import split_v2 as split_v2
+from gluonish.ndarray.functions import subtract as subtract
+from gluonish.ndarray.functions import true_divide as true_divide
+from gluonish.ndarray.functions import waitall as waitall
+from gluonish.ndarray.histogram import histogram as histogram
+from gluonish.ndarray.indexing_keys import get_indexing_dispatch_code as get_indexing_dispatch_code
+from gluonish.ndarray.indexing_keys import get_oshape_of_gather_nd_op as get_oshape_of_gather_nd_op
+from gluonish.ndarray.indexing_keys import indexing_key_expand_implicit_axes as indexing_key_expand_implicit_axes
+from gluonish.ndarray.mxnet_numbers import DTYPES as _DTYPE_MX_TO_NP
+from gluonish.ndarray.mxnet_numbers import DTYPE_NUMBERS as _DTYPE_NP_TO_MX
+from gluonish.ndarray.mxnet_numbers import GRAD_REQS as _GRAD_REQ_MAP
+from gluonish.ndarray.mxnet_numbers import STORAGE_TYPES as _STORAGE_TYPE_ID_TO_STR
+from gluonish.ndarray.mxnet_numbers import STORAGE_TYPE_NUMBERS as _STORAGE_TYPE_STR_TO_ID
+from gluonish.ndarray.mxnet_numbers import integer_types as integer_types
+from gluonish.ndarray.mxnet_numbers import py_slice as py_slice
+from gluonish.ndarray.ndarray import NDArray as NDArray
+from gluonish.ndarray.out_of_use import imdecode as imdecode
+from gluonish.ndarray.out_of_use import new_empty_handle as _new_empty_handle
+from gluonish.ndarray.serialization import load as load
+from gluonish.ndarray.serialization import load_frombuffer as load_frombuffer
+from gluonish.ndarray.serialization import save as save
+from typing import Literal
+
+__all__ = [
+    "NDArray",
+    "add",
+    "arange",
+    "array",
+    "concatenate",
+    "contrib",
+    "divide",
+    "empty",
+    "equal",
+    "eye",
+    "from_dlpack",
+    "from_numpy",
+    "full",
+    "get_indexing_dispatch_code",
+    "get_oshape_of_gather_nd_op",
+    "greater",
+    "greater_equal",
+    "histogram",
+    "image",
+    "imdecode",
+    "indexing_key_expand_implicit_axes",
+    "lesser",
+    "lesser_equal",
+    "linalg",
+    "linspace",
+    "load",
+    "load_frombuffer",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "modulo",
+    "moveaxis",
+    "multiply",
+    "not_equal",
+    "onehot_encode",
+    "ones",
+    "op",
+    "power",
+    "random",
+    "save",
+    "sparse",
+    "split_v2",
+    "subtract",
+    "to_dlpack_for_read",
+    "to_dlpack_for_write",
+    "true_divide",
+    "waitall",
+    "zeros",
+]
+
+def Activation(
+    data: NDArray,
+    act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] | str,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise relu, sigmoid, softrelu log(1 + e^data), softsign data / (1 + |data|), or
+    tanh."""
+def BatchNorm(
+    data: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    moving_mean: NDArray,
+    moving_var: NDArray,
+    eps: float = 0.001,
+    momentum: float = 0.9,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    output_mean_var: bool | int = False,
+    axis: int = 1,
+    cudnn_off: bool | int = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics of each index of
+    axis."""
+def BatchNorm_v1(
+    data: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    moving_mean: NDArray,
+    moving_var: NDArray,
+    eps: float = 0.001,
+    momentum: float = 0.9,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    output_mean_var: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """BatchNorm over axis 1 of data (N, C) or (N, C, H, W): its first form."""
+def BilinearSampler(
+    data: NDArray,
+    grid: NDArray,
+    cudnn_off: bool | int | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Images (N, C, H, W) read at the places that a grid (N, 2, H', W') names: x and y, -1 at the
+    first pixel and 1 at the last."""
+def BlockGrad(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data, through which no gradient flows back."""
+def CTCLoss(
+    data: NDArray,
+    label: NDArray | None = None,
+    data_lengths: NDArray | None = None,
+    label_lengths: NDArray | None = None,
+    use_data_lengths: bool | int = False,
+    use_label_lengths: bool | int = False,
+    blank_label: Literal["first", "last"] | str = "first",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Negative log probability of label sequences over all alignments to the frames."""
+def Cast(
+    data: NDArray,
+    dtype: DType,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The values of data in another dtype; floats to integers are cut toward zero and wrap."""
+def Concat(
+    *data: NDArray | Sequence[NDArray],
+    num_args: int = ...,
+    dim: int = 1,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The arrays beside each other along axis dim; their other extents are equal."""
+def Convolution(
+    data: NDArray,
+    weight: NDArray | None = None,
+    bias: NDArray | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
+    cudnn_off: bool | int = False,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Slide num_filter filters over the spatial axes, and add the bias."""
+def Convolution_v1(
+    data: NDArray,
+    weight: NDArray | None = None,
+    bias: NDArray | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
+    cudnn_off: bool | int = False,
+    layout: Literal[None, "NCDHW", "NCHW", "NDHWC", "NHWC"] | str = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Convolution of images (N, C, H, W): the first form of Convolution."""
+def Correlation(
+    data1: NDArray,
+    data2: NDArray,
+    kernel_size: int = 1,
+    max_displacement: int = 1,
+    stride1: int = 1,
+    stride2: int = 1,
+    pad_size: int = 0,
+    is_multiply: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """How alike patches of two images are, for displacements of the second."""
+def Crop(
+    *data: NDArray | Sequence[NDArray],
+    num_args: int = ...,
+    offset: int | Sequence[int] = (0, 0),
+    h_w: int | Sequence[int] = (0, 0),
+    center_crop: bool | int = False,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """A window of images (N, C, H, W) at offset, or in their middle with center_crop."""
+def Custom(
+    data: NDArray,
+    op_type: str,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """An operator that a user wrote in Python and registered with mx.operator.register."""
+def Deconvolution(
+    data: NDArray,
+    weight: NDArray | None = None,
+    bias: NDArray | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    adj: int | Sequence[int] = (),
+    target_shape: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    workspace: int = 512,
+    no_bias: bool | int = True,
+    cudnn_tune: Literal[None, "fastest", "limited_workspace", "off"] | str = None,
+    cudnn_off: bool | int = False,
+    layout: Literal[None, "NCW", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Put num_filter filters, scaled by the data, at every position, and add the bias."""
+def Dropout(
+    data: NDArray,
+    p: float = 0.5,
+    mode: Literal["always", "training"] | str = "training",
+    axes: int | Sequence[int] = (),
+    cudnn_off: bool | int | None = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Zero each element with probability p and multiply the others by 1 / (1 - p)."""
+def ElementWiseSum(
+    *data: NDArray | Sequence[NDArray],
+    num_args: int = ...,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The sum of arrays of one shape and dtype."""
+def Embedding(
+    data: NDArray,
+    weight: NDArray,
+    input_dim: int,
+    output_dim: int,
+    dtype: DType = ...,
+    sparse_grad: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Rows of weight by the indices in data."""
+def Flatten(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Join all axes behind the first: (N, ...) becomes (N, features)."""
+def FullyConnected(
+    data: NDArray,
+    weight: NDArray | None = None,
+    bias: NDArray | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data times the transposed weight, plus bias."""
+def GridGenerator(
+    data: NDArray,
+    transform_type: Literal["affine", "warp"] | str,
+    target_shape: int | Sequence[int] = (0, 0),
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Grids for BilinearSampler, (N, 2, H, W)."""
+def GroupNorm(
+    data: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    num_groups: int = 1,
+    eps: float = 1e-05,
+    output_mean_var: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, each sample and group of channels by
+    itself."""
+def IdentityAttachKLSparseReg(
+    data: NDArray,
+    moving_avg: NDArray,
+    sparseness_target: float = 0.1,
+    penalty: float = 0.001,
+    momentum: float = 0.9,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data; its gradient gets that of a penalty on averages far from a target."""
+def InstanceNorm(
+    data: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    eps: float = 0.001,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, each sample and channel by itself."""
+def L2Normalization(
+    data: NDArray,
+    eps: float = 1e-10,
+    mode: Literal["channel", "instance", "spatial"] | str = "instance",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data divided by the root of its sum of squares plus eps."""
+def LRN(
+    data: NDArray,
+    alpha: float = 0.0001,
+    beta: float = 0.75,
+    knorm: float = 2.0,
+    nsize: int = ...,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data / (knorm + alpha / nsize * sum of squares) ** beta."""
+def LayerNorm(
+    data: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    axis: int = -1,
+    eps: float = 1e-05,
+    output_mean_var: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics along axis."""
+def LeakyReLU(
+    data: NDArray,
+    gamma: NDArray | None = None,
+    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu"] | str = "leaky",
+    slope: float = 0.25,
+    lower_bound: float = 0.125,
+    upper_bound: float = 0.334,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data where it is positive, and what act_type says where it is negative."""
+def LinearRegressionOutput(
+    data: NDArray,
+    label: NDArray,
+    grad_scale: float = 1.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data itself, with gradient data - label."""
+def LogisticRegressionOutput(
+    data: NDArray,
+    label: NDArray,
+    grad_scale: float = 1.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """sigmoid of data, with gradient sigmoid - label."""
+def MAERegressionOutput(
+    data: NDArray,
+    label: NDArray,
+    grad_scale: float = 1.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data itself, with gradient 1 where data > label, else -1."""
+def MakeLoss(
+    data: NDArray,
+    grad_scale: float = 1.0,
+    valid_thresh: float = 0.0,
+    normalization: Literal["batch", "null", "valid"] | str = "null",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data as a loss: its gradient is grad_scale whatever comes from behind."""
+def Pad(
+    data: NDArray,
+    mode: Literal["constant", "edge", "reflect"] | str,
+    pad_width: int | Sequence[int],
+    constant_value: float = 0.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data with more elements around it."""
+def Pooling(
+    data: NDArray,
+    kernel: int | Sequence[int] = (),
+    pool_type: Literal["max", "avg", "sum", "lp"] | str = "max",
+    global_pool: bool | int = False,
+    cudnn_off: bool | int = False,
+    pooling_convention: Literal["full", "valid", "same"] | str = "valid",
+    stride: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    p_value: int | None = None,
+    count_include_pad: bool | int | None = None,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Reduce windows of the spatial axes to their maximum, mean, sum or p-norm."""
+def Pooling_v1(
+    data: NDArray,
+    kernel: int | Sequence[int] = (),
+    pool_type: Literal["avg", "max", "sum"] | str = "max",
+    global_pool: bool | int = False,
+    pooling_convention: Literal["full", "valid"] | str = "valid",
+    stride: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Maximum, mean or sum of windows of images (N, C, H, W): the first form of Pooling."""
+def RNN(
+    data: NDArray,
+    parameters: NDArray | None = None,
+    state: NDArray | None = None,
+    state_cell: NDArray | None = None,
+    sequence_length: NDArray | None = None,
+    state_size: int = ...,
+    num_layers: int = ...,
+    bidirectional: bool | int = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] | str = ...,
+    p: float = 0.0,
+    state_outputs: bool | int = False,
+    projection_size: int | None = None,
+    lstm_state_clip_min: float | None = None,
+    lstm_state_clip_max: float | None = None,
+    lstm_state_clip_nan: bool | int = False,
+    use_sequence_length: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Layers of recurrent cells over whole sequences."""
+def ROIPooling(
+    data: NDArray,
+    rois: NDArray,
+    pooled_size: int | Sequence[int],
+    spatial_scale: float,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Regions of images as pooled_size grids of maxima."""
+def Reshape(
+    data: NDArray,
+    shape: int | Sequence[int] = (),
+    reverse: bool | int = False,
+    target_shape: int | Sequence[int] = (),
+    keep_highest: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The same elements in the same order in another shape."""
+def SVMOutput(
+    data: NDArray,
+    label: NDArray,
+    margin: float = 1.0,
+    regularization_coefficient: float = 1.0,
+    use_linear: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data, with the gradient of a hinge loss, whatever comes from behind."""
+def SequenceLast(
+    data: NDArray,
+    sequence_length: NDArray | None = None,
+    use_sequence_length: bool | int = False,
+    axis: int = 0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The last step of every sequence."""
+def SequenceMask(
+    data: NDArray,
+    sequence_length: NDArray | None = None,
+    use_sequence_length: bool | int = False,
+    value: float = 0.0,
+    axis: int = 0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data with everything behind the end of each sequence set to value."""
+def SequenceReverse(
+    data: NDArray,
+    sequence_length: NDArray | None = None,
+    use_sequence_length: bool | int = False,
+    axis: int = 0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Every sequence in opposite order; what lies behind its end stays."""
+def SliceChannel(
+    data: NDArray,
+    num_outputs: int,
+    axis: int = 1,
+    squeeze_axis: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """num_outputs equal pieces along axis."""
+def Softmax(
+    data: NDArray,
+    label: NDArray,
+    grad_scale: float = 1.0,
+    ignore_label: float = -1.0,
+    multi_output: bool | int = False,
+    use_ignore: bool | int = False,
+    preserve_shape: bool | int = False,
+    normalization: Literal["batch", "null", "valid"] | str = "null",
+    out_grad: bool | int = False,
+    smooth_alpha: float = 0.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """softmax of data, with the gradient of a cross-entropy loss."""
+def SoftmaxActivation(
+    data: NDArray,
+    mode: Literal["channel", "instance"] | str = "instance",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """softmax of data: over the last axis (instance), or over axis 1 for each position of data (N,
+    C, ...) (channel)."""
+def SoftmaxOutput(
+    data: NDArray,
+    label: NDArray,
+    grad_scale: float = 1.0,
+    ignore_label: float = -1.0,
+    multi_output: bool | int = False,
+    use_ignore: bool | int = False,
+    preserve_shape: bool | int = False,
+    normalization: Literal["batch", "null", "valid"] | str = "null",
+    out_grad: bool | int = False,
+    smooth_alpha: float = 0.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """softmax of data, with the gradient of a cross-entropy loss."""
+def SpatialTransformer(
+    data: NDArray,
+    loc: NDArray,
+    target_shape: int | Sequence[int] = (0, 0),
+    transform_type: Literal["affine"] | str = ...,
+    sampler_type: Literal["bilinear"] | str = ...,
+    cudnn_off: bool | int | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Images (N, C, H, W) read through affine maps, at target_shape."""
+def SwapAxis(
+    data: NDArray,
+    dim1: int = 0,
+    dim2: int = 0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Exchange two axes."""
+def UpSampling(
+    *data: NDArray | Sequence[NDArray],
+    scale: int,
+    num_filter: int = 0,
+    sample_type: Literal["bilinear", "nearest"] | str,
+    multi_input_mode: Literal["concat", "sum"] | str = "concat",
+    num_args: int = ...,
+    workspace: int = 512,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Images scaled by whole factors."""
+def abs(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise absolute value."""
+def adam_update(
+    weight: NDArray,
+    grad: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    lr: float,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of Adam without bias correction, which the caller puts into lr."""
+def add_n(
+    *data: NDArray | Sequence[NDArray],
+    num_args: int = ...,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The sum of arrays of one shape and dtype."""
+def all_finite(
+    data: NDArray,
+    init_output: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """1 if no element is infinite or NaN, else 0, as float32."""
+def amp_cast(
+    data: NDArray,
+    dtype: DType,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data in dtype if it is floating, else data; the gradient is cast back."""
+def amp_multicast(
+    *data: NDArray | Sequence[NDArray],
+    num_outputs: int = ...,
+    cast_narrow: bool | int = False,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """All floating arrays in the widest dtype among them, or with cast_narrow in the narrowest;
+    arrays of integers as they are. float16 and bfloat16 meet in float32."""
+def arccos(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise inverse cosine."""
+def arccosh(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise inverse hyperbolic cosine."""
+def arcsin(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise inverse sine."""
+def arcsinh(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise inverse hyperbolic sine."""
+def arctan(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise inverse tangent."""
+def arctanh(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise inverse hyperbolic tangent."""
+def argmax(
+    data: NDArray,
+    axis: int | None = None,
+    keepdims: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Position of the first maximum along axis, or among all elements in row order."""
+def argmax_channel(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Position of the first maximum along axis 1, in the dtype of data."""
+def argmin(
+    data: NDArray,
+    axis: int | None = None,
+    keepdims: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Position of the first minimum along axis, or among all elements in row order."""
+def argsort(
+    data: NDArray,
+    axis: int | None = -1,
+    is_ascend: bool | int = True,
+    dtype: DType = ...,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The positions, as type dtype, that put the elements in order along axis."""
+def batch_dot(
+    lhs: NDArray,
+    rhs: NDArray,
+    transpose_a: bool | int = False,
+    transpose_b: bool | int = False,
+    forward_stype: Literal[None, "csr", "default", "row_sparse"] | str = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Product of matrices in the last two axes, for every index of the axes before."""
+def batch_take(
+    a: NDArray,
+    indices: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Element indices[i] of row i, for every row of a matrix."""
+def broadcast_add(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+def broadcast_axes(
+    data: NDArray,
+    axis: int | Sequence[int] = (),
+    size: int | Sequence[int] = (),
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data with the axes in axis, all of extent 1, stretched to the extents in size."""
+def broadcast_axis(
+    data: NDArray,
+    axis: int | Sequence[int] = (),
+    size: int | Sequence[int] = (),
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data with the axes in axis, all of extent 1, stretched to the extents in size."""
+def broadcast_div(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    broadcast."""
+def broadcast_equal(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs == rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def broadcast_greater(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs > rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def broadcast_greater_equal(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs >= rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def broadcast_hypot(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise square root of the sum of the squares of lhs and rhs; the arrays have one dtype,
+    and shapes broadcast."""
+def broadcast_lesser(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs < rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def broadcast_lesser_equal(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs <= rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def broadcast_like(
+    lhs: NDArray,
+    rhs: NDArray,
+    lhs_axes: int | Sequence[int] | None = None,
+    rhs_axes: int | Sequence[int] | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """lhs with axes of extent 1 stretched like rhs: all, or lhs_axes like rhs_axes."""
+def broadcast_logical_and(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs and rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def broadcast_logical_or(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs or rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def broadcast_logical_xor(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs xor rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def broadcast_maximum(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise maximum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+def broadcast_minimum(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise minimum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+def broadcast_minus(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+def broadcast_mod(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0; the arrays
+    have one dtype, and shapes broadcast."""
+def broadcast_mul(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+def broadcast_not_equal(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs != rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def broadcast_plus(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+def broadcast_power(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs to the power of rhs; the arrays have one dtype, and shapes broadcast."""
+def broadcast_sub(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+def broadcast_to(
+    data: NDArray,
+    shape: int | Sequence[int] = (),
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Stretch the axes of extent 1 to shape; 0 in shape keeps an axis."""
+def cast(
+    data: NDArray,
+    dtype: DType,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The values of data in another dtype; floats to integers are cut toward zero and wrap."""
+def cast_storage(
+    data: NDArray,
+    stype: Literal["csr", "default", "row_sparse"] | str,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The values of data in the storage type stype: default (dense), row_sparse or csr."""
+def cbrt(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise cube root."""
+def ceil(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise smallest whole number not below data."""
+def choose_element_0index(
+    data: NDArray,
+    index: NDArray,
+    axis: int | None = -1,
+    keepdims: bool | int = False,
+    mode: Literal["clip", "wrap"] | str = "clip",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One element of every row along axis, at the positions in index."""
+def clip(
+    data: NDArray,
+    a_min: float,
+    a_max: float,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data, with what is below a_min or above a_max moved there."""
+def col2im(
+    data: NDArray,
+    output_size: int | Sequence[int],
+    kernel: int | Sequence[int],
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Images (N, C, *output_size) that sum the columns (N, C * window, positions) where im2col
+    takes them from: its adjoint."""
+def concat(
+    *data: NDArray | Sequence[NDArray],
+    num_args: int = ...,
+    dim: int = 1,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The arrays beside each other along axis dim; their other extents are equal."""
+def cos(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise cosine."""
+def cosh(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise hyperbolic cosine."""
+def crop(
+    data: NDArray,
+    begin: int | Sequence[int | None],
+    end: int | Sequence[int | None],
+    step: int | Sequence[int | None] = (),
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The region from begin up to end in steps of step, as Python slices it."""
+def ctc_loss(
+    data: NDArray,
+    label: NDArray | None = None,
+    data_lengths: NDArray | None = None,
+    label_lengths: NDArray | None = None,
+    use_data_lengths: bool | int = False,
+    use_label_lengths: bool | int = False,
+    blank_label: Literal["first", "last"] | str = "first",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Negative log probability of label sequences over all alignments to the frames."""
+def cumsum(
+    a: NDArray,
+    axis: int | None = None,
+    dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] | DType = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Sums of the elements up to each one along axis, or of all elements in row order."""
+def degrees(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise angle in degrees, of radians."""
+def depth_to_space(
+    data: NDArray,
+    block_size: int,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Channels laid out as blocks of pixels."""
+def diag(
+    data: NDArray,
+    k: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Diagonal k of the matrices in axes axis1 and axis2, which moves to the last axis."""
+def digamma(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise derivative of log gamma."""
+def dot(
+    lhs: NDArray,
+    rhs: NDArray,
+    transpose_a: bool | int = False,
+    transpose_b: bool | int = False,
+    forward_stype: Literal[None, "csr", "default", "row_sparse"] | str = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Sum of products over the last axis of lhs and the first axis of rhs."""
+def elemwise_add(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+def elemwise_div(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    broadcast."""
+def elemwise_mul(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+def elemwise_sub(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+def erf(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise error function."""
+def erfinv(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise inverse of the error function."""
+def exp(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise e to the power of data."""
+def expand_dims(
+    data: NDArray,
+    axis: int,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Insert an axis of extent 1 at position axis."""
+def expm1(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise e to the power of data, minus 1."""
+def fill_element_0index(
+    lhs: NDArray,
+    mhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """lhs with element rhs[i] of row i replaced by mhs[i]."""
+def fix(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise whole number toward zero."""
+def flatten(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Join all axes behind the first: (N, ...) becomes (N, features)."""
+def flip(
+    data: NDArray,
+    axis: int | Sequence[int],
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The elements in opposite order along the axes in axis."""
+def floor(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise largest whole number not above data."""
+def ftml_update(
+    weight: NDArray,
+    grad: NDArray,
+    d: NDArray,
+    v: NDArray,
+    z: NDArray,
+    lr: float,
+    beta1: float = 0.6,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    t: int = ...,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_grad: float = -1.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of Follow the Moving Leader."""
+def ftrl_update(
+    weight: NDArray,
+    grad: NDArray,
+    z: NDArray,
+    n: NDArray,
+    lr: float,
+    lamda1: float = 0.01,
+    beta: float = 1.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of FTRL-Proximal."""
+def gamma(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise gamma function."""
+def gammaln(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise logarithm of the gamma function's absolute value."""
+def gather_nd(
+    data: NDArray,
+    indices: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elements of data at points: column j of indices (M, ...) holds M coordinates."""
+def hard_sigmoid(
+    data: NDArray,
+    alpha: float = 0.2,
+    beta: float = 0.5,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """alpha * data + beta, clipped to [0, 1]."""
+def identity(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """A copy of data."""
+def im2col(
+    data: NDArray,
+    kernel: int | Sequence[int],
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The windows of images (N, C, *spatial) as columns: (N, C * window, positions)."""
+def khatri_rao(
+    *data: NDArray | Sequence[NDArray],
+    num_args: int = ...,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Kronecker products of the columns of matrices."""
+def lamb_update_phase1(
+    weight: NDArray,
+    grad: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-06,
+    t: int = ...,
+    bias_correction: bool | int = True,
+    wd: float = ...,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """First half of a LAMB step."""
+def lamb_update_phase2(
+    weight: NDArray,
+    g: NDArray,
+    r1: NDArray,
+    r2: NDArray,
+    lr: float,
+    lower_bound: float = -1.0,
+    upper_bound: float = -1.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Second half of a LAMB step."""
+def linalg_det(
+    A: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Determinant of every matrix."""
+def linalg_extractdiag(
+    A: NDArray,
+    offset: int = 0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The diagonal at offset of every square matrix, as vectors."""
+def linalg_extracttrian(
+    A: NDArray,
+    offset: int = 0,
+    lower: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """A triangle of every square matrix, packed into vectors: rows of a lower, columns of an upper
+    one. lower counts where offset is 0."""
+def linalg_gelqf(
+    A: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Q and L with A = L Q, for matrices of full rank with no more rows than columns."""
+def linalg_gemm(
+    A: NDArray,
+    B: NDArray,
+    C: NDArray,
+    transpose_a: bool | int = False,
+    transpose_b: bool | int = False,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    axis: int = -2,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """alpha times the product of A and B, plus beta times C."""
+def linalg_gemm2(
+    A: NDArray,
+    B: NDArray,
+    transpose_a: bool | int = False,
+    transpose_b: bool | int = False,
+    alpha: float = 1.0,
+    axis: int = -2,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """alpha times the product of matrices whose rows lie along axis and whose columns along the
+    last axis."""
+def linalg_inverse(
+    A: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Inverse of every matrix."""
+def linalg_makediag(
+    A: NDArray,
+    offset: int = 0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Square matrices with vectors in the diagonal at offset, else zeros."""
+def linalg_maketrian(
+    A: NDArray,
+    offset: int = 0,
+    lower: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Square matrices of packed triangles, else zeros: what extracttrian takes apart."""
+def linalg_potrf(
+    A: NDArray,
+    lower: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Lower triangular L with A = L L^T, for symmetric positive definite A; without lower the upper
+    triangular U with A = U^T U."""
+def linalg_potri(
+    A: NDArray,
+    lower: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Inverse of L L^T, given the lower triangular L that potrf gives; without lower that of U^T
+    U."""
+def linalg_slogdet(
+    A: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Sign of the determinant of every matrix, and the logarithm of its absolute value."""
+def linalg_sumlogdiag(
+    A: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Sum of the logarithms of the diagonal of every matrix; shape (1,) for one matrix."""
+def linalg_syrk(
+    A: NDArray,
+    transpose: bool | int = False,
+    alpha: float = 1.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """alpha times the product of A with A transposed, or of A transposed with A."""
+def linalg_trmm(
+    A: NDArray,
+    B: NDArray,
+    transpose: bool | int = False,
+    rightside: bool | int = False,
+    lower: bool | int = True,
+    alpha: float = 1.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """alpha times a triangle of A times B, or B times it (rightside)."""
+def linalg_trsm(
+    A: NDArray,
+    B: NDArray,
+    transpose: bool | int = False,
+    rightside: bool | int = False,
+    lower: bool | int = True,
+    alpha: float = 1.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """X of A X = alpha B, or of X A = alpha B (rightside), with a triangle of A."""
+def log(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise natural logarithm."""
+def log10(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise decimal logarithm."""
+def log1p(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise natural logarithm of 1 + data."""
+def log2(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise binary logarithm."""
+def log_sigmoid(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise log of the sigmoid."""
+def log_softmax(
+    data: NDArray,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: DType | None = None,
+    use_length: bool | int | None = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Logarithm of softmax along axis, of data / temperature."""
+def logical_not(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise 1 where data is 0, else 0."""
+def make_loss(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data as a loss: its gradient is 1 whatever comes from behind."""
+def max(
+    data: NDArray,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    exclude: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Maximum along axis, all axes by default; with exclude along all others."""
+def max_axis(
+    data: NDArray,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    exclude: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Maximum along axis, all axes by default; with exclude along all others."""
+def mean(
+    data: NDArray,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    exclude: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Arithmetic mean along axis, all axes by default; with exclude along all others."""
+def min(
+    data: NDArray,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    exclude: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Minimum along axis, all axes by default; with exclude along all others."""
+def min_axis(
+    data: NDArray,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    exclude: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Minimum along axis, all axes by default; with exclude along all others."""
+def mish(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise data * tanh(log(1 + exp(data)))."""
+def moments(
+    data: NDArray,
+    axes: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Mean and variance over axes, which must be named."""
+def mp_lamb_update_phase1(
+    weight: NDArray,
+    grad: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    weight32: NDArray,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-06,
+    t: int = ...,
+    bias_correction: bool | int = True,
+    wd: float = ...,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """First half of a LAMB step."""
+def mp_lamb_update_phase2(
+    weight: NDArray,
+    g: NDArray,
+    r1: NDArray,
+    r2: NDArray,
+    weight32: NDArray,
+    lr: float,
+    lower_bound: float = -1.0,
+    upper_bound: float = -1.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Second half of a LAMB step."""
+def mp_nag_mom_update(
+    weight: NDArray,
+    grad: NDArray,
+    mom: NDArray,
+    weight32: NDArray,
+    lr: float,
+    momentum: float = 0.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of Nesterov's accelerated gradient as the optimizer class has it in mixed
+    precision."""
+def mp_sgd_mom_update(
+    weight: NDArray,
+    grad: NDArray,
+    mom: NDArray,
+    weight32: NDArray,
+    lr: float,
+    momentum: float = 0.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of gradient descent with momentum in mixed precision."""
+def mp_sgd_update(
+    weight: NDArray,
+    grad: NDArray,
+    weight32: NDArray,
+    lr: float,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of gradient descent in mixed precision."""
+def multi_all_finite(
+    *data: NDArray | Sequence[NDArray],
+    num_arrays: int = ...,
+    init_output: bool | int = True,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """1 if no element of any array is infinite or NaN, else 0, as float32."""
+def multi_lars(
+    lrs: NDArray,
+    weights_sum_sq: NDArray,
+    grads_sum_sq: NDArray,
+    wds: NDArray,
+    eta: float,
+    eps: float,
+    rescale_grad: float = 1.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Learning rates scaled by layer: lr * eta * |w| / (rescale_grad * |g| + wd * |w| + eps), and
+    lr itself where a norm is 0."""
+def multi_mp_sgd_mom_update(
+    *data: NDArray | Sequence[NDArray],
+    lrs: float | Sequence[float],
+    wds: float | Sequence[float],
+    momentum: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    num_args: int = ...,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of gradient descent with momentum for num_weights weights in mixed precision."""
+def multi_mp_sgd_update(
+    *data: NDArray | Sequence[NDArray],
+    lrs: float | Sequence[float],
+    wds: float | Sequence[float],
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    num_args: int = ...,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of gradient descent for num_weights weights in mixed precision."""
+def multi_sgd_mom_update(
+    *data: NDArray | Sequence[NDArray],
+    lrs: float | Sequence[float],
+    wds: float | Sequence[float],
+    momentum: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    num_args: int = ...,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of gradient descent with momentum for num_weights weights."""
+def multi_sgd_update(
+    *data: NDArray | Sequence[NDArray],
+    lrs: float | Sequence[float],
+    wds: float | Sequence[float],
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    num_args: int = ...,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of gradient descent for num_weights weights."""
+def multi_sum_sq(
+    *data: NDArray | Sequence[NDArray],
+    num_arrays: int = ...,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The sum of squares of each array: output (num_arrays,), float32."""
+def nag_mom_update(
+    weight: NDArray,
+    grad: NDArray,
+    mom: NDArray,
+    lr: float,
+    momentum: float = 0.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of Nesterov's accelerated gradient."""
+def nanprod(
+    data: NDArray,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    exclude: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Product of all that is not NaN along axis, all axes by default; with exclude along all
+    others."""
+def nansum(
+    data: NDArray,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    exclude: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Sum of all that is not NaN along axis, all axes by default; with exclude along all others."""
+def negative(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise -data."""
+def norm(
+    data: NDArray,
+    ord: int = 2,
+    axis: int | Sequence[int] | None = None,
+    out_dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] | DType = None,
+    keepdims: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Sum of absolute values (ord=1) or root of the sum of squares (ord=2) along axis, or over all
+    elements."""
+def normal(
+    loc: float = 0.0,
+    scale: float = 1.0,
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Numbers of the normal distribution with mean loc and standard deviation scale."""
+def one_hot(
+    indices: NDArray,
+    depth: int,
+    on_value: float = 1.0,
+    off_value: float = 0.0,
+    dtype: DType = ...,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Rows of depth values: on_value at the position that indices holds, off_value else."""
+def ones_like(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """An array of 1s with the shape and dtype of data."""
+def pad(
+    data: NDArray,
+    mode: Literal["constant", "edge", "reflect"] | str,
+    pad_width: int | Sequence[int],
+    constant_value: float = 0.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data with more elements around it."""
+def pick(
+    data: NDArray,
+    index: NDArray,
+    axis: int | None = -1,
+    keepdims: bool | int = False,
+    mode: Literal["clip", "wrap"] | str = "clip",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One element of every row along axis, at the positions in index."""
+def preloaded_multi_mp_sgd_mom_update(
+    *data: NDArray | Sequence[NDArray],
+    momentum: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    num_args: int = ...,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of gradient descent with momentum for num_weights weights in mixed precision."""
+def preloaded_multi_mp_sgd_update(
+    *data: NDArray | Sequence[NDArray],
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    num_args: int = ...,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of gradient descent for num_weights weights in mixed precision."""
+def preloaded_multi_sgd_mom_update(
+    *data: NDArray | Sequence[NDArray],
+    momentum: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    num_args: int = ...,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of gradient descent with momentum for num_weights weights."""
+def preloaded_multi_sgd_update(
+    *data: NDArray | Sequence[NDArray],
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    num_args: int = ...,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of gradient descent for num_weights weights."""
+def prod(
+    data: NDArray,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    exclude: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Product along axis, all axes by default; with exclude along all others."""
+def radians(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise angle in radians, of degrees."""
+def random_exponential(
+    lam: float = 1.0,
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Numbers of the exponential distribution with rate lam."""
+def random_gamma(
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Numbers of the gamma distribution with shape alpha and scale beta."""
+def random_generalized_negative_binomial(
+    mu: float = 1.0,
+    alpha: float = 1.0,
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Whole numbers of the negative binomial distribution with mean mu and dispersion alpha."""
+def random_negative_binomial(
+    k: int = 1,
+    p: float = 1.0,
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Numbers of failures before the k-th success, where each trial has probability p."""
+def random_normal(
+    loc: float = 0.0,
+    scale: float = 1.0,
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Numbers of the normal distribution with mean loc and standard deviation scale."""
+def random_pdf_dirichlet(
+    sample: NDArray,
+    alpha: NDArray,
+    is_log: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The density of the Dirichlet distribution at sample, or its logarithm with is_log."""
+def random_pdf_exponential(
+    sample: NDArray,
+    lam: NDArray,
+    is_log: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The density of the exponential distribution with rate lam at sample, or its logarithm with
+    is_log."""
+def random_pdf_gamma(
+    sample: NDArray,
+    alpha: NDArray,
+    beta: NDArray,
+    is_log: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The density of the gamma distribution with shape alpha and rate beta at sample, or its
+    logarithm with is_log."""
+def random_pdf_generalized_negative_binomial(
+    sample: NDArray,
+    mu: NDArray,
+    alpha: NDArray,
+    is_log: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The density of the negative binomial distribution with mean mu and dispersion alpha at
+    sample, or its logarithm with is_log."""
+def random_pdf_negative_binomial(
+    sample: NDArray,
+    k: NDArray,
+    p: NDArray,
+    is_log: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The density of failures before the k-th success of probability p at sample, or its logarithm
+    with is_log."""
+def random_pdf_normal(
+    sample: NDArray,
+    mu: NDArray,
+    sigma: NDArray,
+    is_log: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The density of the normal distribution at sample, or its logarithm with is_log."""
+def random_pdf_poisson(
+    sample: NDArray,
+    lam: NDArray,
+    is_log: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The density of the Poisson distribution at sample, or its logarithm with is_log."""
+def random_pdf_uniform(
+    sample: NDArray,
+    low: NDArray,
+    high: NDArray,
+    is_log: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The density of the uniform distribution on [low, high) at sample, or its logarithm with
+    is_log."""
+def random_poisson(
+    lam: float = 1.0,
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Whole numbers of the Poisson distribution with mean lam."""
+def random_randint(
+    low: int,
+    high: int,
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Whole numbers uniform on [low, high)."""
+def random_uniform(
+    low: float = 0.0,
+    high: float = 1.0,
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Numbers uniform on [low, high)."""
+def ravel_multi_index(
+    data: NDArray,
+    shape: int | Sequence[int] | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Coordinates as positions in an array of shape that is laid out row by row."""
+def rcbrt(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise 1 / cube root."""
+def reciprocal(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise 1 / data."""
+def relu(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise maximum of data and 0."""
+def repeat(
+    data: NDArray,
+    repeats: int,
+    axis: int | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Every element repeats times along axis; without axis, of the array as one row."""
+def reset_arrays(
+    *data: NDArray | Sequence[NDArray],
+    num_arrays: int = ...,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Set all arrays, of any shapes, to zero in place; there is no output."""
+def reshape(
+    data: NDArray,
+    shape: int | Sequence[int] = (),
+    reverse: bool | int = False,
+    target_shape: int | Sequence[int] = (),
+    keep_highest: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The same elements in the same order in another shape."""
+def reshape_like(
+    lhs: NDArray,
+    rhs: NDArray,
+    lhs_begin: int | None = None,
+    lhs_end: int | None = None,
+    rhs_begin: int | None = None,
+    rhs_end: int | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """lhs in the shape of rhs."""
+def reverse(
+    data: NDArray,
+    axis: int | Sequence[int],
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The elements in opposite order along the axes in axis."""
+def rint(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise nearest whole number, halves downward."""
+def rmsprop_update(
+    weight: NDArray,
+    grad: NDArray,
+    n: NDArray,
+    lr: float,
+    gamma1: float = 0.95,
+    epsilon: float = 1e-08,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    clip_weights: float = -1.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of RMSProp."""
+def rmspropalex_update(
+    weight: NDArray,
+    grad: NDArray,
+    n: NDArray,
+    g: NDArray,
+    delta: NDArray,
+    lr: float,
+    gamma1: float = 0.95,
+    gamma2: float = 0.9,
+    epsilon: float = 1e-08,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    clip_weights: float = -1.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of centered RMSProp with momentum."""
+def round(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise nearest whole number, halves away from zero."""
+def rsqrt(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise 1 / square root."""
+def sample_exponential(
+    lam: NDArray,
+    shape: int | Sequence[int] = (),
+    dtype: DType | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Numbers of exponential distributions with rate lam."""
+def sample_gamma(
+    alpha: NDArray,
+    beta: NDArray,
+    shape: int | Sequence[int] = (),
+    dtype: DType | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Numbers of gamma distributions with shape alpha and scale beta."""
+def sample_generalized_negative_binomial(
+    mu: NDArray,
+    alpha: NDArray,
+    shape: int | Sequence[int] = (),
+    dtype: DType | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Whole numbers of negative binomial distributions with mean mu and dispersion alpha."""
+def sample_multinomial(
+    data: NDArray,
+    shape: int | Sequence[int] = (),
+    get_prob: bool | int = False,
+    dtype: DType = ...,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Classes drawn with the probabilities along the last axis, shape many for each row."""
+def sample_negative_binomial(
+    k: NDArray,
+    p: NDArray,
+    shape: int | Sequence[int] = (),
+    dtype: DType | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Numbers of failures before the k-th success, where each trial has probability p."""
+def sample_normal(
+    mu: NDArray,
+    sigma: NDArray,
+    shape: int | Sequence[int] = (),
+    dtype: DType | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Numbers of normal distributions with mean mu and standard deviation sigma."""
+def sample_poisson(
+    lam: NDArray,
+    shape: int | Sequence[int] = (),
+    dtype: DType | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Whole numbers of Poisson distributions with mean lam."""
+def sample_uniform(
+    low: NDArray,
+    high: NDArray,
+    shape: int | Sequence[int] = (),
+    dtype: DType | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Numbers uniform on [low, high)."""
+def scatter_nd(
+    data: NDArray,
+    indices: NDArray,
+    shape: int | Sequence[int],
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Zeros of a shape with data at the points in indices; of equal points the last one counts."""
+def sgd_mom_update(
+    weight: NDArray,
+    grad: NDArray,
+    mom: NDArray,
+    lr: float,
+    momentum: float = 0.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of gradient descent with momentum."""
+def sgd_update(
+    weight: NDArray,
+    grad: NDArray,
+    lr: float,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of gradient descent."""
+def shape_array(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The shape of data, as int64 of shape (axes,)."""
+def shuffle(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The slices along axis 0 in random order."""
+def sigmoid(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise 1 / (1 + exp(-data))."""
+def sign(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise sign: -1, 0 or 1."""
+def signsgd_update(
+    weight: NDArray,
+    grad: NDArray,
+    lr: float,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of signSGD: returns (1 - lr wd) weight - lr sign(grad)."""
+def signum_update(
+    weight: NDArray,
+    grad: NDArray,
+    mom: NDArray,
+    lr: float,
+    momentum: float = 0.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    wd_lh: float = 0.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of Signum."""
+def sin(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise sine."""
+def sinh(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise hyperbolic sine."""
+def size_array(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The number of elements of data, as int64 of shape (1,)."""
+def slice(
+    data: NDArray,
+    begin: int | Sequence[int | None],
+    end: int | Sequence[int | None],
+    step: int | Sequence[int | None] = (),
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The region from begin up to end in steps of step, as Python slices it."""
+def slice_axis(
+    data: NDArray,
+    axis: int,
+    begin: int,
+    end: int | None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elements begin up to end along axis; negative ones count from the end, None is the end."""
+def slice_like(
+    data: NDArray,
+    shape_like: NDArray,
+    axes: int | Sequence[int] = (),
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The first elements of data along axes, as many as shape_like has; all axes by default."""
+def smooth_l1(
+    data: NDArray,
+    scalar: float = 1.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """(scalar * data) squared / 2 where abs(data) < 1 / scalar squared, else abs(data) - 0.5 /
+    scalar squared."""
+def softmax(
+    data: NDArray,
+    length: NDArray | None = None,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: DType | None = None,
+    use_length: bool | int | None = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """e^x / sum of e^x along axis, of data / temperature."""
+def softmax_cross_entropy(
+    data: NDArray,
+    label: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Cross-entropy of softmax(data) with the classes in label, summed over the batch."""
+def softmin(
+    data: NDArray,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: DType | None = None,
+    use_length: bool | int | None = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """e^-x / sum of e^-x along axis, of data / temperature."""
+def softsign(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise data / (1 + abs(data))."""
+def sort(
+    data: NDArray,
+    axis: int | None = -1,
+    is_ascend: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The elements in order along axis; without axis, of the array as one row."""
+def space_to_depth(
+    data: NDArray,
+    block_size: int,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Blocks of pixels as channels: the inverse of depth_to_space."""
+def split(
+    data: NDArray,
+    num_outputs: int,
+    axis: int = 1,
+    squeeze_axis: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """num_outputs equal pieces along axis."""
+def sqrt(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise square root."""
+def square(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise square."""
+def squeeze(
+    data: NDArray,
+    axis: int | Sequence[int] | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Drop the axes of extent 1, or those of them that axis names."""
+def stack(
+    *data: NDArray | Sequence[NDArray],
+    axis: int = 0,
+    num_args: int = ...,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The arrays, all of one shape, beside each other along a new axis."""
+def stop_gradient(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data, through which no gradient flows back."""
+def sum(
+    data: NDArray,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    exclude: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Sum along axis, all axes by default; with exclude along all others."""
+def sum_axis(
+    data: NDArray,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    exclude: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Sum along axis, all axes by default; with exclude along all others."""
+def swapaxes(
+    data: NDArray,
+    dim1: int = 0,
+    dim2: int = 0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Exchange two axes."""
+def take(
+    a: NDArray,
+    indices: NDArray,
+    axis: int = 0,
+    mode: Literal["clip", "raise", "wrap"] | str = "clip",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Slices of a along axis at the positions in indices, which may be of any dtype."""
+def tan(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise tangent."""
+def tanh(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise hyperbolic tangent."""
+def tile(
+    data: NDArray,
+    reps: int | Sequence[int],
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The whole array copied reps[i] times along axis i; the shorter of both is filled with 1."""
+def topk(
+    data: NDArray,
+    axis: int | None = -1,
+    k: int = 1,
+    ret_typ: Literal["both", "indices", "mask", "value"] | str = "indices",
+    is_ascend: bool | int = False,
+    dtype: DType = ...,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The k largest elements along axis in descending order, or smallest in ascending order."""
+def transpose(
+    data: NDArray,
+    axes: int | Sequence[int] = (),
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Axis i of the output is axis axes[i] of data; without axes their order is reversed."""
+def trunc(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise whole number toward zero."""
+def uniform(
+    low: float = 0.0,
+    high: float = 1.0,
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Numbers uniform on [low, high)."""
+def unravel_index(
+    data: NDArray,
+    shape: int | Sequence[int] | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Positions in an array of shape, laid out row by row, as coordinates."""
+def where(
+    condition: NDArray,
+    x: NDArray,
+    y: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """x where condition is not 0, else y; condition has their shape, or one entry a row."""
+def zeros_like(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """An array of 0s with the shape and dtype of data."""

@@ -1,0 +1,912 @@
+# Written by `python -m tests.stubs`, and held to the registry by tests/test_stubs.py.
+
+from collections.abc import Sequence
+from gluonish.core.dtype import DType
+from gluonish.ndarray.adam_updates import adamw_update as adamw_update
+from gluonish.ndarray.adam_updates import mp_adamw_update as mp_adamw_update
+from gluonish.ndarray.adam_updates import multi_adamw_update as multi_adamw_update
+from gluonish.ndarray.adam_updates import multi_lamb_update as multi_lamb_update
+from gluonish.ndarray.adam_updates import multi_mp_adamw_update as multi_mp_adamw_update
+from gluonish.ndarray.adam_updates import multi_mp_lamb_update as multi_mp_lamb_update
+from gluonish.ndarray.control_flow import cond as cond
+from gluonish.ndarray.control_flow import foreach as foreach
+from gluonish.ndarray.control_flow import isfinite as isfinite
+from gluonish.ndarray.control_flow import isinf as isinf
+from gluonish.ndarray.control_flow import isnan as isnan
+from gluonish.ndarray.control_flow import rand_zipfian as rand_zipfian
+from gluonish.ndarray.control_flow import while_loop as while_loop
+from gluonish.ndarray.graph_sampling import dgl_adjacency as dgl_adjacency
+from gluonish.ndarray.graph_sampling import dgl_csr_neighbor_non_uniform_sample as dgl_csr_neighbor_non_uniform_sample
+from gluonish.ndarray.graph_sampling import dgl_csr_neighbor_uniform_sample as dgl_csr_neighbor_uniform_sample
+from gluonish.ndarray.graph_sampling import dgl_graph_compact as dgl_graph_compact
+from gluonish.ndarray.graph_sampling import dgl_subgraph as dgl_subgraph
+from gluonish.ndarray.namespace import make_operator_function as make_operator_function
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.ops.face import prefixed as prefixed
+from typing import Literal
+from typing import NoReturn
+
+__all__ = [
+    "adamw_update",
+    "cond",
+    "dgl_adjacency",
+    "dgl_csr_neighbor_non_uniform_sample",
+    "dgl_csr_neighbor_uniform_sample",
+    "dgl_graph_compact",
+    "dgl_subgraph",
+    "foreach",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "mp_adamw_update",
+    "multi_adamw_update",
+    "multi_lamb_update",
+    "multi_mp_adamw_update",
+    "multi_mp_lamb_update",
+    "rand_zipfian",
+    "while_loop",
+]
+
+def AdaptiveAvgPooling2D(
+    data: NDArray,
+    output_size: int | Sequence[int] = (),
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Means of images (N, C, H, W) over output_size windows."""
+def BatchNormWithReLU(
+    data: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    moving_mean: NDArray,
+    moving_var: NDArray,
+    eps: float = 0.001,
+    momentum: float = 0.9,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    output_mean_var: bool | int = False,
+    axis: int = 1,
+    cudnn_off: bool | int = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """BatchNorm with negative results replaced by 0; its inputs and attributes."""
+def BatchNormWithReLU_backward(
+    grad: NDArray,
+    data: NDArray,
+    gamma: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    output: NDArray,
+    mask: NDArray,
+    eps: float = 0.001,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    axis: int = 1,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Gradients of _contrib_BatchNormWithReLU's data, gamma and beta, from that of its output, its
+    inputs and its outputs; the output and the mask both say where the gradient goes through."""
+def BilinearResize2D(
+    data: NDArray,
+    like: NDArray | None = None,
+    height: int = 1,
+    width: int = 1,
+    scale_height: float | None = None,
+    scale_width: float | None = None,
+    mode: Literal["like", "odd_scale", "size", "to_even_down", "to_even_up", "to_odd_down", "to_odd_up"] | str = "size",
+    align_corners: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Images (N, C, H, W) at another size, interpolated between pixels."""
+def CTCLoss(
+    data: NDArray,
+    label: NDArray | None = None,
+    data_lengths: NDArray | None = None,
+    label_lengths: NDArray | None = None,
+    use_data_lengths: bool | int = False,
+    use_label_lengths: bool | int = False,
+    blank_label: Literal["first", "last"] | str = "first",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Negative log probability of label sequences over all alignments to the frames."""
+def DeformableConvolution(
+    data: NDArray,
+    offset: NDArray | None = None,
+    weight: NDArray | None = None,
+    bias: NDArray | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    num_deformable_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    layout: Literal[None, "NCDHW", "NCHW", "NCW"] | str = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Convolution whose windows read at offsets of their own, between pixels."""
+def DeformablePSROIPooling(
+    data: NDArray,
+    rois: NDArray | None = None,
+    trans: NDArray | None = None,
+    spatial_scale: float = ...,
+    output_dim: int = ...,
+    group_size: int = ...,
+    pooled_size: int = ...,
+    part_size: int = 0,
+    sample_per_part: int = 1,
+    trans_std: float = 0.0,
+    no_trans: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Regions of images as grids of means, each part of a channel of its own and moved."""
+def ModulatedDeformableConvolution(
+    data: NDArray,
+    offset: NDArray | None = None,
+    mask: NDArray | None = None,
+    weight: NDArray | None = None,
+    bias: NDArray | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    num_deformable_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    im2col_step: int = 64,
+    layout: Literal[None, "NCDHW", "NCHW", "NCW"] | str = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Convolution whose windows read at offsets of their own, between pixels, and weigh that."""
+def MultiBoxDetection(
+    cls_prob: NDArray,
+    loc_pred: NDArray,
+    anchor: NDArray,
+    clip: bool | int = True,
+    threshold: float = 0.01,
+    background_id: int = 0,
+    nms_threshold: float = 0.5,
+    force_suppress: bool | int = False,
+    variances: float | Sequence[float] = (0.1, 0.1, 0.2, 0.2),
+    nms_topk: int = -1,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """What a detector sees: rows (class, score, x1, y1, x2, y2), the best first."""
+def MultiBoxPrior(
+    data: NDArray,
+    sizes: float | Sequence[float] = (1.0,),
+    ratios: float | Sequence[float] = (1.0,),
+    clip: bool | int = False,
+    steps: float | Sequence[float] = (-1.0, -1.0),
+    offsets: float | Sequence[float] = (0.5, 0.5),
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Anchor boxes around every pixel of data (N, C, H, W): (1, boxes, 4), by corners."""
+def MultiBoxTarget(
+    anchor: NDArray,
+    label: NDArray,
+    cls_pred: NDArray,
+    overlap_threshold: float = 0.5,
+    ignore_label: float = -1.0,
+    negative_mining_ratio: float = -1.0,
+    negative_mining_thresh: float = 0.5,
+    minimum_negative_samples: int = 0,
+    variances: float | Sequence[float] = (0.1, 0.1, 0.2, 0.2),
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """What anchors should predict: offsets to boxes, a mask of those that have one, classes."""
+def MultiProposal(
+    cls_prob: NDArray,
+    bbox_pred: NDArray,
+    im_info: NDArray,
+    rpn_pre_nms_top_n: int = 6000,
+    rpn_post_nms_top_n: int = 300,
+    threshold: float = 0.7,
+    rpn_min_size: int = 16,
+    scales: float | Sequence[float] = (4.0, 8.0, 16.0, 32.0),
+    ratios: float | Sequence[float] = (0.5, 1.0, 2.0),
+    feature_stride: int = 16,
+    output_score: bool | int = False,
+    iou_loss: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Regions of images that a network proposes."""
+def PSROIPooling(
+    data: NDArray,
+    rois: NDArray,
+    spatial_scale: float,
+    output_dim: int,
+    pooled_size: int,
+    group_size: int = 0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Regions of images as grids of means, each part of a channel of its own."""
+def Proposal(
+    cls_prob: NDArray,
+    bbox_pred: NDArray,
+    im_info: NDArray,
+    rpn_pre_nms_top_n: int = 6000,
+    rpn_post_nms_top_n: int = 300,
+    threshold: float = 0.7,
+    rpn_min_size: int = 16,
+    scales: float | Sequence[float] = (4.0, 8.0, 16.0, 32.0),
+    ratios: float | Sequence[float] = (0.5, 1.0, 2.0),
+    feature_stride: int = 16,
+    output_score: bool | int = False,
+    iou_loss: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Regions of one image that a network proposes."""
+def ROIAlign(
+    data: NDArray,
+    rois: NDArray,
+    pooled_size: int | Sequence[int],
+    spatial_scale: float,
+    sample_ratio: int = -1,
+    position_sensitive: bool | int = False,
+    aligned: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Regions of images as pooled_size grids of means, read between pixels."""
+def RROIAlign(
+    data: NDArray,
+    rois: NDArray,
+    pooled_size: int | Sequence[int],
+    spatial_scale: float,
+    sampling_ratio: int = -1,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Turned regions of images as pooled_size grids of means, read between pixels."""
+def SparseEmbedding(
+    data: NDArray,
+    weight: NDArray,
+    input_dim: int,
+    output_dim: int,
+    dtype: DType = ...,
+    sparse_grad: bool | int = False,
+    deterministic: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Rows of weight by the indices in data, with a row-sparse gradient of weight."""
+def SyncBatchNorm(
+    data: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    moving_mean: NDArray,
+    moving_var: NDArray,
+    eps: float = 0.001,
+    momentum: float = 0.9,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    output_mean_var: bool | int = False,
+    ndev: int = 1,
+    key: str = ...,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, for each index of axis 1."""
+def allclose(
+    a: NDArray,
+    b: NDArray,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8 of shape ()."""
+def arange_like(
+    data: NDArray,
+    start: float = 0.0,
+    step: float = 1.0,
+    repeat: int = 1,
+    ctx: str = "",
+    axis: int | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Values from start in steps of step, each repeat times, in the dtype of data."""
+def backward_gradientmultiplier(*args: object, **kwargs: object) -> NoReturn:
+    """Not available: it is the gradient of another operator: use autograd."""
+def backward_hawkesll(*args: object, **kwargs: object) -> NoReturn:
+    """Not available: it is the gradient of another operator: use autograd."""
+def backward_index_copy(*args: object, **kwargs: object) -> NoReturn:
+    """Not available: it is the gradient of another operator: use autograd."""
+def backward_quadratic(*args: object, **kwargs: object) -> NoReturn:
+    """Not available: it is the gradient of another operator: use autograd."""
+def bipartite_matching(
+    data: NDArray,
+    is_ascend: bool | int = False,
+    threshold: float = ...,
+    topk: int = -1,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Pairs of rows and columns by their scores: the best pair, then the best of the rest."""
+def boolean_mask(
+    data: NDArray,
+    index: NDArray,
+    axis: int = 0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The rows of data for which index is not 0, in order."""
+def box_decode(
+    data: NDArray,
+    anchors: NDArray,
+    std0: float = 1.0,
+    std1: float = 1.0,
+    std2: float = 1.0,
+    std3: float = 1.0,
+    clip: float = -1.0,
+    format: Literal["center", "corner"] | str = "center",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Boxes by corners, of anchors and what a network adds to them."""
+def box_encode(
+    samples: NDArray,
+    matches: NDArray,
+    anchors: NDArray,
+    refs: NDArray,
+    means: NDArray,
+    stds: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """What to add to anchors to get the boxes that they are matched with, and a mask."""
+def box_iou(
+    lhs: NDArray,
+    rhs: NDArray,
+    format: Literal["center", "corner"] | str = "corner",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Intersection over union of all pairs of boxes."""
+def box_nms(
+    data: NDArray,
+    overlap_thresh: float = 0.5,
+    valid_thresh: float = 0.0,
+    topk: int = -1,
+    coord_start: int = 2,
+    score_index: int = 1,
+    id_index: int = -1,
+    background_id: int = -1,
+    force_suppress: bool | int = False,
+    in_format: Literal["center", "corner"] | str = "corner",
+    out_format: Literal["center", "corner"] | str = "corner",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The boxes that remain when each removes worse ones that overlap it too much."""
+def box_non_maximum_suppression(
+    data: NDArray,
+    overlap_thresh: float = 0.5,
+    valid_thresh: float = 0.0,
+    topk: int = -1,
+    coord_start: int = 2,
+    score_index: int = 1,
+    id_index: int = -1,
+    background_id: int = -1,
+    force_suppress: bool | int = False,
+    in_format: Literal["center", "corner"] | str = "corner",
+    out_format: Literal["center", "corner"] | str = "corner",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The boxes that remain when each removes worse ones that overlap it too much."""
+def calibrate_entropy(
+    hist: NDArray,
+    hist_edges: NDArray,
+    num_quantized_bins: int = 255,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """The size of the range, and the relative entropy, at which a histogram that is symmetric
+    around 0 loses least in num_quantized_bins bins."""
+def count_sketch(
+    data: NDArray,
+    h: NDArray,
+    s: NDArray,
+    out_dim: int,
+    processing_batch_size: int = 32,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The columns of data, times their signs s, summed into out_dim columns as h says."""
+def ctc_loss(
+    data: NDArray,
+    label: NDArray | None = None,
+    data_lengths: NDArray | None = None,
+    label_lengths: NDArray | None = None,
+    use_data_lengths: bool | int = False,
+    use_label_lengths: bool | int = False,
+    blank_label: Literal["first", "last"] | str = "first",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Negative log probability of label sequences over all alignments to the frames."""
+def dequantize(
+    data: NDArray,
+    min_range: NDArray,
+    max_range: NDArray,
+    out_type: Literal["float32"] | DType = "float32",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The float32 numbers that int8 or uint8 data and its range stand for."""
+def div_sqrt_dim(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data (..., d) divided by sqrt(d); integers are cut toward zero."""
+def edge_id(
+    data: NDArray,
+    u: NDArray,
+    v: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elements of a CSR matrix at rows u and columns v; -1 where it holds none."""
+def fft(
+    data: NDArray,
+    compute_size: int = 128,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Fourier transform over the last axis."""
+def getnnz(
+    data: NDArray,
+    axis: int | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Number of elements that a CSR matrix holds, zeros among them included; in a dense matrix, of
+    those that are not 0."""
+def gradientmultiplier(
+    data: NDArray,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data, whose gradient is multiplied by scalar; a negative one turns it around."""
+def group_adagrad_update(
+    weight: NDArray,
+    grad: NDArray,
+    history: NDArray,
+    lr: float,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    epsilon: float = 1e-05,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """One step of AdaGrad by rows: returns the new weight, changes history in place."""
+def hawkesll(
+    lda: NDArray,
+    alpha: NDArray,
+    beta: NDArray,
+    state: NDArray,
+    lags: NDArray,
+    marks: NDArray,
+    valid_length: NDArray,
+    max_time: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Log likelihood of sequences of events that each make more of their kind likely."""
+def ifft(
+    data: NDArray,
+    compute_size: int = 128,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Real part of the inverse Fourier transform, times the number of points."""
+def index_array(
+    data: NDArray,
+    axes: int | Sequence[int] | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The coordinates of every element, as int64."""
+def index_copy(
+    old_tensor: NDArray,
+    index_vector: NDArray,
+    new_tensor: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """old_tensor with row index_vector[i] replaced by row i of new_tensor."""
+def interleaved_matmul_encdec_qk(
+    queries: NDArray,
+    keys_values: NDArray,
+    heads: int,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Attention scores of queries and keys: their products divided by sqrt(units)."""
+def interleaved_matmul_encdec_valatt(
+    keys_values: NDArray,
+    attention: NDArray,
+    heads: int,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Values weighted by attention."""
+def interleaved_matmul_selfatt_qk(
+    queries_keys_values: NDArray,
+    heads: int,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Scores of self-attention: products of queries and keys divided by sqrt(units)."""
+def interleaved_matmul_selfatt_valatt(
+    queries_keys_values: NDArray,
+    attention: NDArray,
+    heads: int,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Values of self-attention weighted by attention."""
+def mrcnn_mask_target(
+    rois: NDArray,
+    gt_masks: NDArray,
+    matches: NDArray,
+    cls_targets: NDArray,
+    num_rois: int,
+    num_classes: int,
+    mask_size: int | Sequence[int],
+    sample_ratio: int = 2,
+    aligned: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Masks that the mask branch of Mask R-CNN learns, and where it does."""
+def quadratic(
+    data: NDArray,
+    a: float = 0.0,
+    b: float = 0.0,
+    c: float = 0.0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """a * data^2 + b * data + c, element by element; integers are cut toward zero."""
+def quantize(
+    data: NDArray,
+    min_range: NDArray,
+    max_range: NDArray,
+    out_type: Literal["int8", "uint8"] | str = "uint8",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """data as int8 or uint8, and the range that these stand for."""
+def quantize_asym(
+    data: NDArray,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """data as uint8 over all of a range, and with scale and shift what it was multiplied by and
+    what was added."""
+def quantize_v2(
+    data: NDArray,
+    out_type: Literal["auto", "int8", "uint8"] | str = "int8",
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """data as int8 or uint8, and the range that these stand for."""
+def quantized_act(
+    data: NDArray,
+    min_data: NDArray,
+    max_data: NDArray,
+    act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] | str,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """relu of a quantized array; act_type has no other value yet."""
+def quantized_batch_norm(
+    data: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    moving_mean: NDArray,
+    moving_var: NDArray,
+    min_data: NDArray,
+    max_data: NDArray,
+    eps: float = 0.001,
+    momentum: float = 0.9,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    output_mean_var: bool | int = False,
+    axis: int = 1,
+    cudnn_off: bool | int = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Batch normalization of a quantized array with the moving statistics, in int8 of the range
+    min_calib_range to max_calib_range, which must be given."""
+def quantized_concat(
+    *data: NDArray | Sequence[NDArray],
+    num_args: int = ...,
+    dim: int = 1,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Quantized arrays joined along axis dim, in a range that holds all of theirs."""
+def quantized_conv(
+    data: NDArray,
+    weight: NDArray | None = None,
+    bias: NDArray | None = None,
+    min_data: NDArray | None = None,
+    max_data: NDArray | None = None,
+    min_weight: NDArray | None = None,
+    max_weight: NDArray | None = None,
+    min_bias: NDArray | None = None,
+    max_bias: NDArray | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
+    cudnn_off: bool | int = False,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Convolution of quantized arrays, with the attributes of Convolution."""
+def quantized_elemwise_add(
+    lhs: NDArray,
+    rhs: NDArray,
+    lhs_min: NDArray,
+    lhs_max: NDArray,
+    rhs_min: NDArray,
+    rhs_max: NDArray,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Sum of two quantized arrays: int32, whose range holds all sums."""
+def quantized_elemwise_mul(
+    lhs: NDArray,
+    rhs: NDArray,
+    lhs_min: NDArray,
+    lhs_max: NDArray,
+    rhs_min: NDArray,
+    rhs_max: NDArray,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    enable_float_output: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Product of two quantized arrays: int32 with its range."""
+def quantized_embedding(
+    data: NDArray,
+    weight: NDArray,
+    min_weight: NDArray,
+    max_weight: NDArray,
+    input_dim: int,
+    output_dim: int,
+    dtype: DType = ...,
+    sparse_grad: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Rows of a quantized weight, whose range stays."""
+def quantized_flatten(
+    data: NDArray,
+    min_data: NDArray,
+    max_data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """A quantized array with all axes but the first as one."""
+def quantized_fully_connected(
+    data: NDArray,
+    weight: NDArray | None = None,
+    bias: NDArray | None = None,
+    min_data: NDArray | None = None,
+    max_data: NDArray | None = None,
+    min_weight: NDArray | None = None,
+    max_weight: NDArray | None = None,
+    min_bias: NDArray | None = None,
+    max_bias: NDArray | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """x W^T + b of quantized arrays."""
+def quantized_pooling(
+    data: NDArray,
+    min_data: NDArray,
+    max_data: NDArray,
+    kernel: int | Sequence[int] = (),
+    pool_type: Literal["max", "avg", "sum", "lp"] | str = "max",
+    global_pool: bool | int = False,
+    cudnn_off: bool | int = False,
+    pooling_convention: Literal["full", "valid", "same"] | str = "valid",
+    stride: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    p_value: int | None = None,
+    count_include_pad: bool | int | None = None,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """Maximum or mean over windows of a quantized array, with the attributes of Pooling."""
+def quantized_rnn(
+    data: NDArray,
+    parameters: NDArray | None = None,
+    state: NDArray | None = None,
+    state_cell: NDArray | None = None,
+    data_scale: NDArray | None = None,
+    data_shift: NDArray | None = None,
+    state_size: int = ...,
+    num_layers: int = ...,
+    bidirectional: bool | int = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] | str = ...,
+    p: float = 0.0,
+    state_outputs: bool | int = False,
+    projection_size: int | None = None,
+    lstm_state_clip_min: float | None = None,
+    lstm_state_clip_max: float | None = None,
+    lstm_state_clip_nan: bool | int = False,
+    use_sequence_length: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Recurrent layers on data of _contrib_quantize_asym, with its scale and shift."""
+def requantize(
+    data: NDArray,
+    min_range: NDArray,
+    max_range: NDArray,
+    out_type: Literal["auto", "int8", "uint8"] | str = "int8",
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """int32 data as int8 or uint8, and the range that these stand for."""
+def round_ste(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Nearest whole number of data; the gradient passes as if it were data itself."""
+def sign_ste(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Sign (-1, 0 or 1) of data; the gradient passes as if it were data itself."""
+def sldwin_atten_context(
+    score: NDArray,
+    value: NDArray,
+    dilation: NDArray,
+    w: int,
+    symmetric: bool | int,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Values of each position's window, weighted by score and added up."""
+def sldwin_atten_mask_like(
+    score: NDArray,
+    dilation: NDArray,
+    valid_length: NDArray,
+    w: int,
+    symmetric: bool | int,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """1 where a position and its window's entry both lie within the sequence, else 0."""
+def sldwin_atten_score(
+    query: NDArray,
+    key: NDArray,
+    dilation: NDArray,
+    w: int,
+    symmetric: bool | int,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Products of each query with the keys of its window."""

@@ -1,0 +1,144 @@
+# Written by `python -m tests.stubs`, and held to the registry by tests/test_stubs.py.
+
+from collections.abc import Sequence
+from gluonish.ndarray.namespace import make_operator_function as make_operator_function
+from gluonish.ndarray.ndarray import NDArray
+from gluonish.ops.face import prefixed as prefixed
+
+
+def adjust_lighting(
+    data: NDArray,
+    alpha: float | Sequence[float],
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """An image (height, width, channels) with light added, alpha of each colour that ImageNet's
+    images vary in."""
+def crop(
+    data: NDArray,
+    x: int,
+    y: int,
+    width: int,
+    height: int,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """The region of an image (height, width, channels), or of each of a batch, whose upper left
+    corner is (x, y)."""
+def flip_left_right(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """An image with left and right exchanged."""
+def flip_top_bottom(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """An image with top and bottom exchanged."""
+def normalize(
+    data: NDArray,
+    mean: float | Sequence[float] = (0.0, 0.0, 0.0, 0.0),
+    std: float | Sequence[float] = (1.0, 1.0, 1.0, 1.0),
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """(data - mean) / std for an image (channels, height, width) or a batch of them."""
+def random_brightness(
+    data: NDArray,
+    min_factor: float,
+    max_factor: float,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """An image times a factor: its brightness changes by a random amount from min_factor to
+    max_factor."""
+def random_color_jitter(
+    data: NDArray,
+    brightness: float,
+    contrast: float,
+    saturation: float,
+    hue: float,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """An image whose brightness, contrast, saturation and hue change by up to the amounts given, in
+    random order."""
+def random_contrast(
+    data: NDArray,
+    min_factor: float,
+    max_factor: float,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """An image whose distance from its mean gray changes by a random amount from min_factor to
+    max_factor."""
+def random_flip_left_right(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """An image with left and right exchanged in half of the calls."""
+def random_flip_top_bottom(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """An image with top and bottom exchanged in half of the calls."""
+def random_hue(
+    data: NDArray,
+    min_factor: float,
+    max_factor: float,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """An image whose hues turn, as a share of a full circle, by a random amount from min_factor to
+    max_factor."""
+def random_lighting(
+    data: NDArray,
+    alpha_std: float = 0.05,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """An image with random light added, of the colours that ImageNet's vary in."""
+def random_saturation(
+    data: NDArray,
+    min_factor: float,
+    max_factor: float,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """An image whose distance from gray changes by a random amount from min_factor to
+    max_factor."""
+def resize(
+    data: NDArray,
+    size: int | Sequence[int] = (),
+    keep_ratio: bool | int = False,
+    interp: int = 1,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """An image (height, width, channels), or each of a batch, in another size."""
+def to_tensor(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """An image (height, width, channels) of numbers up to 255 as float32 (channels, height, width)
+    up to 1."""

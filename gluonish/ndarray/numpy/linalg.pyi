@@ -1,0 +1,34 @@
+# Written by `python -m tests.stubs`, and held to the registry by tests/test_stubs.py.
+
+from gluonish.numpy import linalg as linalg
+from gluonish.numpy.array import ndarray
+from gluonish.numpy.linalg import cholesky as cholesky
+from gluonish.numpy.linalg import det as det
+from gluonish.numpy.linalg import eig as eig
+from gluonish.numpy.linalg import eigh as eigh
+from gluonish.numpy.linalg import eigvals as eigvals
+from gluonish.numpy.linalg import eigvalsh as eigvalsh
+from gluonish.numpy.linalg import inv as inv
+from gluonish.numpy.linalg import norm as norm
+from gluonish.numpy.linalg import pinv as pinv
+from gluonish.numpy.linalg import slogdet as slogdet
+from gluonish.numpy.linalg import solve as solve
+from gluonish.numpy.linalg import svd as svd
+from gluonish.numpy.linalg import tensorinv as tensorinv
+from gluonish.numpy.linalg import tensorsolve as tensorsolve
+from gluonish.numpy.views import module_view as module_view
+from typing import Any
+
+
+def cond(x: Any, p: Any = None) -> ndarray:
+    """Compute the condition number of a matrix."""
+def lstsq(a: Any, b: Any, rcond: Any = "warn") -> ndarray:
+    """Return the least-squares solution to a linear matrix equation."""
+def matrix_power(a: Any, n: Any) -> ndarray:
+    """Raise a square matrix to the (integer) power `n`."""
+def matrix_rank(A: Any, tol: Any = None, hermitian: Any = False) -> ndarray:
+    """Return matrix rank of array using SVD method"""
+def multi_dot(arrays: Any, *, out: Any = None) -> ndarray:
+    """Compute the dot product of two or more arrays in a single function call,"""
+def qr(a: Any, mode: Any = "reduced") -> ndarray:
+    """Compute the qr factorization of a matrix."""

@@ -1,0 +1,142 @@
+# Written by `python -m tests.stubs`, and held to the registry by tests/test_stubs.py.
+
+from collections.abc import Sequence
+from gluonish.numpy.array import ndarray
+
+
+def adjust_lighting(
+    data: ndarray,
+    alpha: float | Sequence[float],
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """An image (height, width, channels) with light added, alpha of each colour that ImageNet's
+    images vary in."""
+def crop(
+    data: ndarray,
+    x: int,
+    y: int,
+    width: int,
+    height: int,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """The region of an image (height, width, channels), or of each of a batch, whose upper left
+    corner is (x, y)."""
+def flip_left_right(
+    data: ndarray,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """An image with left and right exchanged."""
+def flip_top_bottom(
+    data: ndarray,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """An image with top and bottom exchanged."""
+def normalize(
+    data: ndarray,
+    mean: float | Sequence[float] = (0.0, 0.0, 0.0, 0.0),
+    std: float | Sequence[float] = (1.0, 1.0, 1.0, 1.0),
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """(data - mean) / std for an image (channels, height, width) or a batch of them."""
+def random_brightness(
+    data: ndarray,
+    min_factor: float,
+    max_factor: float,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """An image times a factor: its brightness changes by a random amount from min_factor to
+    max_factor."""
+def random_color_jitter(
+    data: ndarray,
+    brightness: float,
+    contrast: float,
+    saturation: float,
+    hue: float,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """An image whose brightness, contrast, saturation and hue change by up to the amounts given, in
+    random order."""
+def random_contrast(
+    data: ndarray,
+    min_factor: float,
+    max_factor: float,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """An image whose distance from its mean gray changes by a random amount from min_factor to
+    max_factor."""
+def random_flip_left_right(
+    data: ndarray,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """An image with left and right exchanged in half of the calls."""
+def random_flip_top_bottom(
+    data: ndarray,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """An image with top and bottom exchanged in half of the calls."""
+def random_hue(
+    data: ndarray,
+    min_factor: float,
+    max_factor: float,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """An image whose hues turn, as a share of a full circle, by a random amount from min_factor to
+    max_factor."""
+def random_lighting(
+    data: ndarray,
+    alpha_std: float = 0.05,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """An image with random light added, of the colours that ImageNet's vary in."""
+def random_saturation(
+    data: ndarray,
+    min_factor: float,
+    max_factor: float,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """An image whose distance from gray changes by a random amount from min_factor to
+    max_factor."""
+def resize(
+    data: ndarray,
+    size: int | Sequence[int] = (),
+    keep_ratio: bool | int = False,
+    interp: int = 1,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """An image (height, width, channels), or each of a batch, in another size."""
+def to_tensor(
+    data: ndarray,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """An image (height, width, channels) of numbers up to 255 as float32 (channels, height, width)
+    up to 1."""

@@ -1,0 +1,380 @@
+# mypy: disable-error-code="assignment, misc, override"
+# pyright: reportAssignmentType=false, reportIncompatibleMethodOverride=false
+# Written by `python -m tests.stubs`, and held to the registry by tests/test_stubs.py.
+
+from collections.abc import Sequence
+from gluonish.core.dtype import DType
+from gluonish.ops.arithmetic import Arithmetic as Arithmetic
+from typing import Literal
+from typing import Self
+
+class OperatorMethods(Arithmetic):
+    def abs(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise absolute value."""
+    def arccos(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise inverse cosine."""
+    def arccosh(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise inverse hyperbolic cosine."""
+    def arcsin(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise inverse sine."""
+    def arcsinh(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise inverse hyperbolic sine."""
+    def arctan(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise inverse tangent."""
+    def arctanh(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise inverse hyperbolic tangent."""
+    def argmax(
+        self,
+        axis: int | None = None,
+        keepdims: bool | int = False,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """Position of the first maximum along axis, or among all elements in row order."""
+    def argmax_channel(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Position of the first maximum along axis 1, in the dtype of data."""
+    def argmin(
+        self,
+        axis: int | None = None,
+        keepdims: bool | int = False,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """Position of the first minimum along axis, or among all elements in row order."""
+    def argsort(
+        self,
+        axis: int | None = -1,
+        is_ascend: bool | int = True,
+        dtype: DType = ...,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """The positions, as type dtype, that put the elements in order along axis."""
+    def broadcast_axes(
+        self,
+        axis: int | Sequence[int] = (),
+        size: int | Sequence[int] = (),
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """data with the axes in axis, all of extent 1, stretched to the extents in size."""
+    def cbrt(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise cube root."""
+    def ceil(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise smallest whole number not below data."""
+    def clip(self, a_min: float, a_max: float, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """data, with what is below a_min or above a_max moved there."""
+    def cos(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise cosine."""
+    def cosh(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise hyperbolic cosine."""
+    def degrees(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise angle in degrees, of radians."""
+    def depth_to_space(self, block_size: int, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Channels laid out as blocks of pixels."""
+    def diag(
+        self,
+        k: int = 0,
+        axis1: int = 0,
+        axis2: int = 1,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """Diagonal k of the matrices in axes axis1 and axis2, which moves to the last axis."""
+    def exp(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise e to the power of data."""
+    def expm1(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise e to the power of data, minus 1."""
+    def fix(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise whole number toward zero."""
+    def flip(self, axis: int | Sequence[int], *, out: Self | Sequence[Self] | None = None) -> Self:
+        """The elements in opposite order along the axes in axis."""
+    def floor(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise largest whole number not above data."""
+    def log(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise natural logarithm."""
+    def log10(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise decimal logarithm."""
+    def log1p(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise natural logarithm of 1 + data."""
+    def log2(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise binary logarithm."""
+    def log_softmax(
+        self,
+        axis: int = -1,
+        temperature: float | None = None,
+        dtype: DType | None = None,
+        use_length: bool | int | None = False,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """Logarithm of softmax along axis, of data / temperature."""
+    def max(
+        self,
+        axis: int | Sequence[int] | None = None,
+        keepdims: bool | int = False,
+        exclude: bool | int = False,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """Maximum along axis, all axes by default; with exclude along all others."""
+    def mean(
+        self,
+        axis: int | Sequence[int] | None = None,
+        keepdims: bool | int = False,
+        exclude: bool | int = False,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """Arithmetic mean along axis, all axes by default; with exclude along all others."""
+    def min(
+        self,
+        axis: int | Sequence[int] | None = None,
+        keepdims: bool | int = False,
+        exclude: bool | int = False,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """Minimum along axis, all axes by default; with exclude along all others."""
+    def nanprod(
+        self,
+        axis: int | Sequence[int] | None = None,
+        keepdims: bool | int = False,
+        exclude: bool | int = False,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """Product of all that is not NaN along axis, all axes by default; with exclude along all
+        others."""
+    def nansum(
+        self,
+        axis: int | Sequence[int] | None = None,
+        keepdims: bool | int = False,
+        exclude: bool | int = False,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """Sum of all that is not NaN along axis, all axes by default; with exclude along all
+        others."""
+    def norm(
+        self,
+        ord: int = 2,
+        axis: int | Sequence[int] | None = None,
+        out_dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] | DType = None,
+        keepdims: bool | int = False,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """Sum of absolute values (ord=1) or root of the sum of squares (ord=2) along axis, or over
+        all elements."""
+    def one_hot(
+        self,
+        depth: int,
+        on_value: float = 1.0,
+        off_value: float = 0.0,
+        dtype: DType = ...,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """Rows of depth values: on_value at the position that indices holds, off_value else."""
+    def ones_like(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """An array of 1s with the shape and dtype of data."""
+    def pad(
+        self,
+        mode: Literal["constant", "edge", "reflect"] | str,
+        pad_width: int | Sequence[int],
+        constant_value: float = 0.0,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """data with more elements around it."""
+    def pick(
+        self,
+        index: Self,
+        axis: int | None = -1,
+        keepdims: bool | int = False,
+        mode: Literal["clip", "wrap"] | str = "clip",
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """One element of every row along axis, at the positions in index."""
+    def prod(
+        self,
+        axis: int | Sequence[int] | None = None,
+        keepdims: bool | int = False,
+        exclude: bool | int = False,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """Product along axis, all axes by default; with exclude along all others."""
+    def radians(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise angle in radians, of degrees."""
+    def rcbrt(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise 1 / cube root."""
+    def reciprocal(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise 1 / data."""
+    def relu(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise maximum of data and 0."""
+    def repeat(
+        self,
+        repeats: int,
+        axis: int | None = None,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """Every element repeats times along axis; without axis, of the array as one row."""
+    def reshape_like(
+        self,
+        rhs: Self,
+        lhs_begin: int | None = None,
+        lhs_end: int | None = None,
+        rhs_begin: int | None = None,
+        rhs_end: int | None = None,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """lhs in the shape of rhs."""
+    def rint(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise nearest whole number, halves downward."""
+    def round(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise nearest whole number, halves away from zero."""
+    def rsqrt(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise 1 / square root."""
+    def shape_array(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """The shape of data, as int64 of shape (axes,)."""
+    def sigmoid(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise 1 / (1 + exp(-data))."""
+    def sign(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise sign: -1, 0 or 1."""
+    def sin(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise sine."""
+    def sinh(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise hyperbolic sine."""
+    def size_array(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """The number of elements of data, as int64 of shape (1,)."""
+    def slice(
+        self,
+        begin: int | Sequence[int | None],
+        end: int | Sequence[int | None],
+        step: int | Sequence[int | None] = (),
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """The region from begin up to end in steps of step, as Python slices it."""
+    def slice_axis(
+        self,
+        axis: int,
+        begin: int,
+        end: int | None,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """Elements begin up to end along axis; negative ones count from the end, None is the
+        end."""
+    def slice_like(
+        self,
+        shape_like: Self,
+        axes: int | Sequence[int] = (),
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """The first elements of data along axes, as many as shape_like has; all axes by default."""
+    def softmax(
+        self,
+        length: Self | None = None,
+        axis: int = -1,
+        temperature: float | None = None,
+        dtype: DType | None = None,
+        use_length: bool | int | None = False,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """e^x / sum of e^x along axis, of data / temperature."""
+    def softmin(
+        self,
+        axis: int = -1,
+        temperature: float | None = None,
+        dtype: DType | None = None,
+        use_length: bool | int | None = False,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """e^-x / sum of e^-x along axis, of data / temperature."""
+    def sort(
+        self,
+        axis: int | None = -1,
+        is_ascend: bool | int = True,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """The elements in order along axis; without axis, of the array as one row."""
+    def space_to_depth(self, block_size: int, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Blocks of pixels as channels: the inverse of depth_to_space."""
+    def split(
+        self,
+        num_outputs: int,
+        axis: int = 1,
+        squeeze_axis: bool | int = False,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> list[Self]:
+        """num_outputs equal pieces along axis."""
+    def sqrt(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise square root."""
+    def square(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise square."""
+    def sum(
+        self,
+        axis: int | Sequence[int] | None = None,
+        keepdims: bool | int = False,
+        exclude: bool | int = False,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """Sum along axis, all axes by default; with exclude along all others."""
+    def swapaxes(
+        self,
+        dim1: int = 0,
+        dim2: int = 0,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """Exchange two axes."""
+    def take(
+        self,
+        indices: Self,
+        axis: int = 0,
+        mode: Literal["clip", "raise", "wrap"] | str = "clip",
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """Slices of a along axis at the positions in indices, which may be of any dtype."""
+    def tan(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise tangent."""
+    def tanh(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise hyperbolic tangent."""
+    def tile(self, reps: int | Sequence[int], *, out: Self | Sequence[Self] | None = None) -> Self:
+        """The whole array copied reps[i] times along axis i; the shorter of both is filled with
+        1."""
+    def topk(
+        self,
+        axis: int | None = -1,
+        k: int = 1,
+        ret_typ: Literal["both", "indices", "mask", "value"] | str = "indices",
+        is_ascend: bool | int = False,
+        dtype: DType = ...,
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """The k largest elements along axis in descending order, or smallest in ascending order."""
+    def transpose(
+        self,
+        axes: int | Sequence[int] = (),
+        *,
+        out: Self | Sequence[Self] | None = None,
+    ) -> Self:
+        """Axis i of the output is axis axes[i] of data; without axes their order is reversed."""
+    def trunc(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """Elementwise whole number toward zero."""
+    def zeros_like(self, *, out: Self | Sequence[Self] | None = None) -> Self:
+        """An array of 0s with the shape and dtype of data."""

@@ -1,0 +1,8118 @@
+# Written by `python -m tests.stubs`, and held to the registry by tests/test_stubs.py.
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from gluonish.core.dtype import DType
+from gluonish.symbol import Activation as Activation
+from gluonish.symbol import BatchNorm as BatchNorm
+from gluonish.symbol import BatchNorm_v1 as BatchNorm_v1
+from gluonish.symbol import BilinearSampler as BilinearSampler
+from gluonish.symbol import BlockGrad as BlockGrad
+from gluonish.symbol import CTCLoss as CTCLoss
+from gluonish.symbol import Cast as Cast
+from gluonish.symbol import Concat as Concat
+from gluonish.symbol import Convolution as Convolution
+from gluonish.symbol import Convolution_v1 as Convolution_v1
+from gluonish.symbol import Correlation as Correlation
+from gluonish.symbol import Crop as Crop
+from gluonish.symbol import Custom as Custom
+from gluonish.symbol import Deconvolution as Deconvolution
+from gluonish.symbol import Dropout as Dropout
+from gluonish.symbol import ElementWiseSum as ElementWiseSum
+from gluonish.symbol import Embedding as Embedding
+from gluonish.symbol import Flatten as Flatten
+from gluonish.symbol import FullyConnected as FullyConnected
+from gluonish.symbol import GridGenerator as GridGenerator
+from gluonish.symbol import GroupNorm as GroupNorm
+from gluonish.symbol import IdentityAttachKLSparseReg as IdentityAttachKLSparseReg
+from gluonish.symbol import InstanceNorm as InstanceNorm
+from gluonish.symbol import L2Normalization as L2Normalization
+from gluonish.symbol import LRN as LRN
+from gluonish.symbol import LayerNorm as LayerNorm
+from gluonish.symbol import LeakyReLU as LeakyReLU
+from gluonish.symbol import LinearRegressionOutput as LinearRegressionOutput
+from gluonish.symbol import LogisticRegressionOutput as LogisticRegressionOutput
+from gluonish.symbol import MAERegressionOutput as MAERegressionOutput
+from gluonish.symbol import MakeLoss as MakeLoss
+from gluonish.symbol import Pad as Pad
+from gluonish.symbol import Pooling as Pooling
+from gluonish.symbol import Pooling_v1 as Pooling_v1
+from gluonish.symbol import RNN as RNN
+from gluonish.symbol import ROIPooling as ROIPooling
+from gluonish.symbol import Reshape as Reshape
+from gluonish.symbol import SVMOutput as SVMOutput
+from gluonish.symbol import SequenceLast as SequenceLast
+from gluonish.symbol import SequenceMask as SequenceMask
+from gluonish.symbol import SequenceReverse as SequenceReverse
+from gluonish.symbol import SliceChannel as SliceChannel
+from gluonish.symbol import Softmax as Softmax
+from gluonish.symbol import SoftmaxActivation as SoftmaxActivation
+from gluonish.symbol import SoftmaxOutput as SoftmaxOutput
+from gluonish.symbol import SpatialTransformer as SpatialTransformer
+from gluonish.symbol import SwapAxis as SwapAxis
+from gluonish.symbol import UpSampling as UpSampling
+from gluonish.symbol import abs as abs
+from gluonish.symbol import adam_update as adam_update
+from gluonish.symbol import add_n as add_n
+from gluonish.symbol import all_finite as all_finite
+from gluonish.symbol import amp_cast as amp_cast
+from gluonish.symbol import amp_multicast as amp_multicast
+from gluonish.symbol import arccos as arccos
+from gluonish.symbol import arccosh as arccosh
+from gluonish.symbol import arcsin as arcsin
+from gluonish.symbol import arcsinh as arcsinh
+from gluonish.symbol import arctan as arctan
+from gluonish.symbol import arctanh as arctanh
+from gluonish.symbol import argmax as argmax
+from gluonish.symbol import argmax_channel as argmax_channel
+from gluonish.symbol import argmin as argmin
+from gluonish.symbol import argsort as argsort
+from gluonish.symbol import batch_dot as batch_dot
+from gluonish.symbol import batch_take as batch_take
+from gluonish.symbol import broadcast_add as broadcast_add
+from gluonish.symbol import broadcast_axes as broadcast_axes
+from gluonish.symbol import broadcast_axis as broadcast_axis
+from gluonish.symbol import broadcast_div as broadcast_div
+from gluonish.symbol import broadcast_equal as broadcast_equal
+from gluonish.symbol import broadcast_greater as broadcast_greater
+from gluonish.symbol import broadcast_greater_equal as broadcast_greater_equal
+from gluonish.symbol import broadcast_hypot as broadcast_hypot
+from gluonish.symbol import broadcast_lesser as broadcast_lesser
+from gluonish.symbol import broadcast_lesser_equal as broadcast_lesser_equal
+from gluonish.symbol import broadcast_like as broadcast_like
+from gluonish.symbol import broadcast_logical_and as broadcast_logical_and
+from gluonish.symbol import broadcast_logical_or as broadcast_logical_or
+from gluonish.symbol import broadcast_logical_xor as broadcast_logical_xor
+from gluonish.symbol import broadcast_maximum as broadcast_maximum
+from gluonish.symbol import broadcast_minimum as broadcast_minimum
+from gluonish.symbol import broadcast_minus as broadcast_minus
+from gluonish.symbol import broadcast_mod as broadcast_mod
+from gluonish.symbol import broadcast_mul as broadcast_mul
+from gluonish.symbol import broadcast_not_equal as broadcast_not_equal
+from gluonish.symbol import broadcast_plus as broadcast_plus
+from gluonish.symbol import broadcast_power as broadcast_power
+from gluonish.symbol import broadcast_sub as broadcast_sub
+from gluonish.symbol import broadcast_to as broadcast_to
+from gluonish.symbol import cast as cast
+from gluonish.symbol import cast_storage as cast_storage
+from gluonish.symbol import cbrt as cbrt
+from gluonish.symbol import ceil as ceil
+from gluonish.symbol import choose_element_0index as choose_element_0index
+from gluonish.symbol import clip as clip
+from gluonish.symbol import col2im as col2im
+from gluonish.symbol import concat as concat
+from gluonish.symbol import cos as cos
+from gluonish.symbol import cosh as cosh
+from gluonish.symbol import crop as crop
+from gluonish.symbol import ctc_loss as ctc_loss
+from gluonish.symbol import cumsum as cumsum
+from gluonish.symbol import degrees as degrees
+from gluonish.symbol import depth_to_space as depth_to_space
+from gluonish.symbol import diag as diag
+from gluonish.symbol import digamma as digamma
+from gluonish.symbol import dot as dot
+from gluonish.symbol import elemwise_add as elemwise_add
+from gluonish.symbol import elemwise_div as elemwise_div
+from gluonish.symbol import elemwise_mul as elemwise_mul
+from gluonish.symbol import elemwise_sub as elemwise_sub
+from gluonish.symbol import erf as erf
+from gluonish.symbol import erfinv as erfinv
+from gluonish.symbol import exp as exp
+from gluonish.symbol import expand_dims as expand_dims
+from gluonish.symbol import expm1 as expm1
+from gluonish.symbol import fill_element_0index as fill_element_0index
+from gluonish.symbol import fix as fix
+from gluonish.symbol import flatten as flatten
+from gluonish.symbol import flip as flip
+from gluonish.symbol import floor as floor
+from gluonish.symbol import ftml_update as ftml_update
+from gluonish.symbol import ftrl_update as ftrl_update
+from gluonish.symbol import gamma as gamma
+from gluonish.symbol import gammaln as gammaln
+from gluonish.symbol import gather_nd as gather_nd
+from gluonish.symbol import hard_sigmoid as hard_sigmoid
+from gluonish.symbol import identity as identity
+from gluonish.symbol import im2col as im2col
+from gluonish.symbol import khatri_rao as khatri_rao
+from gluonish.symbol import lamb_update_phase1 as lamb_update_phase1
+from gluonish.symbol import lamb_update_phase2 as lamb_update_phase2
+from gluonish.symbol import linalg_det as linalg_det
+from gluonish.symbol import linalg_extractdiag as linalg_extractdiag
+from gluonish.symbol import linalg_extracttrian as linalg_extracttrian
+from gluonish.symbol import linalg_gelqf as linalg_gelqf
+from gluonish.symbol import linalg_gemm as linalg_gemm
+from gluonish.symbol import linalg_gemm2 as linalg_gemm2
+from gluonish.symbol import linalg_inverse as linalg_inverse
+from gluonish.symbol import linalg_makediag as linalg_makediag
+from gluonish.symbol import linalg_maketrian as linalg_maketrian
+from gluonish.symbol import linalg_potrf as linalg_potrf
+from gluonish.symbol import linalg_potri as linalg_potri
+from gluonish.symbol import linalg_slogdet as linalg_slogdet
+from gluonish.symbol import linalg_sumlogdiag as linalg_sumlogdiag
+from gluonish.symbol import linalg_syrk as linalg_syrk
+from gluonish.symbol import linalg_trmm as linalg_trmm
+from gluonish.symbol import linalg_trsm as linalg_trsm
+from gluonish.symbol import log as log
+from gluonish.symbol import log10 as log10
+from gluonish.symbol import log1p as log1p
+from gluonish.symbol import log2 as log2
+from gluonish.symbol import log_sigmoid as log_sigmoid
+from gluonish.symbol import log_softmax as log_softmax
+from gluonish.symbol import logical_not as logical_not
+from gluonish.symbol import make_loss as make_loss
+from gluonish.symbol import max as max
+from gluonish.symbol import max_axis as max_axis
+from gluonish.symbol import mean as mean
+from gluonish.symbol import min as min
+from gluonish.symbol import min_axis as min_axis
+from gluonish.symbol import mish as mish
+from gluonish.symbol import moments as moments
+from gluonish.symbol import mp_lamb_update_phase1 as mp_lamb_update_phase1
+from gluonish.symbol import mp_lamb_update_phase2 as mp_lamb_update_phase2
+from gluonish.symbol import mp_nag_mom_update as mp_nag_mom_update
+from gluonish.symbol import mp_sgd_mom_update as mp_sgd_mom_update
+from gluonish.symbol import mp_sgd_update as mp_sgd_update
+from gluonish.symbol import multi_all_finite as multi_all_finite
+from gluonish.symbol import multi_lars as multi_lars
+from gluonish.symbol import multi_mp_sgd_mom_update as multi_mp_sgd_mom_update
+from gluonish.symbol import multi_mp_sgd_update as multi_mp_sgd_update
+from gluonish.symbol import multi_sgd_mom_update as multi_sgd_mom_update
+from gluonish.symbol import multi_sgd_update as multi_sgd_update
+from gluonish.symbol import multi_sum_sq as multi_sum_sq
+from gluonish.symbol import nag_mom_update as nag_mom_update
+from gluonish.symbol import nanprod as nanprod
+from gluonish.symbol import nansum as nansum
+from gluonish.symbol import negative as negative
+from gluonish.symbol import norm as norm
+from gluonish.symbol import normal as normal
+from gluonish.symbol import numpy as np
+from gluonish.symbol import numpy as numpy
+from gluonish.symbol import numpy_extension as npx
+from gluonish.symbol import numpy_extension as numpy_extension
+from gluonish.symbol import one_hot as one_hot
+from gluonish.symbol import ones_like as ones_like
+from gluonish.symbol import pad as pad
+from gluonish.symbol import pick as pick
+from gluonish.symbol import preloaded_multi_mp_sgd_mom_update as preloaded_multi_mp_sgd_mom_update
+from gluonish.symbol import preloaded_multi_mp_sgd_update as preloaded_multi_mp_sgd_update
+from gluonish.symbol import preloaded_multi_sgd_mom_update as preloaded_multi_sgd_mom_update
+from gluonish.symbol import preloaded_multi_sgd_update as preloaded_multi_sgd_update
+from gluonish.symbol import prod as prod
+from gluonish.symbol import radians as radians
+from gluonish.symbol import random_exponential as random_exponential
+from gluonish.symbol import random_gamma as random_gamma
+from gluonish.symbol import random_generalized_negative_binomial as random_generalized_negative_binomial
+from gluonish.symbol import random_negative_binomial as random_negative_binomial
+from gluonish.symbol import random_normal as random_normal
+from gluonish.symbol import random_pdf_dirichlet as random_pdf_dirichlet
+from gluonish.symbol import random_pdf_exponential as random_pdf_exponential
+from gluonish.symbol import random_pdf_gamma as random_pdf_gamma
+from gluonish.symbol import random_pdf_generalized_negative_binomial as random_pdf_generalized_negative_binomial
+from gluonish.symbol import random_pdf_negative_binomial as random_pdf_negative_binomial
+from gluonish.symbol import random_pdf_normal as random_pdf_normal
+from gluonish.symbol import random_pdf_poisson as random_pdf_poisson
+from gluonish.symbol import random_pdf_uniform as random_pdf_uniform
+from gluonish.symbol import random_poisson as random_poisson
+from gluonish.symbol import random_randint as random_randint
+from gluonish.symbol import random_uniform as random_uniform
+from gluonish.symbol import ravel_multi_index as ravel_multi_index
+from gluonish.symbol import rcbrt as rcbrt
+from gluonish.symbol import reciprocal as reciprocal
+from gluonish.symbol import relu as relu
+from gluonish.symbol import repeat as repeat
+from gluonish.symbol import reset_arrays as reset_arrays
+from gluonish.symbol import reshape as reshape
+from gluonish.symbol import reshape_like as reshape_like
+from gluonish.symbol import reverse as reverse
+from gluonish.symbol import rint as rint
+from gluonish.symbol import rmsprop_update as rmsprop_update
+from gluonish.symbol import rmspropalex_update as rmspropalex_update
+from gluonish.symbol import round as round
+from gluonish.symbol import rsqrt as rsqrt
+from gluonish.symbol import sample_exponential as sample_exponential
+from gluonish.symbol import sample_gamma as sample_gamma
+from gluonish.symbol import sample_generalized_negative_binomial as sample_generalized_negative_binomial
+from gluonish.symbol import sample_multinomial as sample_multinomial
+from gluonish.symbol import sample_negative_binomial as sample_negative_binomial
+from gluonish.symbol import sample_normal as sample_normal
+from gluonish.symbol import sample_poisson as sample_poisson
+from gluonish.symbol import sample_uniform as sample_uniform
+from gluonish.symbol import scatter_nd as scatter_nd
+from gluonish.symbol import sgd_mom_update as sgd_mom_update
+from gluonish.symbol import sgd_update as sgd_update
+from gluonish.symbol import shape_array as shape_array
+from gluonish.symbol import shuffle as shuffle
+from gluonish.symbol import sigmoid as sigmoid
+from gluonish.symbol import sign as sign
+from gluonish.symbol import signsgd_update as signsgd_update
+from gluonish.symbol import signum_update as signum_update
+from gluonish.symbol import sin as sin
+from gluonish.symbol import sinh as sinh
+from gluonish.symbol import size_array as size_array
+from gluonish.symbol import slice as slice
+from gluonish.symbol import slice_axis as slice_axis
+from gluonish.symbol import slice_like as slice_like
+from gluonish.symbol import smooth_l1 as smooth_l1
+from gluonish.symbol import softmax as softmax
+from gluonish.symbol import softmax_cross_entropy as softmax_cross_entropy
+from gluonish.symbol import softmin as softmin
+from gluonish.symbol import softsign as softsign
+from gluonish.symbol import sort as sort
+from gluonish.symbol import space_to_depth as space_to_depth
+from gluonish.symbol import split as split
+from gluonish.symbol import sqrt as sqrt
+from gluonish.symbol import square as square
+from gluonish.symbol import squeeze as squeeze
+from gluonish.symbol import stack as stack
+from gluonish.symbol import stop_gradient as stop_gradient
+from gluonish.symbol import sum as sum
+from gluonish.symbol import sum_axis as sum_axis
+from gluonish.symbol import swapaxes as swapaxes
+from gluonish.symbol import take as take
+from gluonish.symbol import tan as tan
+from gluonish.symbol import tanh as tanh
+from gluonish.symbol import tile as tile
+from gluonish.symbol import topk as topk
+from gluonish.symbol import transpose as transpose
+from gluonish.symbol import trunc as trunc
+from gluonish.symbol import uniform as uniform
+from gluonish.symbol import unravel_index as unravel_index
+from gluonish.symbol import where as where
+from gluonish.symbol import zeros_like as zeros_like
+from gluonish.symbol.symbol import Symbol
+from typing import Literal
+
+
+def _CrossDeviceCopy(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """A copy of data; where a graph is cut, on another device."""
+def _Div(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    broadcast."""
+def _DivScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data / scalar, toward zero for integers, in the dtype of data, int64 for
+    bools."""
+def _Equal(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs == rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def _EqualScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data == scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+def _Greater(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs > rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def _GreaterEqualScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data >= scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+def _GreaterScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data > scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+def _Greater_Equal(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs >= rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def _Hypot(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise square root of the sum of the squares of lhs and rhs; the arrays have one dtype,
+    and shapes broadcast."""
+def _HypotScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise square root of the sum of the squares of data and scalar, in the dtype of data,
+    int64 for bools."""
+def _Lesser(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs < rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def _LesserEqualScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data <= scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+def _LesserScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data < scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+def _Lesser_Equal(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs <= rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def _LogicalAndScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data and scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+def _LogicalOrScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data or scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+def _LogicalXorScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data xor scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+def _Logical_And(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs and rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def _Logical_Or(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs or rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def _Logical_Xor(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs xor rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def _Maximum(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise maximum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+def _MaximumScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise maximum of data and scalar, in the dtype of data, int64 for bools."""
+def _Minimum(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise minimum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+def _MinimumScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise minimum of data and scalar, in the dtype of data, int64 for bools."""
+def _Minus(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+def _MinusScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data - scalar, in the dtype of data, int64 for bools."""
+def _Mod(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0; the arrays
+    have one dtype, and shapes broadcast."""
+def _ModScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data modulo scalar, with the sign of the divisor and 0 for a divisor of 0, in the
+    dtype of data, int64 for bools."""
+def _Mul(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+def _MulScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data * scalar, in the dtype of data, int64 for bools."""
+def _NDArray(
+    data: Symbol | None = None,
+    info: str = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An object of mx.operator.NDArrayOp."""
+def _Native(
+    data: Symbol | None = None,
+    info: str = ...,
+    need_top_grad: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An object of mx.operator.NumpyOp."""
+def _NotEqualScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data != scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+def _Not_Equal(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs != rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def _Plus(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+def _PlusScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data + scalar, in the dtype of data, int64 for bools."""
+def _Power(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs to the power of rhs; the arrays have one dtype, and shapes broadcast."""
+def _PowerScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data to the power of scalar, in the dtype of data, int64 for bools."""
+def _RDivScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise scalar / data, toward zero for integers, in the dtype of data, int64 for
+    bools."""
+def _RMinusScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise scalar - data, in the dtype of data, int64 for bools."""
+def _RModScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise scalar modulo data, with the sign of the divisor and 0 for a divisor of 0, in the
+    dtype of data, int64 for bools."""
+def _RPowerScalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise scalar to the power of data, in the dtype of data, int64 for bools."""
+def _activation_backward(
+    grad: Symbol | None = None,
+    out: Symbol | None = None,
+    act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] | str = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+) -> Symbol:
+    """Gradient of Activation's data, from that of its output and the output."""
+def _adamw_update(
+    weight: Symbol | None = None,
+    grad: Symbol | None = None,
+    mean: Symbol | None = None,
+    var: Symbol | None = None,
+    rescale_grad: Symbol | None = None,
+    lr: float = ...,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    wd: float = 0.0,
+    eta: float = ...,
+    clip_gradient: float = -1.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of Adam with decoupled weight decay, without bias correction, which the caller puts
+    into lr."""
+def _adaptive_avg_pooling_backward(
+    data: Symbol | None = None,
+    size: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Adjoint of: Means over windows of images."""
+def _adaptive_avg_pooling_forward(
+    data: Symbol | None = None,
+    size: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Means over windows of images."""
+def _add(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+def _add_along(
+    data: Symbol | None = None,
+    index: Symbol | None = None,
+    shape: int | Sequence[int] = ...,
+    axis: int = ...,
+    mode: Literal["clip", "wrap"] | str = "clip",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Zeros of a shape with data added along axis at the positions in index, row by row."""
+def _arange(
+    start: float,
+    stop: float | None = None,
+    step: float = 1.0,
+    repeat: int = 1,
+    infer_range: bool | int = False,
+    ctx: str = "",
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Values from start up to stop in steps of step, each repeat times."""
+def _backward_einsum(
+    data: Symbol | None = None,
+    source: str = ...,
+    term: str = ...,
+    shape: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Zeros with data along the axes of term: diagonals of repeated labels, copies of new."""
+def _backward_gather_nd(
+    data: Symbol | None = None,
+    indices: Symbol | None = None,
+    shape: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Zeros of a shape with data added at the points in indices."""
+def _backward_trace(
+    data: Symbol | None = None,
+    shape: int | Sequence[int] = ...,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Zeros of a shape with one number in all places of a diagonal."""
+def _batch_norm_apply(
+    data: Symbol | None = None,
+    gamma: Symbol | None = None,
+    beta: Symbol | None = None,
+    mean: Symbol | None = None,
+    inverse_std: Symbol | None = None,
+    addend: Symbol | None = None,
+    fix_gamma: bool | int = True,
+    axis: int = 1,
+    add: bool | int = False,
+    relu: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """(data - mean) * inverse_std * gamma + beta, then addend added (add), then negative results
+    replaced by 0 (relu): what BatchNorm gave with these statistics."""
+def _batch_norm_backward(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    gamma: Symbol | None = None,
+    mean: Symbol | None = None,
+    var: Symbol | None = None,
+    eps: float = 0.001,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    axis: int = 1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradients of BatchNorm's data, gamma and beta. var is the inverse standard deviation, as
+    BatchNorm gives it; use_global_stats: the statistics do not depend on the data."""
+def _batch_norm_data_gradient(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    mean: Symbol | None = None,
+    scale: Symbol | None = None,
+    beta: Symbol | None = None,
+    slope: Symbol | None = None,
+    offset: Symbol | None = None,
+    bounds: float | Sequence[float] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The gradient of BatchNorm's data from what _batch_norm_sums gives."""
+def _batch_norm_statistics(
+    data: Symbol | None = None,
+    gamma: Symbol | None = None,
+    moving_mean: Symbol | None = None,
+    moving_var: Symbol | None = None,
+    eps: float = 0.001,
+    momentum: float = 0.9,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Mean, inverse standard deviation, and scale of each channel (axis 1) of data, by which
+    BatchNorm normalizes: (data - mean) * scale + beta."""
+def _batch_norm_sums(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    mean: Symbol | None = None,
+    var: Symbol | None = None,
+    scale: Symbol | None = None,
+    beta: Symbol | None = None,
+    bounds: float | Sequence[float] = (),
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradients of BatchNorm's gamma and beta, and what the gradient of data needs."""
+def _bilinear_corners(
+    rows: Symbol | None = None,
+    columns: Symbol | None = None,
+    height: int = ...,
+    width: int = ...,
+    border: Literal["zeros", "inside"] | str = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The flat indices of the four pixels around positions, the row and the column of the first
+    one, and 1 where the weights depend on the row, and on the column."""
+def _bilinear_points(
+    data: Symbol | None = None,
+    rows: Symbol | None = None,
+    columns: Symbol | None = None,
+    border: Literal["zeros", "inside"] | str = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Values (N, C, P) of images (N, C, H, W) at rows and columns (N, P) between pixels."""
+def _bilinear_points_backward(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    rows: Symbol | None = None,
+    columns: Symbol | None = None,
+    border: Literal["zeros", "inside"] | str = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradients of the images, rows and columns of _bilinear_points."""
+def _bilinear_resize_backward(
+    data: Symbol | None = None,
+    size: int | Sequence[int] = ...,
+    align_corners: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Adjoint of: Images at another size."""
+def _bilinear_resize_forward(
+    data: Symbol | None = None,
+    size: int | Sequence[int] = ...,
+    align_corners: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Images at another size."""
+def _boolean_mask_put(
+    data: Symbol | None = None,
+    index: Symbol | None = None,
+    shape: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Zeros of a shape with the rows of data where index is not 0."""
+def _branch(
+    data: Symbol | None = None,
+    num_outputs: int = ...,
+    then_input_locs: int | Sequence[int] = ...,
+    else_input_locs: int | Sequence[int] = ...,
+    train: bool | int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Run one of two bodies; the gradient of a branch."""
+def _broadcast_exact(
+    data: Symbol | None = None,
+    shape: int | Sequence[int] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Stretch the axes of extent 1 to shape, in which 0 is an extent."""
+def _clip_backward(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    a_min: float = ...,
+    a_max: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The gradient of clip's data: that of its output, and 0 where data is out of bounds."""
+def _cond(
+    data: Symbol | None = None,
+    num_args: int = ...,
+    num_outputs: int = ...,
+    cond_input_locs: int | Sequence[int] = ...,
+    then_input_locs: int | Sequence[int] = ...,
+    else_input_locs: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Run one of two bodies, as a condition says."""
+def _contrib_AdaptiveAvgPooling2D(
+    data: Symbol | None = None,
+    output_size: int | Sequence[int] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Means of images (N, C, H, W) over output_size windows."""
+def _contrib_BatchNormWithReLU(
+    data: Symbol | None = None,
+    gamma: Symbol | None = None,
+    beta: Symbol | None = None,
+    moving_mean: Symbol | None = None,
+    moving_var: Symbol | None = None,
+    eps: float = 0.001,
+    momentum: float = 0.9,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    output_mean_var: bool | int = False,
+    axis: int = 1,
+    cudnn_off: bool | int = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """BatchNorm with negative results replaced by 0; its inputs and attributes."""
+def _contrib_BatchNormWithReLU_backward(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    gamma: Symbol | None = None,
+    mean: Symbol | None = None,
+    var: Symbol | None = None,
+    output: Symbol | None = None,
+    mask: Symbol | None = None,
+    eps: float = 0.001,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    axis: int = 1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradients of _contrib_BatchNormWithReLU's data, gamma and beta, from that of its output, its
+    inputs and its outputs; the output and the mask both say where the gradient goes through."""
+def _contrib_BilinearResize2D(
+    data: Symbol | None = None,
+    like: Symbol | None = None,
+    height: int = 1,
+    width: int = 1,
+    scale_height: float | None = None,
+    scale_width: float | None = None,
+    mode: Literal["like", "odd_scale", "size", "to_even_down", "to_even_up", "to_odd_down", "to_odd_up"] | str = "size",
+    align_corners: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Images (N, C, H, W) at another size, interpolated between pixels."""
+def _contrib_CTCLoss(
+    data: Symbol | None = None,
+    label: Symbol | None = None,
+    data_lengths: Symbol | None = None,
+    label_lengths: Symbol | None = None,
+    use_data_lengths: bool | int = False,
+    use_label_lengths: bool | int = False,
+    blank_label: Literal["first", "last"] | str = "first",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Negative log probability of label sequences over all alignments to the frames."""
+def _contrib_DeformableConvolution(
+    data: Symbol | None = None,
+    offset: Symbol | None = None,
+    weight: Symbol | None = None,
+    bias: Symbol | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    num_deformable_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    layout: Literal[None, "NCDHW", "NCHW", "NCW"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Convolution whose windows read at offsets of their own, between pixels."""
+def _contrib_DeformablePSROIPooling(
+    data: Symbol | None = None,
+    rois: Symbol | None = None,
+    trans: Symbol | None = None,
+    spatial_scale: float = ...,
+    output_dim: int = ...,
+    group_size: int = ...,
+    pooled_size: int = ...,
+    part_size: int = 0,
+    sample_per_part: int = 1,
+    trans_std: float = 0.0,
+    no_trans: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Regions of images as grids of means, each part of a channel of its own and moved."""
+def _contrib_ModulatedDeformableConvolution(
+    data: Symbol | None = None,
+    offset: Symbol | None = None,
+    mask: Symbol | None = None,
+    weight: Symbol | None = None,
+    bias: Symbol | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    num_deformable_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    im2col_step: int = 64,
+    layout: Literal[None, "NCDHW", "NCHW", "NCW"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Convolution whose windows read at offsets of their own, between pixels, and weigh that."""
+def _contrib_MultiBoxDetection(
+    cls_prob: Symbol | None = None,
+    loc_pred: Symbol | None = None,
+    anchor: Symbol | None = None,
+    clip: bool | int = True,
+    threshold: float = 0.01,
+    background_id: int = 0,
+    nms_threshold: float = 0.5,
+    force_suppress: bool | int = False,
+    variances: float | Sequence[float] = (0.1, 0.1, 0.2, 0.2),
+    nms_topk: int = -1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """What a detector sees: rows (class, score, x1, y1, x2, y2), the best first."""
+def _contrib_MultiBoxPrior(
+    data: Symbol | None = None,
+    sizes: float | Sequence[float] = (1.0,),
+    ratios: float | Sequence[float] = (1.0,),
+    clip: bool | int = False,
+    steps: float | Sequence[float] = (-1.0, -1.0),
+    offsets: float | Sequence[float] = (0.5, 0.5),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Anchor boxes around every pixel of data (N, C, H, W): (1, boxes, 4), by corners."""
+def _contrib_MultiBoxTarget(
+    anchor: Symbol | None = None,
+    label: Symbol | None = None,
+    cls_pred: Symbol | None = None,
+    overlap_threshold: float = 0.5,
+    ignore_label: float = -1.0,
+    negative_mining_ratio: float = -1.0,
+    negative_mining_thresh: float = 0.5,
+    minimum_negative_samples: int = 0,
+    variances: float | Sequence[float] = (0.1, 0.1, 0.2, 0.2),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """What anchors should predict: offsets to boxes, a mask of those that have one, classes."""
+def _contrib_MultiProposal(
+    cls_prob: Symbol | None = None,
+    bbox_pred: Symbol | None = None,
+    im_info: Symbol | None = None,
+    rpn_pre_nms_top_n: int = 6000,
+    rpn_post_nms_top_n: int = 300,
+    threshold: float = 0.7,
+    rpn_min_size: int = 16,
+    scales: float | Sequence[float] = (4.0, 8.0, 16.0, 32.0),
+    ratios: float | Sequence[float] = (0.5, 1.0, 2.0),
+    feature_stride: int = 16,
+    output_score: bool | int = False,
+    iou_loss: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Regions of images that a network proposes."""
+def _contrib_PSROIPooling(
+    data: Symbol | None = None,
+    rois: Symbol | None = None,
+    spatial_scale: float = ...,
+    output_dim: int = ...,
+    pooled_size: int = ...,
+    group_size: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Regions of images as grids of means, each part of a channel of its own."""
+def _contrib_Proposal(
+    cls_prob: Symbol | None = None,
+    bbox_pred: Symbol | None = None,
+    im_info: Symbol | None = None,
+    rpn_pre_nms_top_n: int = 6000,
+    rpn_post_nms_top_n: int = 300,
+    threshold: float = 0.7,
+    rpn_min_size: int = 16,
+    scales: float | Sequence[float] = (4.0, 8.0, 16.0, 32.0),
+    ratios: float | Sequence[float] = (0.5, 1.0, 2.0),
+    feature_stride: int = 16,
+    output_score: bool | int = False,
+    iou_loss: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Regions of one image that a network proposes."""
+def _contrib_ROIAlign(
+    data: Symbol | None = None,
+    rois: Symbol | None = None,
+    pooled_size: int | Sequence[int] = ...,
+    spatial_scale: float = ...,
+    sample_ratio: int = -1,
+    position_sensitive: bool | int = False,
+    aligned: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Regions of images as pooled_size grids of means, read between pixels."""
+def _contrib_RROIAlign(
+    data: Symbol | None = None,
+    rois: Symbol | None = None,
+    pooled_size: int | Sequence[int] = ...,
+    spatial_scale: float = ...,
+    sampling_ratio: int = -1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Turned regions of images as pooled_size grids of means, read between pixels."""
+def _contrib_SparseEmbedding(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    input_dim: int = ...,
+    output_dim: int = ...,
+    dtype: DType = ...,
+    sparse_grad: bool | int = False,
+    deterministic: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Rows of weight by the indices in data, with a row-sparse gradient of weight."""
+def _contrib_SyncBatchNorm(
+    data: Symbol | None = None,
+    gamma: Symbol | None = None,
+    beta: Symbol | None = None,
+    moving_mean: Symbol | None = None,
+    moving_var: Symbol | None = None,
+    eps: float = 0.001,
+    momentum: float = 0.9,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    output_mean_var: bool | int = False,
+    ndev: int = 1,
+    key: str = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, for each index of axis 1."""
+def _contrib_allclose(
+    a: Symbol | None = None,
+    b: Symbol | None = None,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8 of shape ()."""
+def _contrib_arange_like(
+    data: Symbol | None = None,
+    start: float = 0.0,
+    step: float = 1.0,
+    repeat: int = 1,
+    ctx: str = "",
+    axis: int | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Values from start in steps of step, each repeat times, in the dtype of data."""
+def _contrib_bipartite_matching(
+    data: Symbol | None = None,
+    is_ascend: bool | int = False,
+    threshold: float = ...,
+    topk: int = -1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Pairs of rows and columns by their scores: the best pair, then the best of the rest."""
+def _contrib_boolean_mask(
+    data: Symbol | None = None,
+    index: Symbol | None = None,
+    axis: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The rows of data for which index is not 0, in order."""
+def _contrib_box_decode(
+    data: Symbol | None = None,
+    anchors: Symbol | None = None,
+    std0: float = 1.0,
+    std1: float = 1.0,
+    std2: float = 1.0,
+    std3: float = 1.0,
+    clip: float = -1.0,
+    format: Literal["center", "corner"] | str = "center",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Boxes by corners, of anchors and what a network adds to them."""
+def _contrib_box_encode(
+    samples: Symbol | None = None,
+    matches: Symbol | None = None,
+    anchors: Symbol | None = None,
+    refs: Symbol | None = None,
+    means: Symbol | None = None,
+    stds: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """What to add to anchors to get the boxes that they are matched with, and a mask."""
+def _contrib_box_iou(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    format: Literal["center", "corner"] | str = "corner",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Intersection over union of all pairs of boxes."""
+def _contrib_box_nms(
+    data: Symbol | None = None,
+    overlap_thresh: float = 0.5,
+    valid_thresh: float = 0.0,
+    topk: int = -1,
+    coord_start: int = 2,
+    score_index: int = 1,
+    id_index: int = -1,
+    background_id: int = -1,
+    force_suppress: bool | int = False,
+    in_format: Literal["center", "corner"] | str = "corner",
+    out_format: Literal["center", "corner"] | str = "corner",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The boxes that remain when each removes worse ones that overlap it too much."""
+def _contrib_box_non_maximum_suppression(
+    data: Symbol | None = None,
+    overlap_thresh: float = 0.5,
+    valid_thresh: float = 0.0,
+    topk: int = -1,
+    coord_start: int = 2,
+    score_index: int = 1,
+    id_index: int = -1,
+    background_id: int = -1,
+    force_suppress: bool | int = False,
+    in_format: Literal["center", "corner"] | str = "corner",
+    out_format: Literal["center", "corner"] | str = "corner",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The boxes that remain when each removes worse ones that overlap it too much."""
+def _contrib_calibrate_entropy(
+    hist: Symbol | None = None,
+    hist_edges: Symbol | None = None,
+    num_quantized_bins: int = 255,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The size of the range, and the relative entropy, at which a histogram that is symmetric
+    around 0 loses least in num_quantized_bins bins."""
+def _contrib_count_sketch(
+    data: Symbol | None = None,
+    h: Symbol | None = None,
+    s: Symbol | None = None,
+    out_dim: int = ...,
+    processing_batch_size: int = 32,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The columns of data, times their signs s, summed into out_dim columns as h says."""
+def _contrib_ctc_loss(
+    data: Symbol | None = None,
+    label: Symbol | None = None,
+    data_lengths: Symbol | None = None,
+    label_lengths: Symbol | None = None,
+    use_data_lengths: bool | int = False,
+    use_label_lengths: bool | int = False,
+    blank_label: Literal["first", "last"] | str = "first",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Negative log probability of label sequences over all alignments to the frames."""
+def _contrib_dequantize(
+    data: Symbol | None = None,
+    min_range: Symbol | None = None,
+    max_range: Symbol | None = None,
+    out_type: Literal["float32"] | DType = "float32",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The float32 numbers that int8 or uint8 data and its range stand for."""
+def _contrib_div_sqrt_dim(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data (..., d) divided by sqrt(d); integers are cut toward zero."""
+def _contrib_edge_id(
+    data: Symbol | None = None,
+    u: Symbol | None = None,
+    v: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elements of a CSR matrix at rows u and columns v; -1 where it holds none."""
+def _contrib_fft(
+    data: Symbol | None = None,
+    compute_size: int = 128,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Fourier transform over the last axis."""
+def _contrib_getnnz(
+    data: Symbol | None = None,
+    axis: int | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Number of elements that a CSR matrix holds, zeros among them included; in a dense matrix, of
+    those that are not 0."""
+def _contrib_gradientmultiplier(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data, whose gradient is multiplied by scalar; a negative one turns it around."""
+def _contrib_group_adagrad_update(
+    weight: Symbol | None = None,
+    grad: Symbol | None = None,
+    history: Symbol | None = None,
+    lr: float = ...,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    epsilon: float = 1e-05,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of AdaGrad by rows: returns the new weight, changes history in place."""
+def _contrib_hawkesll(
+    lda: Symbol | None = None,
+    alpha: Symbol | None = None,
+    beta: Symbol | None = None,
+    state: Symbol | None = None,
+    lags: Symbol | None = None,
+    marks: Symbol | None = None,
+    valid_length: Symbol | None = None,
+    max_time: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Log likelihood of sequences of events that each make more of their kind likely."""
+def _contrib_ifft(
+    data: Symbol | None = None,
+    compute_size: int = 128,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Real part of the inverse Fourier transform, times the number of points."""
+def _contrib_index_array(
+    data: Symbol | None = None,
+    axes: int | Sequence[int] | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The coordinates of every element, as int64."""
+def _contrib_index_copy(
+    old_tensor: Symbol | None = None,
+    index_vector: Symbol | None = None,
+    new_tensor: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """old_tensor with row index_vector[i] replaced by row i of new_tensor."""
+def _contrib_interleaved_matmul_encdec_qk(
+    queries: Symbol | None = None,
+    keys_values: Symbol | None = None,
+    heads: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Attention scores of queries and keys: their products divided by sqrt(units)."""
+def _contrib_interleaved_matmul_encdec_valatt(
+    keys_values: Symbol | None = None,
+    attention: Symbol | None = None,
+    heads: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Values weighted by attention."""
+def _contrib_interleaved_matmul_selfatt_qk(
+    queries_keys_values: Symbol | None = None,
+    heads: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Scores of self-attention: products of queries and keys divided by sqrt(units)."""
+def _contrib_interleaved_matmul_selfatt_valatt(
+    queries_keys_values: Symbol | None = None,
+    attention: Symbol | None = None,
+    heads: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Values of self-attention weighted by attention."""
+def _contrib_mrcnn_mask_target(
+    rois: Symbol | None = None,
+    gt_masks: Symbol | None = None,
+    matches: Symbol | None = None,
+    cls_targets: Symbol | None = None,
+    num_rois: int = ...,
+    num_classes: int = ...,
+    mask_size: int | Sequence[int] = ...,
+    sample_ratio: int = 2,
+    aligned: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Masks that the mask branch of Mask R-CNN learns, and where it does."""
+def _contrib_quadratic(
+    data: Symbol | None = None,
+    a: float = 0.0,
+    b: float = 0.0,
+    c: float = 0.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """a * data^2 + b * data + c, element by element; integers are cut toward zero."""
+def _contrib_quantize(
+    data: Symbol | None = None,
+    min_range: Symbol | None = None,
+    max_range: Symbol | None = None,
+    out_type: Literal["int8", "uint8"] | str = "uint8",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data as int8 or uint8, and the range that these stand for."""
+def _contrib_quantize_asym(
+    data: Symbol | None = None,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data as uint8 over all of a range, and with scale and shift what it was multiplied by and
+    what was added."""
+def _contrib_quantize_v2(
+    data: Symbol | None = None,
+    out_type: Literal["auto", "int8", "uint8"] | str = "int8",
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data as int8 or uint8, and the range that these stand for."""
+def _contrib_quantized_act(
+    data: Symbol | None = None,
+    min_data: Symbol | None = None,
+    max_data: Symbol | None = None,
+    act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] | str = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """relu of a quantized array; act_type has no other value yet."""
+def _contrib_quantized_batch_norm(
+    data: Symbol | None = None,
+    gamma: Symbol | None = None,
+    beta: Symbol | None = None,
+    moving_mean: Symbol | None = None,
+    moving_var: Symbol | None = None,
+    min_data: Symbol | None = None,
+    max_data: Symbol | None = None,
+    eps: float = 0.001,
+    momentum: float = 0.9,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    output_mean_var: bool | int = False,
+    axis: int = 1,
+    cudnn_off: bool | int = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Batch normalization of a quantized array with the moving statistics, in int8 of the range
+    min_calib_range to max_calib_range, which must be given."""
+def _contrib_quantized_concat(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    dim: int = 1,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Quantized arrays joined along axis dim, in a range that holds all of theirs."""
+def _contrib_quantized_conv(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    bias: Symbol | None = None,
+    min_data: Symbol | None = None,
+    max_data: Symbol | None = None,
+    min_weight: Symbol | None = None,
+    max_weight: Symbol | None = None,
+    min_bias: Symbol | None = None,
+    max_bias: Symbol | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
+    cudnn_off: bool | int = False,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Convolution of quantized arrays, with the attributes of Convolution."""
+def _contrib_quantized_elemwise_add(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    lhs_min: Symbol | None = None,
+    lhs_max: Symbol | None = None,
+    rhs_min: Symbol | None = None,
+    rhs_max: Symbol | None = None,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sum of two quantized arrays: int32, whose range holds all sums."""
+def _contrib_quantized_elemwise_mul(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    lhs_min: Symbol | None = None,
+    lhs_max: Symbol | None = None,
+    rhs_min: Symbol | None = None,
+    rhs_max: Symbol | None = None,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    enable_float_output: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Product of two quantized arrays: int32 with its range."""
+def _contrib_quantized_embedding(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    min_weight: Symbol | None = None,
+    max_weight: Symbol | None = None,
+    input_dim: int = ...,
+    output_dim: int = ...,
+    dtype: DType = ...,
+    sparse_grad: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Rows of a quantized weight, whose range stays."""
+def _contrib_quantized_flatten(
+    data: Symbol | None = None,
+    min_data: Symbol | None = None,
+    max_data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """A quantized array with all axes but the first as one."""
+def _contrib_quantized_fully_connected(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    bias: Symbol | None = None,
+    min_data: Symbol | None = None,
+    max_data: Symbol | None = None,
+    min_weight: Symbol | None = None,
+    max_weight: Symbol | None = None,
+    min_bias: Symbol | None = None,
+    max_bias: Symbol | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """x W^T + b of quantized arrays."""
+def _contrib_quantized_pooling(
+    data: Symbol | None = None,
+    min_data: Symbol | None = None,
+    max_data: Symbol | None = None,
+    kernel: int | Sequence[int] = (),
+    pool_type: Literal["max", "avg", "sum", "lp"] | str = "max",
+    global_pool: bool | int = False,
+    cudnn_off: bool | int = False,
+    pooling_convention: Literal["full", "valid", "same"] | str = "valid",
+    stride: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    p_value: int | None = None,
+    count_include_pad: bool | int | None = None,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Maximum or mean over windows of a quantized array, with the attributes of Pooling."""
+def _contrib_quantized_rnn(
+    data: Symbol | None = None,
+    parameters: Symbol | None = None,
+    state: Symbol | None = None,
+    state_cell: Symbol | None = None,
+    data_scale: Symbol | None = None,
+    data_shift: Symbol | None = None,
+    state_size: int = ...,
+    num_layers: int = ...,
+    bidirectional: bool | int = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] | str = ...,
+    p: float = 0.0,
+    state_outputs: bool | int = False,
+    projection_size: int | None = None,
+    lstm_state_clip_min: float | None = None,
+    lstm_state_clip_max: float | None = None,
+    lstm_state_clip_nan: bool | int = False,
+    use_sequence_length: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Recurrent layers on data of _contrib_quantize_asym, with its scale and shift."""
+def _contrib_requantize(
+    data: Symbol | None = None,
+    min_range: Symbol | None = None,
+    max_range: Symbol | None = None,
+    out_type: Literal["auto", "int8", "uint8"] | str = "int8",
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """int32 data as int8 or uint8, and the range that these stand for."""
+def _contrib_round_ste(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Nearest whole number of data; the gradient passes as if it were data itself."""
+def _contrib_sign_ste(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sign (-1, 0 or 1) of data; the gradient passes as if it were data itself."""
+def _contrib_sldwin_atten_context(
+    score: Symbol | None = None,
+    value: Symbol | None = None,
+    dilation: Symbol | None = None,
+    w: int = ...,
+    symmetric: bool | int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Values of each position's window, weighted by score and added up."""
+def _contrib_sldwin_atten_mask_like(
+    score: Symbol | None = None,
+    dilation: Symbol | None = None,
+    valid_length: Symbol | None = None,
+    w: int = ...,
+    symmetric: bool | int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """1 where a position and its window's entry both lie within the sequence, else 0."""
+def _contrib_sldwin_atten_score(
+    query: Symbol | None = None,
+    key: Symbol | None = None,
+    dilation: Symbol | None = None,
+    w: int = ...,
+    symmetric: bool | int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Products of each query with the keys of its window."""
+def _convolution_backward_data(
+    grad: Symbol | None = None,
+    weight: Symbol | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
+    cudnn_off: bool | int = False,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    data_shape: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of Convolution's data, from that of its output and the weight."""
+def _convolution_backward_weight(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
+    cudnn_off: bool | int = False,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    weight_shape: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of Convolution's weight, from that of its output and the data."""
+def _convolution_backward_weight_bias(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
+    cudnn_off: bool | int = False,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    weight_shape: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradients of Convolution's weight and bias, from that of its output and the data."""
+def _copy(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """A copy of data."""
+def _copyto(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """A copy of data."""
+def _correlation_backward(
+    grad: Symbol | None = None,
+    data1: Symbol | None = None,
+    data2: Symbol | None = None,
+    kernel_size: int = 1,
+    max_displacement: int = 1,
+    stride1: int = 1,
+    stride2: int = 1,
+    pad_size: int = 0,
+    is_multiply: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradients of Correlation's images."""
+def _count_sketch_places(
+    h: Symbol | None = None,
+    out_dim: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The column of the sketch that each column goes to, -1 for none."""
+def _crop_assign(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    begin: int | Sequence[int | None] = ...,
+    end: int | Sequence[int | None] = ...,
+    step: int | Sequence[int | None] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """lhs with a region replaced by rhs."""
+def _crop_assign_scalar(
+    data: Symbol | None = None,
+    scalar: float = 0.0,
+    begin: int | Sequence[int | None] = ...,
+    end: int | Sequence[int | None] = ...,
+    step: int | Sequence[int | None] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data with a region set to a number."""
+def _cumsum_reversed(
+    data: Symbol | None = None,
+    axis: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sums of the elements from each one to the last along axis."""
+def _custom_backward(
+    data: Symbol | None = None,
+    training: bool | int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The gradient of an operator that a user wrote."""
+def _cvcopyMakeBorder(
+    src: Symbol | None = None,
+    top: int = ...,
+    bot: int = ...,
+    left: int = ...,
+    right: int = ...,
+    type: int = 0,
+    value: float = 0.0,
+    values: float | Sequence[float] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image (height, width, channels) with a border around it."""
+def _cvimdecode(
+    buf: Symbol | None = None,
+    flag: int = 1,
+    to_rgb: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The image (height, width, channels) in the bytes of a file."""
+def _cvimread(
+    filename: str,
+    flag: int = 1,
+    to_rgb: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The image in a file; flag and to_rgb as for _cvimdecode."""
+def _cvimresize(
+    src: Symbol | None = None,
+    w: int = ...,
+    h: int = ...,
+    interp: int = 1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image (height, width, channels) of width w and height h; interp as _image_resize."""
+def _deformable_base(
+    offset: Symbol | None = None,
+    parts: int = ...,
+    counts: int | Sequence[int] = ...,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Rows and columns that the windows of a convolution without offsets read."""
+def _deformable_psroi_pixels(
+    rows: Symbol | None = None,
+    columns: Symbol | None = None,
+    rois: Symbol | None = None,
+    spatial_scale: float = ...,
+    output_dim: int = ...,
+    group_size: int = ...,
+    pooled_size: int = ...,
+    part_size: int = 0,
+    sample_per_part: int = 1,
+    trans_std: float = 0.0,
+    no_trans: bool | int = False,
+    data_shape: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The four pixels around each sample, and its share of the mean."""
+def _deformable_psroi_samples(
+    rois: Symbol | None = None,
+    spatial_scale: float = ...,
+    output_dim: int = ...,
+    group_size: int = ...,
+    pooled_size: int = ...,
+    part_size: int = 0,
+    sample_per_part: int = 1,
+    trans_std: float = 0.0,
+    no_trans: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Where the samples of regions lie without offsets, and the regions' extents."""
+def _diag_put(
+    data: Symbol | None = None,
+    shape: int | Sequence[int] = ...,
+    k: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Zeros of a shape with data in a diagonal of axes axis1 and axis2."""
+def _div(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    broadcast."""
+def _div_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data / scalar, toward zero for integers, in the dtype of data, int64 for
+    bools."""
+def _embedding_backward(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    input_dim: int = ...,
+    output_dim: int = ...,
+    dtype: DType = ...,
+    sparse_grad: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of Embedding's weight: each row of grad added to the row that data names."""
+def _equal(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs == rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def _equal_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data == scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+def _eye(
+    N: int,
+    M: int = 0,
+    k: int = 0,
+    ctx: str = "",
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """A matrix of N rows and M (or N) columns with ones on diagonal k, zeros elsewhere."""
+def _fold_batch_norm(
+    weight: Symbol | None = None,
+    bias: Symbol | None = None,
+    gamma: Symbol | None = None,
+    beta: Symbol | None = None,
+    moving_mean: Symbol | None = None,
+    moving_var: Symbol | None = None,
+    eps: float = 0.001,
+    fix_gamma: bool | int = True,
+    no_bias: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Weight and bias of a layer that does what its BatchNorm after it would do as well."""
+def _foreach(
+    data: Symbol | None = None,
+    num_args: int = ...,
+    num_outputs: int = ...,
+    num_out_data: int = ...,
+    in_state_locs: int | Sequence[int] = ...,
+    in_data_locs: int | Sequence[int] = ...,
+    remain_locs: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Run a body for each slice of the data along axis 0, and carry states from one to the next."""
+def _full(
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType = ...,
+    value: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An array of equal values; for integers the value is cut toward zero."""
+def _fused_convolution(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    bias: Symbol | None = None,
+    addend: Symbol | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
+    cudnn_off: bool | int = False,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    alpha: float = 0.0,
+    beta: float = 0.0,
+    with_sum: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """activation(Convolution(data, weight, bias) + addend)."""
+def _fused_dense(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    bias: Symbol | None = None,
+    addend: Symbol | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    alpha: float = 0.0,
+    beta: float = 0.0,
+    with_sum: bool | int = False,
+    packed: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """activation(FullyConnected(data, weight, bias) + addend)."""
+def _fused_pointwise(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    program: object,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Several elementwise operators, as program says, with one output."""
+def _fused_pointwise_many(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    program: object,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Several elementwise operators, as program says, with any number of outputs."""
+def _fused_pointwise_random(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    program: object,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """_fused_pointwise_many with one operator among the others that draws random numbers."""
+def _fused_rnn(
+    data: Symbol | None = None,
+    state_size: int = ...,
+    num_layers: int = ...,
+    bidirectional: bool | int = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] | str = ...,
+    p: float = 0.0,
+    state_outputs: bool | int = False,
+    projection_size: int | None = None,
+    lstm_state_clip_min: float | None = None,
+    lstm_state_clip_max: float | None = None,
+    lstm_state_clip_nan: bool | int = False,
+    use_sequence_length: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """RNN on separate parameters."""
+def _fused_rnn_backward(
+    data: Symbol | None = None,
+    state_size: int = ...,
+    num_layers: int = ...,
+    bidirectional: bool | int = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] | str = ...,
+    p: float = 0.0,
+    state_outputs: bool | int = False,
+    projection_size: int | None = None,
+    lstm_state_clip_min: float | None = None,
+    lstm_state_clip_max: float | None = None,
+    lstm_state_clip_nan: bool | int = False,
+    use_sequence_length: bool | int = False,
+    heads: int | Sequence[int] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradients of _fused_rnn's data, states and parameters; see _rnn_backward."""
+def _gather_points(
+    data: Symbol | None = None,
+    index: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data[n, :, index[n]] of data (N, C, S) and index (N, P); 0 for a negative index."""
+def _gelu_backward(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of LeakyReLU's data for act_type='gelu': the normal distribution function of data,
+    plus data times its density, times grad."""
+def _grad_add(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs + rhs, which have one shape and dtype."""
+def _greater(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs > rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def _greater_equal(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs >= rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def _greater_equal_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data >= scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+def _greater_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data > scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+def _grid_generator_base(
+    like: Symbol | None = None,
+    target_shape: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """x, y and 1 of every pixel of a grid, for each sample of like."""
+def _group_norm_backward(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    gamma: Symbol | None = None,
+    mean: Symbol | None = None,
+    std: Symbol | None = None,
+    eps: float = 1e-05,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradients of data, gamma and beta of GroupNorm and InstanceNorm."""
+def _gru_step(
+    i2h: Symbol | None = None,
+    h2h: Symbol | None = None,
+    hidden: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Hidden state (N, H) of a GRU after a step, from both products (N, 3 * H) and the hidden state
+    before."""
+def _gru_step_backward(
+    d_after: Symbol | None = None,
+    i2h: Symbol | None = None,
+    h2h: Symbol | None = None,
+    hidden: Symbol | None = None,
+    gates: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradients of _gru_step's inputs: of each product, and of the hidden state."""
+def _hawkes_events(
+    lda: Symbol | None = None,
+    marks: Symbol | None = None,
+    valid_length: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """1 where an event of a kind happened, else 0: (T, N, K)."""
+def _histogram(
+    data: Symbol | None = None,
+    bins: Symbol | None = None,
+    bin_cnt: int | None = None,
+    range: float | Sequence[float] | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """How many elements of data lie between neighbouring edges, and the edges."""
+def _hypot(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise square root of the sum of the squares of lhs and rhs; the arrays have one dtype,
+    and shapes broadcast."""
+def _hypot_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise square root of the sum of the squares of data and scalar, in the dtype of data,
+    int64 for bools."""
+def _identity_with_attr_like_rhs(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """lhs, whose shape and dtype are those of rhs."""
+def _image_adjust_lighting(
+    data: Symbol | None = None,
+    alpha: float | Sequence[float] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image (height, width, channels) with light added, alpha of each colour that ImageNet's
+    images vary in."""
+def _image_crop(
+    data: Symbol | None = None,
+    x: int = ...,
+    y: int = ...,
+    width: int = ...,
+    height: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The region of an image (height, width, channels), or of each of a batch, whose upper left
+    corner is (x, y)."""
+def _image_flip_left_right(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image with left and right exchanged."""
+def _image_flip_top_bottom(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image with top and bottom exchanged."""
+def _image_normalize(
+    data: Symbol | None = None,
+    mean: float | Sequence[float] = (0.0, 0.0, 0.0, 0.0),
+    std: float | Sequence[float] = (1.0, 1.0, 1.0, 1.0),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """(data - mean) / std for an image (channels, height, width) or a batch of them."""
+def _image_random_brightness(
+    data: Symbol | None = None,
+    min_factor: float = ...,
+    max_factor: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image times a factor: its brightness changes by a random amount from min_factor to
+    max_factor."""
+def _image_random_color_jitter(
+    data: Symbol | None = None,
+    brightness: float = ...,
+    contrast: float = ...,
+    saturation: float = ...,
+    hue: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image whose brightness, contrast, saturation and hue change by up to the amounts given, in
+    random order."""
+def _image_random_contrast(
+    data: Symbol | None = None,
+    min_factor: float = ...,
+    max_factor: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image whose distance from its mean gray changes by a random amount from min_factor to
+    max_factor."""
+def _image_random_flip_left_right(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image with left and right exchanged in half of the calls."""
+def _image_random_flip_top_bottom(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image with top and bottom exchanged in half of the calls."""
+def _image_random_hue(
+    data: Symbol | None = None,
+    min_factor: float = ...,
+    max_factor: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image whose hues turn, as a share of a full circle, by a random amount from min_factor to
+    max_factor."""
+def _image_random_lighting(
+    data: Symbol | None = None,
+    alpha_std: float = 0.05,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image with random light added, of the colours that ImageNet's vary in."""
+def _image_random_saturation(
+    data: Symbol | None = None,
+    min_factor: float = ...,
+    max_factor: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image whose distance from gray changes by a random amount from min_factor to
+    max_factor."""
+def _image_resize(
+    data: Symbol | None = None,
+    size: int | Sequence[int] = (),
+    keep_ratio: bool | int = False,
+    interp: int = 1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image (height, width, channels), or each of a batch, in another size."""
+def _image_to_tensor(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image (height, width, channels) of numbers up to 255 as float32 (channels, height, width)
+    up to 1."""
+def _inverse_or_zero(
+    A: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Inverse of every matrix, and zeros for a singular one."""
+def _l2_normalization_backward(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    norms: Symbol | None = None,
+    eps: float = 1e-10,
+    mode: Literal["channel", "instance", "spatial"] | str = "instance",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of L2Normalization's data, from that of its output, data and the norms."""
+def _layer_norm_backward(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    gamma: Symbol | None = None,
+    mean: Symbol | None = None,
+    std: Symbol | None = None,
+    axis: int = -1,
+    eps: float = 1e-05,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradients of LayerNorm's data, gamma and beta."""
+def _leaky_relu_backward(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    slope: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of LeakyReLU's data for act_type='leaky'."""
+def _lesser(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs < rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def _lesser_equal(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs <= rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def _lesser_equal_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data <= scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+def _lesser_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data < scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+def _linalg_det(
+    A: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Determinant of every matrix."""
+def _linalg_extractdiag(
+    A: Symbol | None = None,
+    offset: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The diagonal at offset of every square matrix, as vectors."""
+def _linalg_extracttrian(
+    A: Symbol | None = None,
+    offset: int = 0,
+    lower: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """A triangle of every square matrix, packed into vectors: rows of a lower, columns of an upper
+    one. lower counts where offset is 0."""
+def _linalg_gelqf(
+    A: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Q and L with A = L Q, for matrices of full rank with no more rows than columns."""
+def _linalg_gemm(
+    A: Symbol | None = None,
+    B: Symbol | None = None,
+    C: Symbol | None = None,
+    transpose_a: bool | int = False,
+    transpose_b: bool | int = False,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    axis: int = -2,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """alpha times the product of A and B, plus beta times C."""
+def _linalg_gemm2(
+    A: Symbol | None = None,
+    B: Symbol | None = None,
+    transpose_a: bool | int = False,
+    transpose_b: bool | int = False,
+    alpha: float = 1.0,
+    axis: int = -2,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """alpha times the product of matrices whose rows lie along axis and whose columns along the
+    last axis."""
+def _linalg_inverse(
+    A: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Inverse of every matrix."""
+def _linalg_makediag(
+    A: Symbol | None = None,
+    offset: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Square matrices with vectors in the diagonal at offset, else zeros."""
+def _linalg_maketrian(
+    A: Symbol | None = None,
+    offset: int = 0,
+    lower: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Square matrices of packed triangles, else zeros: what extracttrian takes apart."""
+def _linalg_potrf(
+    A: Symbol | None = None,
+    lower: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Lower triangular L with A = L L^T, for symmetric positive definite A; without lower the upper
+    triangular U with A = U^T U."""
+def _linalg_potri(
+    A: Symbol | None = None,
+    lower: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Inverse of L L^T, given the lower triangular L that potrf gives; without lower that of U^T
+    U."""
+def _linalg_slogdet(
+    A: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sign of the determinant of every matrix, and the logarithm of its absolute value."""
+def _linalg_sumlogdiag(
+    A: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sum of the logarithms of the diagonal of every matrix; shape (1,) for one matrix."""
+def _linalg_syevd(
+    A: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """U and L with A = U^T diag(L) U, for symmetric A."""
+def _linalg_syrk(
+    A: Symbol | None = None,
+    transpose: bool | int = False,
+    alpha: float = 1.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """alpha times the product of A with A transposed, or of A transposed with A."""
+def _linalg_trmm(
+    A: Symbol | None = None,
+    B: Symbol | None = None,
+    transpose: bool | int = False,
+    rightside: bool | int = False,
+    lower: bool | int = True,
+    alpha: float = 1.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """alpha times a triangle of A times B, or B times it (rightside)."""
+def _linalg_trsm(
+    A: Symbol | None = None,
+    B: Symbol | None = None,
+    transpose: bool | int = False,
+    rightside: bool | int = False,
+    lower: bool | int = True,
+    alpha: float = 1.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """X of A X = alpha B, or of X A = alpha B (rightside), with a triangle of A."""
+def _linspace(
+    start: float,
+    stop: float,
+    num: int,
+    endpoint: bool | int = True,
+    ctx: str = "",
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """num values evenly spaced from start to stop, stop included if endpoint."""
+def _log_softmax_pick(
+    data: Symbol | None = None,
+    index: Symbol | None = None,
+    axis: int = -1,
+    keepdims: bool | int = False,
+    mode: Literal["clip", "wrap"] | str = "clip",
+    scale: float = 1.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One element of log_softmax along axis in every row, at the positions in index, times
+    scale."""
+def _log_softmax_pick_backward(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    index: Symbol | None = None,
+    top: Symbol | None = None,
+    log_total: Symbol | None = None,
+    axis: int = -1,
+    keepdims: bool | int = False,
+    mode: Literal["clip", "wrap"] | str = "clip",
+    scale: float = 1.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of _log_softmax_pick's data."""
+def _logical_and(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs and rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def _logical_and_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data and scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+def _logical_or(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs or rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def _logical_or_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data or scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+def _logical_xor(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs xor rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def _logical_xor_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data xor scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+def _lrn_backward(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    alpha: float = 0.0001,
+    beta: float = 0.75,
+    knorm: float = 2.0,
+    nsize: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of LRN's data, from that of its output."""
+def _lrn_window_sum(
+    data: Symbol | None = None,
+    reach: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sum of each channel and of up to reach on either side."""
+def _lstm_step(
+    i2h: Symbol | None = None,
+    h2h: Symbol | None = None,
+    cells: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Hidden state and cells (N, H) of an LSTM after a step, from both products (N, 4 * H) and the
+    cells before."""
+def _lstm_step_backward(
+    d_hidden: Symbol | None = None,
+    d_after: Symbol | None = None,
+    i2h: Symbol | None = None,
+    h2h: Symbol | None = None,
+    cells: Symbol | None = None,
+    gates: Symbol | None = None,
+    after: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradients of _lstm_step's inputs: of both products, and of the cells."""
+def _maximum(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise maximum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+def _maximum_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise maximum of data and scalar, in the dtype of data, int64 for bools."""
+def _minimum(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise minimum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+def _minimum_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise minimum of data and scalar, in the dtype of data, int64 for bools."""
+def _minus(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+def _minus_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data - scalar, in the dtype of data, int64 for bools."""
+def _mod(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0; the arrays
+    have one dtype, and shapes broadcast."""
+def _mod_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data modulo scalar, with the sign of the divisor and 0 for a divisor of 0, in the
+    dtype of data, int64 for bools."""
+def _mp_adamw_update(
+    weight: Symbol | None = None,
+    grad: Symbol | None = None,
+    mean: Symbol | None = None,
+    var: Symbol | None = None,
+    weight32: Symbol | None = None,
+    rescale_grad: Symbol | None = None,
+    lr: float = ...,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    wd: float = 0.0,
+    eta: float = ...,
+    clip_gradient: float = -1.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of Adam with decoupled weight decay, without bias correction, which the caller puts
+    into lr in mixed precision."""
+def _mul(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+def _mul_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data * scalar, in the dtype of data, int64 for bools."""
+def _multi_adagrad_update(
+    *data: Symbol | Sequence[Symbol],
+    lrs: float | Sequence[float],
+    wds: float | Sequence[float],
+    epsilon: float = 1e-07,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of AdaGrad for num_weights weights."""
+def _multi_adam_update(
+    *data: Symbol | Sequence[Symbol],
+    lrs: float | Sequence[float],
+    wds: float | Sequence[float],
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of Adam without bias correction, which the caller puts into lr for num_weights
+    weights."""
+def _multi_adamw_update(
+    *data: Symbol | Sequence[Symbol],
+    lrs: float | Sequence[float],
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    wds: float | Sequence[float],
+    etas: float | Sequence[float],
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of Adam with decoupled weight decay, without bias correction, which the caller puts
+    into lr for num_weights weights."""
+def _multi_lamb_update(
+    *data: Symbol | Sequence[Symbol],
+    learning_rates: float | Sequence[float],
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-06,
+    wds: float | Sequence[float],
+    rescale_grad: float = 1.0,
+    lower_bound: float = -1.0,
+    upper_bound: float = -1.0,
+    clip_gradient: float = -1.0,
+    bias_correction: bool | int = True,
+    step_count: int | Sequence[int],
+    num_tensors: int = 1,
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of LAMB for num_tensors weights."""
+def _multi_mp_adagrad_update(
+    *data: Symbol | Sequence[Symbol],
+    lrs: float | Sequence[float],
+    wds: float | Sequence[float],
+    epsilon: float = 1e-07,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of AdaGrad for num_weights weights in mixed precision."""
+def _multi_mp_adam_update(
+    *data: Symbol | Sequence[Symbol],
+    lrs: float | Sequence[float],
+    wds: float | Sequence[float],
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of Adam without bias correction, which the caller puts into lr for num_weights
+    weights in mixed precision."""
+def _multi_mp_adamw_update(
+    *data: Symbol | Sequence[Symbol],
+    lrs: float | Sequence[float],
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    wds: float | Sequence[float],
+    etas: float | Sequence[float],
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of Adam with decoupled weight decay, without bias correction, which the caller puts
+    into lr for num_weights weights in mixed precision."""
+def _multi_mp_lamb_update(
+    *data: Symbol | Sequence[Symbol],
+    learning_rates: float | Sequence[float],
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-06,
+    wds: float | Sequence[float],
+    rescale_grad: float = 1.0,
+    lower_bound: float = -1.0,
+    upper_bound: float = -1.0,
+    clip_gradient: float = -1.0,
+    bias_correction: bool | int = True,
+    step_count: int | Sequence[int],
+    num_tensors: int = 1,
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of LAMB for num_tensors weights in mixed precision."""
+def _multi_mp_nag_update(
+    *data: Symbol | Sequence[Symbol],
+    lrs: float | Sequence[float],
+    wds: float | Sequence[float],
+    momentum: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of Nesterov's accelerated gradient as the optimizer class has it for num_weights
+    weights in mixed precision."""
+def _multi_mp_rmsprop_update(
+    *data: Symbol | Sequence[Symbol],
+    lrs: float | Sequence[float],
+    wds: float | Sequence[float],
+    gamma1: float = 0.95,
+    epsilon: float = 1e-08,
+    clip_weights: float = -1.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of RMSProp for num_weights weights in mixed precision."""
+def _multi_mp_rmspropalex_update(
+    *data: Symbol | Sequence[Symbol],
+    lrs: float | Sequence[float],
+    wds: float | Sequence[float],
+    gamma1: float = 0.95,
+    gamma2: float = 0.9,
+    epsilon: float = 1e-08,
+    clip_weights: float = -1.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of centered RMSProp with momentum for num_weights weights in mixed precision."""
+def _multi_nag_update(
+    *data: Symbol | Sequence[Symbol],
+    lrs: float | Sequence[float],
+    wds: float | Sequence[float],
+    momentum: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of Nesterov's accelerated gradient as the optimizer class has it for num_weights
+    weights."""
+def _multi_rmsprop_update(
+    *data: Symbol | Sequence[Symbol],
+    lrs: float | Sequence[float],
+    wds: float | Sequence[float],
+    gamma1: float = 0.95,
+    epsilon: float = 1e-08,
+    clip_weights: float = -1.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of RMSProp for num_weights weights."""
+def _multi_rmspropalex_update(
+    *data: Symbol | Sequence[Symbol],
+    lrs: float | Sequence[float],
+    wds: float | Sequence[float],
+    gamma1: float = 0.95,
+    gamma2: float = 0.9,
+    epsilon: float = 1e-08,
+    clip_weights: float = -1.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of centered RMSProp with momentum for num_weights weights."""
+def _not_equal(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs != rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+def _not_equal_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data != scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+def _np_all(
+    data: Symbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Whether all elements are not 0 along axis, all axes by default, as bool."""
+def _np_amax(
+    a: Symbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    initial: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Maximum along axis, all axes by default."""
+def _np_amin(
+    a: Symbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    initial: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Minimum along axis, all axes by default."""
+def _np_any(
+    data: Symbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Whether any element is not 0 along axis, all axes by default, as bool."""
+def _np_atleast_1d(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Each array with axes of extent 1 put in until it has 1, as NumPy does."""
+def _np_atleast_2d(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Each array with axes of extent 1 put in until it has 2, as NumPy does."""
+def _np_atleast_3d(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Each array with axes of extent 1 put in until it has 3, as NumPy does."""
+def _np_copy(
+    a: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """A copy of a."""
+def _np_cumsum(
+    a: Symbol | None = None,
+    axis: int | None = None,
+    dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] | DType = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sums of the elements up to each one along axis, or of all elements in row order."""
+def _np_diag(
+    data: Symbol | None = None,
+    k: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Diagonal k of a matrix; of a vector, the matrix with it on diagonal k."""
+def _np_diagflat(
+    data: Symbol | None = None,
+    k: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The matrix with all elements of data, in row order, on diagonal k."""
+def _np_diagonal(
+    data: Symbol | None = None,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Diagonal offset of the matrices along axis1 and axis2, as the last axis."""
+def _np_dot(
+    a: Symbol | None = None,
+    b: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sum of products over a's last axis and b's last but one, or b's only axis."""
+def _np_max(
+    a: Symbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    initial: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Maximum along axis, all axes by default."""
+def _np_min(
+    a: Symbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    initial: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Minimum along axis, all axes by default."""
+def _np_moveaxis(
+    a: Symbol | None = None,
+    source: int | Sequence[int] = ...,
+    destination: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The axes in source moved to the positions in destination; the others keep order."""
+def _np_moved(
+    data: Symbol | None = None,
+    name: str = ...,
+    position: int = ...,
+    shapes: Sequence[object] = ...,
+    shape: Sequence[object] = ...,
+    given: Sequence[object] = ...,
+    indexed: Sequence[object] = ...,
+    *,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """What an operator that moves elements gives of one input, with zeros for the others."""
+def _np_moved_back(
+    data: Symbol | None = None,
+    name: str = ...,
+    position: int = ...,
+    shapes: Sequence[object] = ...,
+    shape: Sequence[object] = ...,
+    given: Sequence[object] = ...,
+    indexed: Sequence[object] = ...,
+    *,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The adjoint of _np_moved: each element added where it came from."""
+def _np_prod(
+    a: Symbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    dtype: Literal[None, "bool", "float16", "float32", "float64", "int32", "int64", "int8"] | DType = None,
+    keepdims: bool | int = False,
+    initial: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Product along axis, all axes by default, in dtype."""
+def _np_product(
+    a: Symbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    dtype: Literal[None, "bool", "float16", "float32", "float64", "int32", "int64", "int8"] | DType = None,
+    keepdims: bool | int = False,
+    initial: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Product along axis, all axes by default, in dtype."""
+def _np_repeat(
+    data: Symbol | None = None,
+    repeats: int = ...,
+    axis: int | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Every element repeats times along axis; without axis, of the array as one row."""
+def _np_reshape(
+    a: Symbol | None = None,
+    newshape: int | Sequence[int] = ...,
+    order: str = "C",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The same elements in the same order in another shape; one extent may be -1."""
+def _np_roll(
+    data: Symbol | None = None,
+    shift: int | Sequence[int] | None = None,
+    axis: int | Sequence[int] | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elements moved shift places along axis, those past the end to the beginning."""
+def _np_sometrue(
+    data: Symbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Whether any element is not 0 along axis, all axes by default, as bool."""
+def _np_squeeze(
+    a: Symbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Drop the axes of extent 1, or those of them that axis names."""
+def _np_sum(
+    a: Symbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    dtype: Literal[None, "bool", "float16", "float32", "float64", "int32", "int64", "int8"] | DType = None,
+    keepdims: bool | int = False,
+    initial: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sum along axis, all axes by default, in dtype."""
+def _np_trace(
+    data: Symbol | None = None,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sum of the diagonal at offset, over the axes axis1 and axis2."""
+def _np_transpose(
+    a: Symbol | None = None,
+    axes: int | Sequence[int] | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The axes in another order: opposite without axes."""
+def _npi_Custom(
+    data: Symbol | None = None,
+    op_type: str = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An operator that a user wrote in Python and registered with mx.operator.register."""
+def _npi_abs(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise absolute value."""
+def _npi_absolute(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise absolute value."""
+def _npi_add(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs + rhs; shapes broadcast and dtypes promote."""
+def _npi_add_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data + scalar."""
+def _npi_arange(
+    start: float,
+    stop: float | None = None,
+    step: float = 1.0,
+    repeat: int = 1,
+    infer_range: bool | int = False,
+    ctx: str = "",
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Values from start up to stop in steps of step; without stop from 0 up to start."""
+def _npi_arccos(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise inverse cosine."""
+def _npi_arccosh(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise inverse hyperbolic cosine."""
+def _npi_arcsin(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise inverse sine."""
+def _npi_arcsinh(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise inverse hyperbolic sine."""
+def _npi_arctan(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise inverse tangent."""
+def _npi_arctan2(
+    x1: Symbol | None = None,
+    x2: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise angle of the point with ordinate lhs and abscissa rhs; shapes broadcast and
+    dtypes promote."""
+def _npi_arctan2_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise angle of the point with ordinate data and abscissa scalar."""
+def _npi_arctanh(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise inverse hyperbolic tangent."""
+def _npi_argmax(
+    data: Symbol | None = None,
+    axis: int | None = None,
+    keepdims: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Position of the first maximum along axis, or among all elements in row order."""
+def _npi_argmin(
+    data: Symbol | None = None,
+    axis: int | None = None,
+    keepdims: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Position of the first minimum along axis, or among all elements in row order."""
+def _npi_argsort(
+    data: Symbol | None = None,
+    axis: int | None = -1,
+    is_ascend: bool | int = True,
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The positions, as type dtype, that put the elements in order along axis."""
+def _npi_around(
+    x: Symbol | None = None,
+    decimals: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Round to a number of decimals, halves to the even neighbour."""
+def _npi_average(
+    a: Symbol | None = None,
+    weights: Symbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    returned: bool | int = False,
+    weighted: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Average along axis, all axes by default, weighted by weights."""
+def _npi_bernoulli(
+    input1: Symbol | None = None,
+    prob: float | None = ...,
+    logit: float | None = ...,
+    size: int | Sequence[int] | None = None,
+    ctx: str = "cpu",
+    dtype: DType = ...,
+    is_logit: bool | int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """1 with probability prob, or 1 / (1 + exp(-logit)) with is_logit, else 0."""
+def _npi_bincount(
+    data: Symbol | None = None,
+    weights: Symbol | None = None,
+    minlength: int = 0,
+    has_weights: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """How often each number from 0 to the largest is in data, at least minlength bins."""
+def _npi_bitwise_and(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise conjunction of the bits of lhs and rhs; shapes broadcast."""
+def _npi_bitwise_and_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise conjunction of the bits of data and a number, in the dtype of data."""
+def _npi_bitwise_not(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise complement of all bits; of bool, the other value."""
+def _npi_bitwise_or(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise disjunction of the bits of lhs and rhs; shapes broadcast."""
+def _npi_bitwise_or_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise disjunction of the bits of data and a number, in the dtype of data."""
+def _npi_bitwise_xor(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise exclusive disjunction of the bits of lhs and rhs; shapes broadcast."""
+def _npi_bitwise_xor_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise exclusive disjunction of the bits of data and a number, in the dtype of data."""
+def _npi_blackman(
+    M: int | None = None,
+    ctx: str = "",
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The Blackman window of M points."""
+def _npi_boolean_mask(
+    data: Symbol | None = None,
+    index: Symbol | None = None,
+    axis: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The rows of data for which index is not 0, in order."""
+def _npi_boolean_mask_assign_scalar(
+    data: Symbol | None = None,
+    mask: Symbol | None = None,
+    value: float = ...,
+    start_axis: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data with the number value where mask is true; mask lies over the axes of data from
+    start_axis on."""
+def _npi_boolean_mask_assign_tensor(
+    data: Symbol | None = None,
+    mask: Symbol | None = None,
+    value: Symbol | None = None,
+    start_axis: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data with the elements of value where mask is true."""
+def _npi_broadcast_to(
+    array: Symbol | None = None,
+    shape: int | Sequence[int] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Stretch the axes of extent 1 to shape; -2 in shape keeps an axis."""
+def _npi_cast(
+    data: Symbol | None = None,
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The values of data in another dtype; floats to integers are cut toward zero and wrap."""
+def _npi_cbrt(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise cube root."""
+def _npi_ceil(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise smallest whole number not below data."""
+def _npi_choice(
+    input1: Symbol | None = None,
+    input2: Symbol | None = None,
+    a: int | None = ...,
+    size: int | Sequence[int] | None = ...,
+    ctx: str = "cpu",
+    replace: bool | int = True,
+    weighted: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Positions drawn from a population of a, or of the elements of the first input."""
+def _npi_cholesky(
+    A: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Lower triangular L with A = L L^T, for symmetric positive definite A."""
+def _npi_clip(
+    data: Symbol | None = None,
+    a_min: float = ...,
+    a_max: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data, with what is below a_min or above a_max moved there."""
+def _npi_column_stack(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The arrays beside each other; one of a single axis is a column."""
+def _npi_concatenate(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    dim: int | None = None,
+    axis: int | None = 0,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The arrays beside each other along axis, an axis they have; flattened first where it is
+    None."""
+def _npi_copysign(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise absolute value of lhs with the sign of rhs; shapes broadcast and dtypes
+    promote."""
+def _npi_copysign_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise absolute value of data with the sign of scalar."""
+def _npi_copyto(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """A copy of data."""
+def _npi_cos(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise cosine."""
+def _npi_cosh(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise hyperbolic cosine."""
+def _npi_cvimdecode(
+    buf: Symbol | None = None,
+    flag: int = 1,
+    to_rgb: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The image (height, width, channels) in the bytes of a file."""
+def _npi_cvimread(
+    filename: str,
+    flag: int = 1,
+    to_rgb: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The image in a file; flag and to_rgb as for _cvimdecode."""
+def _npi_cvimresize(
+    src: Symbol | None = None,
+    w: int = ...,
+    h: int = ...,
+    interp: int = 1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image (height, width, channels) of width w and height h; interp as _image_resize."""
+def _npi_degrees(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise angle in degrees, of radians."""
+def _npi_delete(
+    arr: Symbol | None = None,
+    obj: Symbol | None = None,
+    start: int | None = None,
+    stop: int | None = None,
+    step: int | None = None,
+    int_ind: int | None = None,
+    axis: int | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """arr without some positions along axis: int_ind, a slice with a step, or obj."""
+def _npi_det(
+    A: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Determinant of every matrix."""
+def _npi_diag_indices_from(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Coordinates of the main diagonal of data, a row for each axis, as int64."""
+def _npi_diff(
+    a: Symbol | None = None,
+    n: int = 1,
+    axis: int = -1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Differences between neighbours along axis, taken n times."""
+def _npi_dsplit(
+    data: Symbol | None = None,
+    indices: int | Sequence[int] = ...,
+    axis: int = 1,
+    squeeze_axis: bool | int = False,
+    sections: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Pieces along axis 2."""
+def _npi_dstack(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    dim: int = 1,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The arrays behind each other, along axis 2. dim is ignored."""
+def _npi_ediff1d(
+    input1: Symbol | None = None,
+    input2: Symbol | None = None,
+    input3: Symbol | None = None,
+    to_begin_arr_given: bool | int = False,
+    to_end_arr_given: bool | int = False,
+    to_begin_scalar: float | None = None,
+    to_end_scalar: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Differences between neighbours of all elements in row order."""
+def _npi_eig(
+    A: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Eigenvalues and eigenvectors, as columns of length 1, of square matrices."""
+def _npi_eigh(
+    A: Symbol | None = None,
+    UPLO: Literal["L", "U"] | str = "L",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Ascending eigenvalues and orthonormal eigenvectors, as columns, of symmetric A."""
+def _npi_eigvals(
+    A: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Eigenvalues of square matrices, in LAPACK's order."""
+def _npi_eigvalsh(
+    A: Symbol | None = None,
+    UPLO: Literal["L", "U"] | str = "L",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Ascending eigenvalues of symmetric A."""
+def _npi_einsum(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    subscripts: str = "",
+    optimize: int = 0,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sum of products of arrays over axes with the same label."""
+def _npi_equal(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs == rhs, as bool."""
+def _npi_equal_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data == scalar, as bool."""
+def _npi_exp(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise e to the power of data."""
+def _npi_expand_dims(
+    data: Symbol | None = None,
+    axis: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Insert an axis of extent 1 at position axis."""
+def _npi_expm1(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise e to the power of data, minus 1."""
+def _npi_exponential(
+    input1: Symbol | None = None,
+    scale: float | None = 1.0,
+    size: int | Sequence[int] | None = None,
+    ctx: str = "cpu",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Exponential numbers."""
+def _npi_eye(
+    N: int,
+    M: int | None = None,
+    k: int = 0,
+    ctx: str = "",
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """A matrix of N rows and M (or N) columns with ones on diagonal k, zeros elsewhere."""
+def _npi_fix(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise whole number toward zero."""
+def _npi_flip(
+    data: Symbol | None = None,
+    axis: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The elements in opposite order along the axes in axis."""
+def _npi_floor(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise largest whole number not above data."""
+def _npi_full(
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType = ...,
+    value: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An array of equal values; for integers the value is cut toward zero."""
+def _npi_full_like(
+    a: Symbol | None = None,
+    fill_value: float = ...,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An array of equal values with the shape of a, in its dtype or another."""
+def _npi_gamma(
+    input1: Symbol | None = None,
+    input2: Symbol | None = None,
+    shape: float | None = ...,
+    scale: float | None = ...,
+    size: int | Sequence[int] | None = None,
+    ctx: str = "cpu",
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers of the gamma distribution."""
+def _npi_gather_nd(
+    data: Symbol | None = None,
+    indices: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elements of data at points: column j of indices (M, ...) holds M coordinates."""
+def _npi_greater(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs > rhs, as bool."""
+def _npi_greater_equal(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs >= rhs, as bool."""
+def _npi_greater_equal_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data >= scalar, as bool."""
+def _npi_greater_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data > scalar, as bool."""
+def _npi_gumbel(
+    input1: Symbol | None = None,
+    input2: Symbol | None = None,
+    loc: float | None = ...,
+    scale: float | None = ...,
+    size: int | Sequence[int] | None = None,
+    ctx: str = "cpu",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers of the Gumbel distribution."""
+def _npi_hamming(
+    M: int | None = None,
+    ctx: str = "",
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The Hamming window of M points."""
+def _npi_hanning(
+    M: int | None = None,
+    ctx: str = "",
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The Hann window of M points."""
+def _npi_histogram(
+    data: Symbol | None = None,
+    bins: Symbol | None = None,
+    bin_cnt: int | None = None,
+    range: float | Sequence[float] | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """How many elements of data lie between neighbouring edges, and the edges."""
+def _npi_hsplit(
+    data: Symbol | None = None,
+    indices: int | Sequence[int] = ...,
+    axis: int = 1,
+    squeeze_axis: bool | int = False,
+    sections: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Pieces along axis 1, or 0 of a vector."""
+def _npi_hstack(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    dim: int = 1,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The arrays beside each other, along axis 1, or 0 of those with one axis. dim is ignored."""
+def _npi_hypot(
+    x1: Symbol | None = None,
+    x2: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise square root of the sum of the squares of lhs and rhs; shapes broadcast and dtypes
+    promote."""
+def _npi_hypot_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise square root of the sum of the squares of data and scalar."""
+def _npi_identity(
+    shape: int | Sequence[int] = (),
+    ctx: str = "",
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """A square matrix with ones on its diagonal, zeros elsewhere."""
+def _npi_indices(
+    dimensions: int | Sequence[int],
+    dtype: DType = ...,
+    ctx: str = "",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Coordinates of the points of a grid: entry i along the first axis holds coordinate i."""
+def _npi_insert_scalar(
+    arr: Symbol | None = None,
+    values: Symbol | None = None,
+    val: float | None = None,
+    start: int | None = None,
+    stop: int | None = None,
+    step: int | None = None,
+    int_ind: int | None = None,
+    axis: int | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """values, or the number val, before position int_ind along axis."""
+def _npi_insert_slice(
+    arr: Symbol | None = None,
+    values: Symbol | None = None,
+    val: float | None = None,
+    start: int | None = None,
+    stop: int | None = None,
+    step: int | None = None,
+    int_ind: int | None = None,
+    axis: int | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """values, or the number val, before the positions of a slice along axis, one each."""
+def _npi_insert_tensor(
+    arr: Symbol | None = None,
+    values: Symbol | None = None,
+    obj: Symbol | None = None,
+    val: float | None = None,
+    start: int | None = None,
+    stop: int | None = None,
+    step: int | None = None,
+    int_ind: int | None = None,
+    axis: int | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """values, or the number val, before the positions in obj along axis, one each."""
+def _npi_inv(
+    A: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Inverse of every matrix."""
+def _npi_isfinite(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Whether each element is finite, as bool."""
+def _npi_isinf(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Whether each element is infinite, as bool."""
+def _npi_isnan(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Whether each element is NaN, as bool."""
+def _npi_isneginf(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Whether each element is minus infinity, as bool."""
+def _npi_isposinf(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Whether each element is infinity, as bool."""
+def _npi_lcm(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise least common multiple of lhs and rhs; shapes broadcast."""
+def _npi_lcm_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise least common multiple of data and a number, in the dtype of data."""
+def _npi_ldexp(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs times 2 to the power of rhs; shapes broadcast and dtypes promote."""
+def _npi_ldexp_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data times 2 to the power of scalar."""
+def _npi_less(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs < rhs, as bool."""
+def _npi_less_equal(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs <= rhs, as bool."""
+def _npi_less_equal_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data <= scalar, as bool."""
+def _npi_less_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data < scalar, as bool."""
+def _npi_linspace(
+    start: float,
+    stop: float,
+    num: int,
+    endpoint: bool | int = True,
+    ctx: str = "",
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """num values evenly spaced from start to stop, stop included if endpoint."""
+def _npi_log(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise natural logarithm."""
+def _npi_log10(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise decimal logarithm."""
+def _npi_log1p(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise natural logarithm of 1 + data."""
+def _npi_log2(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise binary logarithm."""
+def _npi_logical_not(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Whether each element is 0, as bool."""
+def _npi_logistic(
+    input1: Symbol | None = None,
+    input2: Symbol | None = None,
+    loc: float | None = ...,
+    scale: float | None = ...,
+    size: int | Sequence[int] | None = None,
+    ctx: str = "cpu",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers of the logistic distribution."""
+def _npi_logspace(
+    start: float,
+    stop: float,
+    num: int,
+    endpoint: bool | int = True,
+    base: float = 10.0,
+    ctx: str = "",
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """num powers of base, their exponents evenly spaced from start to stop, with it if endpoint."""
+def _npi_matmul(
+    a: Symbol | None = None,
+    b: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Products of matrices in the last two axes; the axes before broadcast."""
+def _npi_maximum(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise maximum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+def _npi_maximum_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise maximum of data and scalar."""
+def _npi_mean(
+    a: Symbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    dtype: Literal[None, "bool", "float16", "float32", "float64", "int32", "int64", "int8"] | DType = None,
+    keepdims: bool | int = False,
+    initial: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Arithmetic mean along axis, all axes by default, in dtype."""
+def _npi_minimum(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise minimum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+def _npi_minimum_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise minimum of data and scalar."""
+def _npi_mod(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0; shapes
+    broadcast and dtypes promote."""
+def _npi_mod_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data modulo scalar, with the sign of the divisor and 0 for a divisor of 0."""
+def _npi_multinomial(
+    a: Symbol | None = None,
+    n: int = ...,
+    pvals: float | Sequence[float] | None = None,
+    size: int | Sequence[int] | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """How often each class comes among n trials, an array of counts for each of size."""
+def _npi_multiply(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs * rhs; shapes broadcast and dtypes promote."""
+def _npi_multiply_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data * scalar."""
+def _npi_nan_to_num(
+    data: Symbol | None = None,
+    copy: bool | int = True,
+    nan: float = 0.0,
+    posinf: float | None = None,
+    neginf: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """NaN and infinities replaced: by nan, posinf and neginf."""
+def _npi_negative(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise -data."""
+def _npi_nonzero(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Coordinates of the elements that are not 0, a row for each, as int64."""
+def _npi_norm(
+    data: Symbol | None = None,
+    ord: float = 2.0,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    flag: int = -1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Norm of vectors along one axis, or of matrices along two (rows, then columns)."""
+def _npi_normal(
+    input1: Symbol | None = None,
+    input2: Symbol | None = None,
+    loc: float | None = ...,
+    scale: float | None = ...,
+    size: int | Sequence[int] | None = None,
+    ctx: str = "cpu",
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Normal numbers."""
+def _npi_normal_n(
+    input1: Symbol | None = None,
+    input2: Symbol | None = None,
+    loc: float | None = ...,
+    scale: float | None = ...,
+    size: int | Sequence[int] | None = None,
+    ctx: str = "cpu",
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Normal numbers, an array of shape size for each parameter."""
+def _npi_not_equal(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs != rhs, as bool."""
+def _npi_not_equal_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data != scalar, as bool."""
+def _npi_ones(
+    shape: int | Sequence[int] = (),
+    ctx: str = "",
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An array of 1s; () is the shape of a number."""
+def _npi_pad(
+    data: Symbol | None = None,
+    pad_width: Sequence[Sequence[int]] = ...,
+    mode: Literal["constant", "edge", "maximum", "minimum", "reflect", "symmetric"] | str = "constant",
+    constant_value: float = 0.0,
+    reflect_type: str = "even",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data with as many elements before and behind each axis as pad_width says."""
+def _npi_pareto(
+    input1: Symbol | None = None,
+    a: float | None = None,
+    size: int | Sequence[int] | None = None,
+    ctx: str = "cpu",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers of the Pareto distribution from 0 on."""
+def _npi_percentile(
+    a: Symbol | None = None,
+    q: Symbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    interpolation: Literal["higher", "linear", "lower", "midpoint", "nearest"] | str = "linear",
+    keepdims: bool | int = False,
+    q_scalar: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Percentiles along axis, all axes by default: for each of q, of the leading axis, or for the
+    number q_scalar, in [0, 100]."""
+def _npi_pinv(
+    A: Symbol | None = None,
+    rcond: Symbol | None = None,
+    hermitian: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Pseudo-inverse of every matrix."""
+def _npi_pinv_scalar_rcond(
+    A: Symbol | None = None,
+    rcond: float = 1e-15,
+    hermitian: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Pseudo-inverse of every matrix."""
+def _npi_polyval(
+    p: Symbol | None = None,
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The polynomial with coefficients p, that of the highest power first, at the points x."""
+def _npi_power(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs to the power of rhs; shapes broadcast and dtypes promote."""
+def _npi_power_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data to the power of scalar."""
+def _npi_powerd(
+    input1: Symbol | None = None,
+    a: float | None = None,
+    size: int | Sequence[int] | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers on (0, 1) of density a x^(a - 1)."""
+def _npi_radians(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise angle in radians, of degrees."""
+def _npi_random_randint(
+    low: int,
+    high: int,
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Whole numbers uniform on [low, high)."""
+def _npi_rarctan2_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise angle of the point with ordinate scalar and abscissa data."""
+def _npi_rayleigh(
+    input1: Symbol | None = None,
+    scale: float | None = 1.0,
+    size: int | Sequence[int] | None = None,
+    ctx: str = "cpu",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers of the Rayleigh distribution."""
+def _npi_rcopysign_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise absolute value of scalar with the sign of data."""
+def _npi_reciprocal(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise 1 / data."""
+def _npi_reshape(
+    a: Symbol | None = None,
+    newshape: int | Sequence[int] = ...,
+    reverse: bool | int = False,
+    order: str = "C",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The same elements in the same order in another shape."""
+def _npi_rint(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise nearest whole number, halves downward."""
+def _npi_rldexp_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise scalar times 2 to the power of data."""
+def _npi_rmod_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise scalar modulo data, with the sign of the divisor and 0 for a divisor of 0."""
+def _npi_rnn_param_concat(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    dim: int = 1,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The arrays, which have one axis, beside each other along axis dim, which is 0."""
+def _npi_rot90(
+    data: Symbol | None = None,
+    k: int = 1,
+    axes: int | Sequence[int] | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """k quarter turns in the plane of two axes, from the first toward the second."""
+def _npi_rpower_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise scalar to the power of data."""
+def _npi_rsubtract_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise scalar - data."""
+def _npi_rtrue_divide_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise scalar / data, of integers as float32."""
+def _npi_scatter_set_nd(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    indices: Symbol | None = None,
+    shape: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """lhs with the points in indices set to rhs; of equal points the last one counts."""
+def _npi_share_memory(
+    a: Symbol | None = None,
+    b: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Whether two arrays lie in the same memory."""
+def _npi_shuffle(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The slices along axis 0 in random order."""
+def _npi_sign(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise sign: -1, 0 or 1."""
+def _npi_sin(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise sine."""
+def _npi_sinh(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise hyperbolic sine."""
+def _npi_slice(
+    data: Symbol | None = None,
+    begin: int | Sequence[int | None] = ...,
+    end: int | Sequence[int | None] = ...,
+    step: int | Sequence[int | None] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The region from begin up to end in steps of step, as Python slices it."""
+def _npi_slice_assign(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    begin: int | Sequence[int | None] = ...,
+    end: int | Sequence[int | None] = ...,
+    step: int | Sequence[int | None] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """lhs with a region replaced by rhs."""
+def _npi_slice_assign_scalar(
+    data: Symbol | None = None,
+    scalar: float = 0.0,
+    begin: int | Sequence[int | None] = ...,
+    end: int | Sequence[int | None] = ...,
+    step: int | Sequence[int | None] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data with a region set to a number."""
+def _npi_slogdet(
+    A: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sign of the determinant of every matrix, and the logarithm of its absolute value."""
+def _npi_solve(
+    A: Symbol | None = None,
+    B: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """X of A X = B, for square matrices A (..., n, n) and B (..., n) or (..., n, k)."""
+def _npi_sort(
+    data: Symbol | None = None,
+    axis: int | None = -1,
+    is_ascend: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The elements in order along axis; without axis, of the array as one row."""
+def _npi_split(
+    data: Symbol | None = None,
+    indices: int | Sequence[int] = ...,
+    axis: int = 1,
+    squeeze_axis: bool | int = False,
+    sections: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Pieces along axis: sections of them, the first ones longer by 1 where they cannot be equal,
+    or one from each of indices to the next."""
+def _npi_sqrt(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise square root."""
+def _npi_square(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise square."""
+def _npi_stack(
+    *data: Symbol | Sequence[Symbol],
+    axis: int = 0,
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The arrays, all of one shape, beside each other along a new axis."""
+def _npi_std(
+    a: Symbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] | DType = None,
+    ddof: int = 0,
+    keepdims: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Standard deviation along axis, all axes by default, over count - ddof elements."""
+def _npi_subtract(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs - rhs; shapes broadcast and dtypes promote."""
+def _npi_subtract_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data - scalar."""
+def _npi_svd(
+    A: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """U, s and V with A = U diag(s) V, singular values in descending order."""
+def _npi_swapaxes(
+    data: Symbol | None = None,
+    dim1: int = 0,
+    dim2: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Exchange two axes."""
+def _npi_take(
+    a: Symbol | None = None,
+    indices: Symbol | None = None,
+    axis: int = 0,
+    mode: Literal["clip", "raise", "wrap"] | str = "clip",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Slices of a along axis at the positions in indices, which may be of any dtype."""
+def _npi_tan(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise tangent."""
+def _npi_tanh(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise hyperbolic tangent."""
+def _npi_tensordot(
+    a: Symbol | None = None,
+    b: Symbol | None = None,
+    a_axes_summed: int | Sequence[int] = ...,
+    b_axes_summed: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sum of products over axes of a and of b that are named in pairs."""
+def _npi_tensordot_int_axes(
+    a: Symbol | None = None,
+    b: Symbol | None = None,
+    axes: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sum of products over the last axes of a and the first of b, as many as axes says."""
+def _npi_tensorinv(
+    a: Symbol | None = None,
+    ind: int = 2,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Inverse of a as a matrix from its axes behind ind to those before."""
+def _npi_tensorsolve(
+    a: Symbol | None = None,
+    b: Symbol | None = None,
+    a_axes: int | Sequence[int] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """x with tensordot(a, x, x.ndim) = b: the last axes of a are the unknowns."""
+def _npi_tile(
+    data: Symbol | None = None,
+    reps: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The whole array copied reps[i] times along axis i; the shorter of both is filled with 1."""
+def _npi_tril(
+    data: Symbol | None = None,
+    k: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Matrices with zeros above diagonal k; a vector stands for the matrix of its copies."""
+def _npi_true_divide(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs / rhs, of integers as float32; shapes broadcast and dtypes promote."""
+def _npi_true_divide_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data / scalar, of integers as float32."""
+def _npi_trunc(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise whole number toward zero."""
+def _npi_uniform(
+    input1: Symbol | None = None,
+    input2: Symbol | None = None,
+    low: float | None = ...,
+    high: float | None = ...,
+    size: int | Sequence[int] | None = None,
+    ctx: str = "cpu",
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers uniform on [low, high)."""
+def _npi_uniform_n(
+    input1: Symbol | None = None,
+    input2: Symbol | None = None,
+    low: float | None = ...,
+    high: float | None = ...,
+    size: int | Sequence[int] | None = None,
+    ctx: str = "cpu",
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers uniform on [low, high), an array of shape size for each parameter."""
+def _npi_unique(
+    data: Symbol | None = None,
+    return_index: bool | int = False,
+    return_inverse: bool | int = False,
+    return_counts: bool | int = False,
+    axis: int | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The different elements of data, ascending; with axis, its different slices."""
+def _npi_var(
+    a: Symbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] | DType = None,
+    ddof: int = 0,
+    keepdims: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Variance along axis, all axes by default, over count - ddof elements."""
+def _npi_vstack(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The arrays below each other; one of a single axis is a row."""
+def _npi_weibull(
+    input1: Symbol | None = None,
+    a: float | None = None,
+    size: int | Sequence[int] | None = None,
+    ctx: str = "cpu",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers of the Weibull distribution."""
+def _npi_where(
+    condition: Symbol | None = None,
+    x: Symbol | None = None,
+    y: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """x where condition is not 0, else y; shapes broadcast, x and y have one dtype."""
+def _npi_where_lscalar(
+    condition: Symbol | None = None,
+    x: Symbol | None = None,
+    scalar: float = 0.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """scalar where condition is not 0, else x, in the dtype of x."""
+def _npi_where_rscalar(
+    condition: Symbol | None = None,
+    y: Symbol | None = None,
+    scalar: float = 0.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """y where condition is not 0, else scalar, in the dtype of y."""
+def _npi_where_scalar2(
+    condition: Symbol | None = None,
+    x: float = 0.0,
+    y: float = 0.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The number x where condition is not 0, else the number y, as float32."""
+def _npi_zeros(
+    shape: int | Sequence[int] = (),
+    ctx: str = "",
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An array of 0s; () is the shape of a number."""
+def _npx__image_adjust_lighting(
+    data: Symbol | None = None,
+    alpha: float | Sequence[float] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image (height, width, channels) with light added, alpha of each colour that ImageNet's
+    images vary in."""
+def _npx__image_crop(
+    data: Symbol | None = None,
+    x: int = ...,
+    y: int = ...,
+    width: int = ...,
+    height: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The region of an image (height, width, channels), or of each of a batch, whose upper left
+    corner is (x, y)."""
+def _npx__image_flip_left_right(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image with left and right exchanged."""
+def _npx__image_flip_top_bottom(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image with top and bottom exchanged."""
+def _npx__image_normalize(
+    data: Symbol | None = None,
+    mean: float | Sequence[float] = (0.0, 0.0, 0.0, 0.0),
+    std: float | Sequence[float] = (1.0, 1.0, 1.0, 1.0),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """(data - mean) / std for an image (channels, height, width) or a batch of them."""
+def _npx__image_random_brightness(
+    data: Symbol | None = None,
+    min_factor: float = ...,
+    max_factor: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image times a factor: its brightness changes by a random amount from min_factor to
+    max_factor."""
+def _npx__image_random_color_jitter(
+    data: Symbol | None = None,
+    brightness: float = ...,
+    contrast: float = ...,
+    saturation: float = ...,
+    hue: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image whose brightness, contrast, saturation and hue change by up to the amounts given, in
+    random order."""
+def _npx__image_random_contrast(
+    data: Symbol | None = None,
+    min_factor: float = ...,
+    max_factor: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image whose distance from its mean gray changes by a random amount from min_factor to
+    max_factor."""
+def _npx__image_random_flip_left_right(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image with left and right exchanged in half of the calls."""
+def _npx__image_random_flip_top_bottom(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image with top and bottom exchanged in half of the calls."""
+def _npx__image_random_hue(
+    data: Symbol | None = None,
+    min_factor: float = ...,
+    max_factor: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image whose hues turn, as a share of a full circle, by a random amount from min_factor to
+    max_factor."""
+def _npx__image_random_lighting(
+    data: Symbol | None = None,
+    alpha_std: float = 0.05,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image with random light added, of the colours that ImageNet's vary in."""
+def _npx__image_random_saturation(
+    data: Symbol | None = None,
+    min_factor: float = ...,
+    max_factor: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image whose distance from gray changes by a random amount from min_factor to
+    max_factor."""
+def _npx__image_resize(
+    data: Symbol | None = None,
+    size: int | Sequence[int] = (),
+    keep_ratio: bool | int = False,
+    interp: int = 1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image (height, width, channels), or each of a batch, in another size."""
+def _npx__image_to_tensor(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image (height, width, channels) of numbers up to 255 as float32 (channels, height, width)
+    up to 1."""
+def _npx_activation(
+    data: Symbol | None = None,
+    act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] | str = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise relu, sigmoid, softrelu log(1 + e^data), softsign data / (1 + |data|), or
+    tanh."""
+def _npx_arange_like(
+    data: Symbol | None = None,
+    start: float = 0.0,
+    step: float = 1.0,
+    repeat: int = 1,
+    ctx: str = "",
+    axis: int | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Values from start in steps of step, each repeat times, in the dtype of data."""
+def _npx_batch_dot(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    transpose_a: bool | int = False,
+    transpose_b: bool | int = False,
+    forward_stype: Literal[None, "csr", "default", "row_sparse"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Product of matrices in the last two axes, for every index of the axes before."""
+def _npx_batch_flatten(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Join all axes behind the first: (N, ...) becomes (N, features)."""
+def _npx_batch_norm(
+    data: Symbol | None = None,
+    gamma: Symbol | None = None,
+    beta: Symbol | None = None,
+    moving_mean: Symbol | None = None,
+    moving_var: Symbol | None = None,
+    eps: float = 0.001,
+    momentum: float = 0.9,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    output_mean_var: bool | int = False,
+    axis: int = 1,
+    cudnn_off: bool | int = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics of each index of
+    axis."""
+def _npx_cast(
+    data: Symbol | None = None,
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The values of data in another dtype; floats to integers are cut toward zero and wrap."""
+def _npx_constraint_check(
+    input: Symbol | None = None,
+    msg: str = "Constraint violated.",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """True if all elements are; else an error that says msg, when the result is waited for."""
+def _npx_convolution(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    bias: Symbol | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
+    cudnn_off: bool | int = False,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Slide num_filter filters over the spatial axes, and add the bias."""
+def _npx_deconvolution(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    bias: Symbol | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    adj: int | Sequence[int] = (),
+    target_shape: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    workspace: int = 512,
+    no_bias: bool | int = True,
+    cudnn_tune: Literal[None, "fastest", "limited_workspace", "off"] | str = None,
+    cudnn_off: bool | int = False,
+    layout: Literal[None, "NCW", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Put num_filter filters, scaled by the data, at every position, and add the bias."""
+def _npx_digamma(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise derivative of log gamma."""
+def _npx_dropout(
+    data: Symbol | None = None,
+    p: float = 0.5,
+    mode: Literal["always", "training"] | str = "training",
+    axes: int | Sequence[int] = (),
+    cudnn_off: bool | int | None = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Zero each element with probability p and multiply the others by 1 / (1 - p)."""
+def _npx_embedding(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    input_dim: int = ...,
+    output_dim: int = ...,
+    dtype: DType = ...,
+    sparse_grad: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Rows of weight by the indices in data."""
+def _npx_erf(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise error function."""
+def _npx_erfinv(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise inverse of the error function."""
+def _npx_fully_connected(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    bias: Symbol | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data times the transposed weight, plus bias."""
+def _npx_gamma(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise gamma function."""
+def _npx_gammaln(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise logarithm of the gamma function's absolute value."""
+def _npx_gather_nd(
+    data: Symbol | None = None,
+    indices: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elements of data at points: column j of indices (M, ...) holds M coordinates."""
+def _npx_layer_norm(
+    data: Symbol | None = None,
+    gamma: Symbol | None = None,
+    beta: Symbol | None = None,
+    axis: int = -1,
+    eps: float = 1e-05,
+    output_mean_var: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics along axis."""
+def _npx_leaky_relu(
+    data: Symbol | None = None,
+    gamma: Symbol | None = None,
+    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu"] | str = "leaky",
+    slope: float = 0.25,
+    lower_bound: float = 0.125,
+    upper_bound: float = 0.334,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data where it is positive, and what act_type says where it is negative."""
+def _npx_log_softmax(
+    data: Symbol | None = None,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: DType | None = None,
+    use_length: bool | int | None = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Logarithm of softmax along axis, of data / temperature."""
+def _npx_multibox_detection(
+    cls_prob: Symbol | None = None,
+    loc_pred: Symbol | None = None,
+    anchor: Symbol | None = None,
+    clip: bool | int = True,
+    threshold: float = 0.01,
+    background_id: int = 0,
+    nms_threshold: float = 0.5,
+    force_suppress: bool | int = False,
+    variances: float | Sequence[float] = (0.1, 0.1, 0.2, 0.2),
+    nms_topk: int = -1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """What a detector sees: rows (class, score, x1, y1, x2, y2), the best first."""
+def _npx_multibox_prior(
+    data: Symbol | None = None,
+    sizes: float | Sequence[float] = (1.0,),
+    ratios: float | Sequence[float] = (1.0,),
+    clip: bool | int = False,
+    steps: float | Sequence[float] = (-1.0, -1.0),
+    offsets: float | Sequence[float] = (0.5, 0.5),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Anchor boxes around every pixel of data (N, C, H, W): (1, boxes, 4), by corners."""
+def _npx_multibox_target(
+    anchor: Symbol | None = None,
+    label: Symbol | None = None,
+    cls_pred: Symbol | None = None,
+    overlap_threshold: float = 0.5,
+    ignore_label: float = -1.0,
+    negative_mining_ratio: float = -1.0,
+    negative_mining_thresh: float = 0.5,
+    minimum_negative_samples: int = 0,
+    variances: float | Sequence[float] = (0.1, 0.1, 0.2, 0.2),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """What anchors should predict: offsets to boxes, a mask of those that have one, classes."""
+def _npx_nonzero(
+    x: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Coordinates of the elements that are not 0, a row for each, as int64."""
+def _npx_one_hot(
+    indices: Symbol | None = None,
+    depth: int = ...,
+    on_value: float = 1.0,
+    off_value: float = 0.0,
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Rows of depth values: on_value at the position that indices holds, off_value else."""
+def _npx_pick(
+    data: Symbol | None = None,
+    index: Symbol | None = None,
+    axis: int | None = -1,
+    keepdims: bool | int = False,
+    mode: Literal["clip", "wrap"] | str = "clip",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One element of every row along axis, at the positions in index."""
+def _npx_pooling(
+    data: Symbol | None = None,
+    kernel: int | Sequence[int] = (),
+    pool_type: Literal["max", "avg", "sum", "lp"] | str = "max",
+    global_pool: bool | int = False,
+    cudnn_off: bool | int = False,
+    pooling_convention: Literal["full", "valid", "same"] | str = "valid",
+    stride: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    p_value: int | None = None,
+    count_include_pad: bool | int | None = None,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Reduce windows of the spatial axes to their maximum, mean, sum or p-norm."""
+def _npx_relu(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise maximum of data and 0."""
+def _npx_reshape(
+    a: Symbol | None = None,
+    newshape: int | Sequence[int] = ...,
+    reverse: bool | int = False,
+    order: str = "C",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The same elements in the same order in another shape."""
+def _npx_reshape_like(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    lhs_begin: int | None = None,
+    lhs_end: int | None = None,
+    rhs_begin: int | None = None,
+    rhs_end: int | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """lhs in the shape of rhs."""
+def _npx_rnn(
+    data: Symbol | None = None,
+    parameters: Symbol | None = None,
+    state: Symbol | None = None,
+    state_cell: Symbol | None = None,
+    sequence_length: Symbol | None = None,
+    state_size: int = ...,
+    num_layers: int = ...,
+    bidirectional: bool | int = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] | str = ...,
+    p: float = 0.0,
+    state_outputs: bool | int = False,
+    projection_size: int | None = None,
+    lstm_state_clip_min: float | None = None,
+    lstm_state_clip_max: float | None = None,
+    lstm_state_clip_nan: bool | int = False,
+    use_sequence_length: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Layers of recurrent cells over whole sequences."""
+def _npx_roi_pooling(
+    data: Symbol | None = None,
+    rois: Symbol | None = None,
+    pooled_size: int | Sequence[int] = ...,
+    spatial_scale: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Regions of images as pooled_size grids of maxima."""
+def _npx_sequence_mask(
+    data: Symbol | None = None,
+    sequence_length: Symbol | None = None,
+    use_sequence_length: bool | int = False,
+    value: float = 0.0,
+    axis: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data with everything behind the end of each sequence set to value."""
+def _npx_shape_array(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The shape of data, as int64 of shape (axes,)."""
+def _npx_sigmoid(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise 1 / (1 + exp(-data))."""
+def _npx_sldwin_atten_context(
+    score: Symbol | None = None,
+    value: Symbol | None = None,
+    dilation: Symbol | None = None,
+    w: int = ...,
+    symmetric: bool | int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Values of each position's window, weighted by score and added up."""
+def _npx_sldwin_atten_mask_like(
+    score: Symbol | None = None,
+    dilation: Symbol | None = None,
+    valid_length: Symbol | None = None,
+    w: int = ...,
+    symmetric: bool | int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """1 where a position and its window's entry both lie within the sequence, else 0."""
+def _npx_sldwin_atten_score(
+    query: Symbol | None = None,
+    key: Symbol | None = None,
+    dilation: Symbol | None = None,
+    w: int = ...,
+    symmetric: bool | int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Products of each query with the keys of its window."""
+def _npx_slice(
+    data: Symbol | None = None,
+    begin: int | Sequence[int | None] = ...,
+    end: int | Sequence[int | None] = ...,
+    step: int | Sequence[int | None] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The region from begin up to end in steps of step, as Python slices it."""
+def _npx_smooth_l1(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """(scalar * data) squared / 2 where abs(data) < 1 / scalar squared, else abs(data) - 0.5 /
+    scalar squared."""
+def _npx_softmax(
+    data: Symbol | None = None,
+    length: Symbol | None = None,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: DType | None = None,
+    use_length: bool | int | None = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """e^x / sum of e^x along axis, of data / temperature."""
+def _npx_topk(
+    data: Symbol | None = None,
+    axis: int | None = -1,
+    k: int = 1,
+    ret_typ: Literal["both", "indices", "mask", "value"] | str = "indices",
+    is_ascend: bool | int = False,
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The k largest elements along axis in descending order, or smallest in ascending order."""
+def _onehot_encode(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Rows of zeros with a 1 at position lhs[i], in the shape and dtype of rhs."""
+def _ones(
+    shape: int | Sequence[int] = (),
+    ctx: str = "",
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An array of 1s."""
+def _plus(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+def _plus_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data + scalar, in the dtype of data, int64 for bools."""
+def _pooling_backward(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    out: Symbol | None = None,
+    kernel: int | Sequence[int] = (),
+    pool_type: Literal["max", "avg", "sum", "lp"] | str = "max",
+    global_pool: bool | int = False,
+    cudnn_off: bool | int = False,
+    pooling_convention: Literal["full", "valid", "same"] | str = "valid",
+    stride: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    p_value: int | None = None,
+    count_include_pad: bool | int | None = None,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+) -> Symbol:
+    """Gradient of Pooling's data, from that of its output; all pool types but 'lp'."""
+def _pooling_select(
+    values: Symbol | None = None,
+    data: Symbol | None = None,
+    out: Symbol | None = None,
+    kernel: int | Sequence[int] = (),
+    pool_type: Literal["max", "avg", "sum", "lp"] | str = "max",
+    global_pool: bool | int = False,
+    cudnn_off: bool | int = False,
+    pooling_convention: Literal["full", "valid", "same"] | str = "valid",
+    stride: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    p_value: int | None = None,
+    count_include_pad: bool | int | None = None,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+) -> Symbol:
+    """What stands in values where data has the maximum of each window."""
+def _power(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs to the power of rhs; the arrays have one dtype, and shapes broadcast."""
+def _power_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data to the power of scalar, in the dtype of data, int64 for bools."""
+def _psroi_pooling_backward(
+    grad: Symbol | None = None,
+    rois: Symbol | None = None,
+    spatial_scale: float = ...,
+    output_dim: int = ...,
+    pooled_size: int = ...,
+    group_size: int = 0,
+    data_shape: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of the images that regions were pooled from."""
+def _random_exponential(
+    lam: float = 1.0,
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers of the exponential distribution with rate lam."""
+def _random_exponential_like(
+    data: Symbol | None = None,
+    lam: float = 1.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers of the exponential distribution with rate lam, in the dtype of data."""
+def _random_gamma(
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers of the gamma distribution with shape alpha and scale beta."""
+def _random_gamma_like(
+    data: Symbol | None = None,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers of the gamma distribution with shape alpha and scale beta, in the dtype of data."""
+def _random_generalized_negative_binomial(
+    mu: float = 1.0,
+    alpha: float = 1.0,
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Whole numbers of the negative binomial distribution with mean mu and dispersion alpha."""
+def _random_generalized_negative_binomial_like(
+    data: Symbol | None = None,
+    mu: float = 1.0,
+    alpha: float = 1.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Whole numbers of the negative binomial distribution with mean mu and dispersion alpha, in the
+    dtype of data."""
+def _random_negative_binomial(
+    k: int = 1,
+    p: float = 1.0,
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers of failures before the k-th success, where each trial has probability p."""
+def _random_negative_binomial_like(
+    data: Symbol | None = None,
+    k: int = 1,
+    p: float = 1.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers of failures before the k-th success, where each trial has probability p, in the dtype
+    of data."""
+def _random_normal(
+    loc: float = 0.0,
+    scale: float = 1.0,
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers of the normal distribution with mean loc and standard deviation scale."""
+def _random_normal_like(
+    data: Symbol | None = None,
+    loc: float = 0.0,
+    scale: float = 1.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers of the normal distribution with mean loc and standard deviation scale, in the dtype
+    of data."""
+def _random_pdf_dirichlet(
+    sample: Symbol | None = None,
+    alpha: Symbol | None = None,
+    is_log: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The density of the Dirichlet distribution at sample, or its logarithm with is_log."""
+def _random_pdf_exponential(
+    sample: Symbol | None = None,
+    lam: Symbol | None = None,
+    is_log: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The density of the exponential distribution with rate lam at sample, or its logarithm with
+    is_log."""
+def _random_pdf_gamma(
+    sample: Symbol | None = None,
+    alpha: Symbol | None = None,
+    beta: Symbol | None = None,
+    is_log: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The density of the gamma distribution with shape alpha and rate beta at sample, or its
+    logarithm with is_log."""
+def _random_pdf_generalized_negative_binomial(
+    sample: Symbol | None = None,
+    mu: Symbol | None = None,
+    alpha: Symbol | None = None,
+    is_log: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The density of the negative binomial distribution with mean mu and dispersion alpha at
+    sample, or its logarithm with is_log."""
+def _random_pdf_negative_binomial(
+    sample: Symbol | None = None,
+    k: Symbol | None = None,
+    p: Symbol | None = None,
+    is_log: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The density of failures before the k-th success of probability p at sample, or its logarithm
+    with is_log."""
+def _random_pdf_normal(
+    sample: Symbol | None = None,
+    mu: Symbol | None = None,
+    sigma: Symbol | None = None,
+    is_log: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The density of the normal distribution at sample, or its logarithm with is_log."""
+def _random_pdf_poisson(
+    sample: Symbol | None = None,
+    lam: Symbol | None = None,
+    is_log: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The density of the Poisson distribution at sample, or its logarithm with is_log."""
+def _random_pdf_uniform(
+    sample: Symbol | None = None,
+    low: Symbol | None = None,
+    high: Symbol | None = None,
+    is_log: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The density of the uniform distribution on [low, high) at sample, or its logarithm with
+    is_log."""
+def _random_poisson(
+    lam: float = 1.0,
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Whole numbers of the Poisson distribution with mean lam."""
+def _random_poisson_like(
+    data: Symbol | None = None,
+    lam: float = 1.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Whole numbers of the Poisson distribution with mean lam, in the dtype of data."""
+def _random_randint(
+    low: int,
+    high: int,
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Whole numbers uniform on [low, high)."""
+def _random_uniform(
+    low: float = 0.0,
+    high: float = 1.0,
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: DType | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers uniform on [low, high)."""
+def _random_uniform_like(
+    data: Symbol | None = None,
+    low: float = 0.0,
+    high: float = 1.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers uniform on [low, high), in the dtype of data."""
+def _ravel_multi_index(
+    data: Symbol | None = None,
+    shape: int | Sequence[int] | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Coordinates as positions in an array of shape that is laid out row by row."""
+def _rdiv_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise scalar / data, toward zero for integers, in the dtype of data, int64 for
+    bools."""
+def _regression_output_backward(
+    out: Symbol | None = None,
+    label: Symbol | None = None,
+    grad_scale: float = 1.0,
+    kind: Literal["difference", "sign"] | str = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+) -> Symbol:
+    """The gradient that a regression output gives its data."""
+def _relu_slope(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise slope of relu: NaN at NaN, 1 above 0, else 0."""
+def _reshape_exact(
+    data: Symbol | None = None,
+    shape: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The same elements in the same order in exactly this shape, in which 0 is an extent."""
+def _rminus_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise scalar - data, in the dtype of data, int64 for bools."""
+def _rmod_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise scalar modulo data, with the sign of the divisor and 0 for a divisor of 0, in the
+    dtype of data, int64 for bools."""
+def _rnn_backward(
+    grad_output: Symbol | None = None,
+    grad_state: Symbol | None = None,
+    grad_state_cell: Symbol | None = None,
+    data: Symbol | None = None,
+    parameters: Symbol | None = None,
+    state: Symbol | None = None,
+    state_cell: Symbol | None = None,
+    sequence_length: Symbol | None = None,
+    reserve: Symbol | None = None,
+    state_size: int = ...,
+    num_layers: int = ...,
+    bidirectional: bool | int = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] | str = ...,
+    p: float = 0.0,
+    state_outputs: bool | int = False,
+    projection_size: int | None = None,
+    lstm_state_clip_min: float | None = None,
+    lstm_state_clip_max: float | None = None,
+    lstm_state_clip_nan: bool | int = False,
+    use_sequence_length: bool | int = False,
+    heads: int | Sequence[int] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradients of RNN's data, parameters and states."""
+def _rnn_param_concat(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    dim: int = 1,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The arrays, which have one axis, beside each other along axis dim, which is 0."""
+def _roi_align_backward(
+    grad: Symbol | None = None,
+    rois: Symbol | None = None,
+    pooled_size: int | Sequence[int] = ...,
+    spatial_scale: float = ...,
+    sample_ratio: int = -1,
+    position_sensitive: bool | int = False,
+    aligned: bool | int = False,
+    data_shape: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of the images that regions were pooled from."""
+def _rpower_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise scalar to the power of data, in the dtype of data, int64 for bools."""
+def _sample_exponential(
+    lam: Symbol | None = None,
+    shape: int | Sequence[int] = (),
+    dtype: DType | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers of exponential distributions with rate lam."""
+def _sample_gamma(
+    alpha: Symbol | None = None,
+    beta: Symbol | None = None,
+    shape: int | Sequence[int] = (),
+    dtype: DType | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers of gamma distributions with shape alpha and scale beta."""
+def _sample_generalized_negative_binomial(
+    mu: Symbol | None = None,
+    alpha: Symbol | None = None,
+    shape: int | Sequence[int] = (),
+    dtype: DType | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Whole numbers of negative binomial distributions with mean mu and dispersion alpha."""
+def _sample_multinomial(
+    data: Symbol | None = None,
+    shape: int | Sequence[int] = (),
+    get_prob: bool | int = False,
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Classes drawn with the probabilities along the last axis, shape many for each row."""
+def _sample_negative_binomial(
+    k: Symbol | None = None,
+    p: Symbol | None = None,
+    shape: int | Sequence[int] = (),
+    dtype: DType | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers of failures before the k-th success, where each trial has probability p."""
+def _sample_normal(
+    mu: Symbol | None = None,
+    sigma: Symbol | None = None,
+    shape: int | Sequence[int] = (),
+    dtype: DType | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers of normal distributions with mean mu and standard deviation sigma."""
+def _sample_poisson(
+    lam: Symbol | None = None,
+    shape: int | Sequence[int] = (),
+    dtype: DType | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Whole numbers of Poisson distributions with mean lam."""
+def _sample_uniform(
+    low: Symbol | None = None,
+    high: Symbol | None = None,
+    shape: int | Sequence[int] = (),
+    dtype: DType | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Numbers uniform on [low, high)."""
+def _sample_unique_zipfian(
+    range_max: int,
+    shape: int | Sequence[int] | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Rows of whole numbers below range_max, none of which is twice in its row."""
+def _scan(
+    data: Symbol | None = None,
+    num_data: int = ...,
+    num_states: int = ...,
+    num_outs: int = ...,
+    reverse: bool | int = ...,
+    counted: bool | int = ...,
+    training: bool | int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Run a body for each slice of arrays; the gradient of a loop."""
+def _scatter_elemwise_div(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs / rhs; of a sparse array only the elements that it holds change."""
+def _scatter_minus_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data - scalar; of a sparse array only the elements that it holds change."""
+def _scatter_plus_scalar(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise data + scalar; of a sparse array only the elements that it holds change."""
+def _scatter_points(
+    data: Symbol | None = None,
+    index: Symbol | None = None,
+    size: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Zeros (N, C, size) with data (N, C, P) added at index (N, P), but where it is < 0."""
+def _scatter_set_nd(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    indices: Symbol | None = None,
+    shape: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """lhs with the points in indices set to rhs; of equal points the last one counts."""
+def _sequence_put_last(
+    data: Symbol | None = None,
+    sequence_length: Symbol | None = None,
+    shape: int | Sequence[int] = ...,
+    use_sequence_length: bool | int = False,
+    axis: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Zeros of a shape with data at the last step of every sequence."""
+def _shuffle(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The slices along axis 0 in random order."""
+def _sldwin_spread(
+    score: Symbol | None = None,
+    query: Symbol | None = None,
+    dilation: Symbol | None = None,
+    w: int = ...,
+    symmetric: bool | int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """What each position gives to the keys of its window: score times query, added up."""
+def _slice_assign(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    begin: int | Sequence[int | None] = ...,
+    end: int | Sequence[int | None] = ...,
+    step: int | Sequence[int | None] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """lhs with a region replaced by rhs."""
+def _slice_assign_scalar(
+    data: Symbol | None = None,
+    scalar: float = 0.0,
+    begin: int | Sequence[int | None] = ...,
+    end: int | Sequence[int | None] = ...,
+    step: int | Sequence[int | None] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data with a region set to a number."""
+def _slice_put(
+    data: Symbol | None = None,
+    shape: int | Sequence[int] = ...,
+    begin: int | Sequence[int | None] = ...,
+    end: int | Sequence[int | None] = ...,
+    step: int | Sequence[int | None] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Zeros of a shape with data in a region."""
+def _softmax_backward(
+    grad: Symbol | None = None,
+    out: Symbol | None = None,
+    axis: int = -1,
+    factor: float = 1.0,
+    log: bool | int = False,
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+) -> Symbol:
+    """Gradient of the data of softmax, or of log_softmax under log, from that of the output and the
+    output; factor is what the data was multiplied with, dtype the data's."""
+def _softmax_output_backward(
+    out: Symbol | None = None,
+    label: Symbol | None = None,
+    head: Symbol | None = None,
+    grad_scale: float = 1.0,
+    ignore_label: float = -1.0,
+    multi_output: bool | int = False,
+    use_ignore: bool | int = False,
+    preserve_shape: bool | int = False,
+    normalization: Literal["batch", "null", "valid"] | str = "null",
+    out_grad: bool | int = False,
+    smooth_alpha: float = 0.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+) -> Symbol:
+    """The gradient that SoftmaxOutput gives its data."""
+def _softplus(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise log(1 + exp(data))."""
+def _sparse_ElementWiseSum(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The sum of arrays of one shape and dtype."""
+def _sparse_Embedding(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    input_dim: int = ...,
+    output_dim: int = ...,
+    dtype: DType = ...,
+    sparse_grad: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Rows of weight by the indices in data."""
+def _sparse_FullyConnected(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    bias: Symbol | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data times the transposed weight, plus bias."""
+def _sparse_LinearRegressionOutput(
+    data: Symbol | None = None,
+    label: Symbol | None = None,
+    grad_scale: float = 1.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data itself, with gradient data - label."""
+def _sparse_LogisticRegressionOutput(
+    data: Symbol | None = None,
+    label: Symbol | None = None,
+    grad_scale: float = 1.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """sigmoid of data, with gradient sigmoid - label."""
+def _sparse_MAERegressionOutput(
+    data: Symbol | None = None,
+    label: Symbol | None = None,
+    grad_scale: float = 1.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data itself, with gradient 1 where data > label, else -1."""
+def _sparse__contrib_round_ste(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Nearest whole number of data; the gradient passes as if it were data itself."""
+def _sparse__contrib_sign_ste(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sign (-1, 0 or 1) of data; the gradient passes as if it were data itself."""
+def _sparse_abs(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise absolute value."""
+def _sparse_adagrad_update(
+    weight: Symbol | None = None,
+    grad: Symbol | None = None,
+    history: Symbol | None = None,
+    lr: float = ...,
+    epsilon: float = 1e-07,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of AdaGrad: returns the new weight, changes history in place."""
+def _sparse_adam_update(
+    weight: Symbol | None = None,
+    grad: Symbol | None = None,
+    mean: Symbol | None = None,
+    var: Symbol | None = None,
+    lr: float = ...,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of Adam without bias correction, which the caller puts into lr."""
+def _sparse_add_n(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The sum of arrays of one shape and dtype."""
+def _sparse_arccos(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise inverse cosine."""
+def _sparse_arccosh(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise inverse hyperbolic cosine."""
+def _sparse_arcsin(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise inverse sine."""
+def _sparse_arcsinh(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise inverse hyperbolic sine."""
+def _sparse_arctan(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise inverse tangent."""
+def _sparse_arctanh(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise inverse hyperbolic tangent."""
+def _sparse_broadcast_add(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+def _sparse_broadcast_div(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    broadcast."""
+def _sparse_broadcast_minus(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+def _sparse_broadcast_mul(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+def _sparse_broadcast_plus(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+def _sparse_broadcast_sub(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+def _sparse_cast_storage(
+    data: Symbol | None = None,
+    stype: Literal["csr", "default", "row_sparse"] | str = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The values of data in the storage type stype: default (dense), row_sparse or csr."""
+def _sparse_cbrt(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise cube root."""
+def _sparse_ceil(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise smallest whole number not below data."""
+def _sparse_clip(
+    data: Symbol | None = None,
+    a_min: float = ...,
+    a_max: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data, with what is below a_min or above a_max moved there."""
+def _sparse_concat(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    dim: int = 1,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The arrays beside each other along axis dim; their other extents are equal."""
+def _sparse_cos(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise cosine."""
+def _sparse_cosh(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise hyperbolic cosine."""
+def _sparse_csr_dot(
+    values: Symbol | None = None,
+    columns: Symbol | None = None,
+    pointers: Symbol | None = None,
+    rhs: Symbol | None = None,
+    transpose: bool | int = False,
+    rows: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Product of a CSR matrix, or of its transpose, with dense rows."""
+def _sparse_csr_sums(
+    values: Symbol | None = None,
+    columns: Symbol | None = None,
+    pointers: Symbol | None = None,
+    axis: int = ...,
+    count: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sums of a CSR matrix over an axis: (columns,) over axis 0, (rows,) over axis 1; count is that
+    extent."""
+def _sparse_csr_to_dense(
+    values: Symbol | None = None,
+    columns: Symbol | None = None,
+    pointers: Symbol | None = None,
+    shape: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The matrix of shape (rows, columns) whose elements a CSR matrix holds."""
+def _sparse_degrees(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise angle in degrees, of radians."""
+def _sparse_dot(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    transpose_a: bool | int = False,
+    transpose_b: bool | int = False,
+    forward_stype: Literal[None, "csr", "default", "row_sparse"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sum of products over the last axis of lhs and the first axis of rhs."""
+def _sparse_elemwise_add(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+def _sparse_elemwise_div(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    broadcast."""
+def _sparse_elemwise_mul(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+def _sparse_elemwise_sub(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+def _sparse_exp(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise e to the power of data."""
+def _sparse_expm1(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise e to the power of data, minus 1."""
+def _sparse_fix(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise whole number toward zero."""
+def _sparse_floor(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise largest whole number not above data."""
+def _sparse_ftrl_update(
+    weight: Symbol | None = None,
+    grad: Symbol | None = None,
+    z: Symbol | None = None,
+    n: Symbol | None = None,
+    lr: float = ...,
+    lamda1: float = 0.01,
+    beta: float = 1.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of FTRL-Proximal."""
+def _sparse_gamma(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise gamma function."""
+def _sparse_gammaln(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise logarithm of the gamma function's absolute value."""
+def _sparse_log(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise natural logarithm."""
+def _sparse_log10(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise decimal logarithm."""
+def _sparse_log1p(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise natural logarithm of 1 + data."""
+def _sparse_log2(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise binary logarithm."""
+def _sparse_make_loss(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data as a loss: its gradient is 1 whatever comes from behind."""
+def _sparse_mean(
+    data: Symbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    exclude: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Arithmetic mean along axis, all axes by default; with exclude along all others."""
+def _sparse_negative(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise -data."""
+def _sparse_norm(
+    data: Symbol | None = None,
+    ord: int = 2,
+    axis: int | Sequence[int] | None = None,
+    out_dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] | DType = None,
+    keepdims: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sum of absolute values (ord=1) or root of the sum of squares (ord=2) along axis, or over all
+    elements."""
+def _sparse_radians(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise angle in radians, of degrees."""
+def _sparse_relu(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise maximum of data and 0."""
+def _sparse_retain(
+    data: Symbol | None = None,
+    indices: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The rows of data that indices names; all others are zero."""
+def _sparse_rint(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise nearest whole number, halves downward."""
+def _sparse_round(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise nearest whole number, halves away from zero."""
+def _sparse_rows_to_dense(
+    values: Symbol | None = None,
+    rows: Symbol | None = None,
+    shape: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Zeros of a shape with rows put in."""
+def _sparse_rsqrt(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise 1 / square root."""
+def _sparse_sgd_mom_update(
+    weight: Symbol | None = None,
+    grad: Symbol | None = None,
+    mom: Symbol | None = None,
+    lr: float = ...,
+    momentum: float = 0.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of gradient descent with momentum."""
+def _sparse_sgd_update(
+    weight: Symbol | None = None,
+    grad: Symbol | None = None,
+    lr: float = ...,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of gradient descent."""
+def _sparse_sigmoid(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise 1 / (1 + exp(-data))."""
+def _sparse_sign(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise sign: -1, 0 or 1."""
+def _sparse_sin(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise sine."""
+def _sparse_sinh(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise hyperbolic sine."""
+def _sparse_slice(
+    data: Symbol | None = None,
+    begin: int | Sequence[int | None] = ...,
+    end: int | Sequence[int | None] = ...,
+    step: int | Sequence[int | None] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The region from begin up to end in steps of step, as Python slices it."""
+def _sparse_sqrt(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise square root."""
+def _sparse_square(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise square."""
+def _sparse_stop_gradient(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data, through which no gradient flows back."""
+def _sparse_sum(
+    data: Symbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    exclude: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sum along axis, all axes by default; with exclude along all others."""
+def _sparse_tan(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise tangent."""
+def _sparse_tanh(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise hyperbolic tangent."""
+def _sparse_trunc(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise whole number toward zero."""
+def _sparse_where(
+    condition: Symbol | None = None,
+    x: Symbol | None = None,
+    y: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """x where condition is not 0, else y; condition has their shape, or one entry a row."""
+def _sparse_zeros_like(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An array of 0s with the shape and dtype of data."""
+def _split_v2(
+    data: Symbol | None = None,
+    indices: int | Sequence[int] = ...,
+    axis: int = 1,
+    squeeze_axis: bool | int = False,
+    sections: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Pieces along axis: sections of them, the first ones longer by 1 where they cannot be equal,
+    or one from each of indices to the next."""
+def _square_sum(
+    data: Symbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool | int = False,
+    exclude: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sum of the squares of data over axes; arguments and shapes are those of sum."""
+def _sub(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+def _sum_to_shape(
+    data: Symbol | None = None,
+    shape: int | Sequence[int] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sum over the axes that broadcasting from shape to the shape of data would stretch."""
+def _sum_under_mask(
+    data: Symbol | None = None,
+    mask: Symbol | None = None,
+    start_axis: int = 0,
+    shape: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The elements of data where mask is true, summed to a shape they were stretched from."""
+def _svm_output_backward(
+    data: Symbol | None = None,
+    label: Symbol | None = None,
+    margin: float = 1.0,
+    regularization_coefficient: float = 1.0,
+    use_linear: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The gradient that SVMOutput gives its data."""
+def _take_add(
+    data: Symbol | None = None,
+    indices: Symbol | None = None,
+    shape: int | Sequence[int] = ...,
+    axis: int = ...,
+    mode: Literal["clip", "raise", "wrap"] | str = "clip",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Zeros of a shape with slices added along axis at the positions that take read."""
+def _take_along(
+    data: Symbol | None = None,
+    index: Symbol | None = None,
+    axis: int = ...,
+    mode: Literal["clip", "wrap"] | str = "clip",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elements of data along axis at the positions in index, row by row."""
+def _triangle(
+    data: Symbol | None = None,
+    lower: bool | int = True,
+    offset: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Matrices with zeros above (lower) or below the diagonal that offset names."""
+def _trigamma(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise second derivative of log gamma."""
+def _unpad(
+    data: Symbol | None = None,
+    shape: int | Sequence[int] = ...,
+    mode: Literal["constant", "edge", "reflect"] | str = ...,
+    pad_width: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The inner part of a padded array, with the margins added where Pad took them from."""
+def _unravel_index(
+    data: Symbol | None = None,
+    shape: int | Sequence[int] | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Positions in an array of shape, laid out row by row, as coordinates."""
+def _upsampling_backward(
+    grad: Symbol | None = None,
+    scale: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sums of squares of scale times scale pixels: the gradient of nearest scaling."""
+def _while_loop(
+    data: Symbol | None = None,
+    num_args: int = ...,
+    num_outputs: int = ...,
+    num_out_data: int = ...,
+    max_iterations: int = ...,
+    cond_input_locs: int | Sequence[int] = ...,
+    func_input_locs: int | Sequence[int] = ...,
+    func_var_locs: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Run a function on its own results while a condition holds."""
+def _zeros(
+    shape: int | Sequence[int] = (),
+    ctx: str = "",
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An array of 0s."""
+def _zeros_without_dtype(
+    shape: int | Sequence[int] | None = None,
+    ctx: str = "",
+    dtype: int = -1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An array of zeros; dtype is the number of a dtype as files hold it, -1 for float32."""

@@ -1,0 +1,971 @@
+# Written by `python -m tests.stubs`, and held to the registry by tests/test_stubs.py.
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from gluonish.core.dtype import DType
+from gluonish.ops.face import prefixed as prefixed
+from gluonish.symbol.adam_updates import adamw_update as adamw_update
+from gluonish.symbol.adam_updates import mp_adamw_update as mp_adamw_update
+from gluonish.symbol.control_flow import cond as cond
+from gluonish.symbol.control_flow import foreach as foreach
+from gluonish.symbol.control_flow import rand_zipfian as rand_zipfian
+from gluonish.symbol.control_flow import while_loop as while_loop
+from gluonish.symbol.namespace import make_operator_function as make_operator_function
+from gluonish.symbol.symbol import Symbol
+from typing import Literal
+from typing import NoReturn
+
+__all__ = [
+    "adamw_update",
+    "cond",
+    "foreach",
+    "mp_adamw_update",
+    "rand_zipfian",
+    "while_loop",
+]
+
+def AdaptiveAvgPooling2D(
+    data: Symbol | None = None,
+    output_size: int | Sequence[int] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Means of images (N, C, H, W) over output_size windows."""
+def BatchNormWithReLU(
+    data: Symbol | None = None,
+    gamma: Symbol | None = None,
+    beta: Symbol | None = None,
+    moving_mean: Symbol | None = None,
+    moving_var: Symbol | None = None,
+    eps: float = 0.001,
+    momentum: float = 0.9,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    output_mean_var: bool | int = False,
+    axis: int = 1,
+    cudnn_off: bool | int = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """BatchNorm with negative results replaced by 0; its inputs and attributes."""
+def BatchNormWithReLU_backward(
+    grad: Symbol | None = None,
+    data: Symbol | None = None,
+    gamma: Symbol | None = None,
+    mean: Symbol | None = None,
+    var: Symbol | None = None,
+    output: Symbol | None = None,
+    mask: Symbol | None = None,
+    eps: float = 0.001,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    axis: int = 1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradients of _contrib_BatchNormWithReLU's data, gamma and beta, from that of its output, its
+    inputs and its outputs; the output and the mask both say where the gradient goes through."""
+def BilinearResize2D(
+    data: Symbol | None = None,
+    like: Symbol | None = None,
+    height: int = 1,
+    width: int = 1,
+    scale_height: float | None = None,
+    scale_width: float | None = None,
+    mode: Literal["like", "odd_scale", "size", "to_even_down", "to_even_up", "to_odd_down", "to_odd_up"] | str = "size",
+    align_corners: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Images (N, C, H, W) at another size, interpolated between pixels."""
+def CTCLoss(
+    data: Symbol | None = None,
+    label: Symbol | None = None,
+    data_lengths: Symbol | None = None,
+    label_lengths: Symbol | None = None,
+    use_data_lengths: bool | int = False,
+    use_label_lengths: bool | int = False,
+    blank_label: Literal["first", "last"] | str = "first",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Negative log probability of label sequences over all alignments to the frames."""
+def DeformableConvolution(
+    data: Symbol | None = None,
+    offset: Symbol | None = None,
+    weight: Symbol | None = None,
+    bias: Symbol | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    num_deformable_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    layout: Literal[None, "NCDHW", "NCHW", "NCW"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Convolution whose windows read at offsets of their own, between pixels."""
+def DeformablePSROIPooling(
+    data: Symbol | None = None,
+    rois: Symbol | None = None,
+    trans: Symbol | None = None,
+    spatial_scale: float = ...,
+    output_dim: int = ...,
+    group_size: int = ...,
+    pooled_size: int = ...,
+    part_size: int = 0,
+    sample_per_part: int = 1,
+    trans_std: float = 0.0,
+    no_trans: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Regions of images as grids of means, each part of a channel of its own and moved."""
+def ModulatedDeformableConvolution(
+    data: Symbol | None = None,
+    offset: Symbol | None = None,
+    mask: Symbol | None = None,
+    weight: Symbol | None = None,
+    bias: Symbol | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    num_deformable_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    im2col_step: int = 64,
+    layout: Literal[None, "NCDHW", "NCHW", "NCW"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Convolution whose windows read at offsets of their own, between pixels, and weigh that."""
+def MultiBoxDetection(
+    cls_prob: Symbol | None = None,
+    loc_pred: Symbol | None = None,
+    anchor: Symbol | None = None,
+    clip: bool | int = True,
+    threshold: float = 0.01,
+    background_id: int = 0,
+    nms_threshold: float = 0.5,
+    force_suppress: bool | int = False,
+    variances: float | Sequence[float] = (0.1, 0.1, 0.2, 0.2),
+    nms_topk: int = -1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """What a detector sees: rows (class, score, x1, y1, x2, y2), the best first."""
+def MultiBoxPrior(
+    data: Symbol | None = None,
+    sizes: float | Sequence[float] = (1.0,),
+    ratios: float | Sequence[float] = (1.0,),
+    clip: bool | int = False,
+    steps: float | Sequence[float] = (-1.0, -1.0),
+    offsets: float | Sequence[float] = (0.5, 0.5),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Anchor boxes around every pixel of data (N, C, H, W): (1, boxes, 4), by corners."""
+def MultiBoxTarget(
+    anchor: Symbol | None = None,
+    label: Symbol | None = None,
+    cls_pred: Symbol | None = None,
+    overlap_threshold: float = 0.5,
+    ignore_label: float = -1.0,
+    negative_mining_ratio: float = -1.0,
+    negative_mining_thresh: float = 0.5,
+    minimum_negative_samples: int = 0,
+    variances: float | Sequence[float] = (0.1, 0.1, 0.2, 0.2),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """What anchors should predict: offsets to boxes, a mask of those that have one, classes."""
+def MultiProposal(
+    cls_prob: Symbol | None = None,
+    bbox_pred: Symbol | None = None,
+    im_info: Symbol | None = None,
+    rpn_pre_nms_top_n: int = 6000,
+    rpn_post_nms_top_n: int = 300,
+    threshold: float = 0.7,
+    rpn_min_size: int = 16,
+    scales: float | Sequence[float] = (4.0, 8.0, 16.0, 32.0),
+    ratios: float | Sequence[float] = (0.5, 1.0, 2.0),
+    feature_stride: int = 16,
+    output_score: bool | int = False,
+    iou_loss: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Regions of images that a network proposes."""
+def PSROIPooling(
+    data: Symbol | None = None,
+    rois: Symbol | None = None,
+    spatial_scale: float = ...,
+    output_dim: int = ...,
+    pooled_size: int = ...,
+    group_size: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Regions of images as grids of means, each part of a channel of its own."""
+def Proposal(
+    cls_prob: Symbol | None = None,
+    bbox_pred: Symbol | None = None,
+    im_info: Symbol | None = None,
+    rpn_pre_nms_top_n: int = 6000,
+    rpn_post_nms_top_n: int = 300,
+    threshold: float = 0.7,
+    rpn_min_size: int = 16,
+    scales: float | Sequence[float] = (4.0, 8.0, 16.0, 32.0),
+    ratios: float | Sequence[float] = (0.5, 1.0, 2.0),
+    feature_stride: int = 16,
+    output_score: bool | int = False,
+    iou_loss: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Regions of one image that a network proposes."""
+def ROIAlign(
+    data: Symbol | None = None,
+    rois: Symbol | None = None,
+    pooled_size: int | Sequence[int] = ...,
+    spatial_scale: float = ...,
+    sample_ratio: int = -1,
+    position_sensitive: bool | int = False,
+    aligned: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Regions of images as pooled_size grids of means, read between pixels."""
+def RROIAlign(
+    data: Symbol | None = None,
+    rois: Symbol | None = None,
+    pooled_size: int | Sequence[int] = ...,
+    spatial_scale: float = ...,
+    sampling_ratio: int = -1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Turned regions of images as pooled_size grids of means, read between pixels."""
+def SparseEmbedding(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    input_dim: int = ...,
+    output_dim: int = ...,
+    dtype: DType = ...,
+    sparse_grad: bool | int = False,
+    deterministic: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Rows of weight by the indices in data, with a row-sparse gradient of weight."""
+def SyncBatchNorm(
+    data: Symbol | None = None,
+    gamma: Symbol | None = None,
+    beta: Symbol | None = None,
+    moving_mean: Symbol | None = None,
+    moving_var: Symbol | None = None,
+    eps: float = 0.001,
+    momentum: float = 0.9,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    output_mean_var: bool | int = False,
+    ndev: int = 1,
+    key: str = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, for each index of axis 1."""
+def allclose(
+    a: Symbol | None = None,
+    b: Symbol | None = None,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8 of shape ()."""
+def arange_like(
+    data: Symbol | None = None,
+    start: float = 0.0,
+    step: float = 1.0,
+    repeat: int = 1,
+    ctx: str = "",
+    axis: int | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Values from start in steps of step, each repeat times, in the dtype of data."""
+def backward_gradientmultiplier(*args: object, **kwargs: object) -> NoReturn:
+    """Not available: it is the gradient of another operator: use autograd."""
+def backward_hawkesll(*args: object, **kwargs: object) -> NoReturn:
+    """Not available: it is the gradient of another operator: use autograd."""
+def backward_index_copy(*args: object, **kwargs: object) -> NoReturn:
+    """Not available: it is the gradient of another operator: use autograd."""
+def backward_quadratic(*args: object, **kwargs: object) -> NoReturn:
+    """Not available: it is the gradient of another operator: use autograd."""
+def bipartite_matching(
+    data: Symbol | None = None,
+    is_ascend: bool | int = False,
+    threshold: float = ...,
+    topk: int = -1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Pairs of rows and columns by their scores: the best pair, then the best of the rest."""
+def boolean_mask(
+    data: Symbol | None = None,
+    index: Symbol | None = None,
+    axis: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The rows of data for which index is not 0, in order."""
+def box_decode(
+    data: Symbol | None = None,
+    anchors: Symbol | None = None,
+    std0: float = 1.0,
+    std1: float = 1.0,
+    std2: float = 1.0,
+    std3: float = 1.0,
+    clip: float = -1.0,
+    format: Literal["center", "corner"] | str = "center",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Boxes by corners, of anchors and what a network adds to them."""
+def box_encode(
+    samples: Symbol | None = None,
+    matches: Symbol | None = None,
+    anchors: Symbol | None = None,
+    refs: Symbol | None = None,
+    means: Symbol | None = None,
+    stds: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """What to add to anchors to get the boxes that they are matched with, and a mask."""
+def box_iou(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    format: Literal["center", "corner"] | str = "corner",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Intersection over union of all pairs of boxes."""
+def box_nms(
+    data: Symbol | None = None,
+    overlap_thresh: float = 0.5,
+    valid_thresh: float = 0.0,
+    topk: int = -1,
+    coord_start: int = 2,
+    score_index: int = 1,
+    id_index: int = -1,
+    background_id: int = -1,
+    force_suppress: bool | int = False,
+    in_format: Literal["center", "corner"] | str = "corner",
+    out_format: Literal["center", "corner"] | str = "corner",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The boxes that remain when each removes worse ones that overlap it too much."""
+def box_non_maximum_suppression(
+    data: Symbol | None = None,
+    overlap_thresh: float = 0.5,
+    valid_thresh: float = 0.0,
+    topk: int = -1,
+    coord_start: int = 2,
+    score_index: int = 1,
+    id_index: int = -1,
+    background_id: int = -1,
+    force_suppress: bool | int = False,
+    in_format: Literal["center", "corner"] | str = "corner",
+    out_format: Literal["center", "corner"] | str = "corner",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The boxes that remain when each removes worse ones that overlap it too much."""
+def calibrate_entropy(
+    hist: Symbol | None = None,
+    hist_edges: Symbol | None = None,
+    num_quantized_bins: int = 255,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The size of the range, and the relative entropy, at which a histogram that is symmetric
+    around 0 loses least in num_quantized_bins bins."""
+def count_sketch(
+    data: Symbol | None = None,
+    h: Symbol | None = None,
+    s: Symbol | None = None,
+    out_dim: int = ...,
+    processing_batch_size: int = 32,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The columns of data, times their signs s, summed into out_dim columns as h says."""
+def ctc_loss(
+    data: Symbol | None = None,
+    label: Symbol | None = None,
+    data_lengths: Symbol | None = None,
+    label_lengths: Symbol | None = None,
+    use_data_lengths: bool | int = False,
+    use_label_lengths: bool | int = False,
+    blank_label: Literal["first", "last"] | str = "first",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Negative log probability of label sequences over all alignments to the frames."""
+def dequantize(
+    data: Symbol | None = None,
+    min_range: Symbol | None = None,
+    max_range: Symbol | None = None,
+    out_type: Literal["float32"] | DType = "float32",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The float32 numbers that int8 or uint8 data and its range stand for."""
+def dgl_adjacency(*args: object, **kwargs: object) -> NoReturn:
+    """Not available: how many edges there are depends on values: call it on arrays, as
+    mx.nd.contrib has it."""
+def dgl_csr_neighbor_non_uniform_sample(*args: object, **kwargs: object) -> NoReturn:
+    """Not available: how many edges there are depends on values: call it on arrays, as
+    mx.nd.contrib has it."""
+def dgl_csr_neighbor_uniform_sample(*args: object, **kwargs: object) -> NoReturn:
+    """Not available: how many edges there are depends on values: call it on arrays, as
+    mx.nd.contrib has it."""
+def dgl_graph_compact(*args: object, **kwargs: object) -> NoReturn:
+    """Not available: how many edges there are depends on values: call it on arrays, as
+    mx.nd.contrib has it."""
+def dgl_subgraph(*args: object, **kwargs: object) -> NoReturn:
+    """Not available: how many edges there are depends on values: call it on arrays, as
+    mx.nd.contrib has it."""
+def div_sqrt_dim(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data (..., d) divided by sqrt(d); integers are cut toward zero."""
+def edge_id(
+    data: Symbol | None = None,
+    u: Symbol | None = None,
+    v: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elements of a CSR matrix at rows u and columns v; -1 where it holds none."""
+def fft(
+    data: Symbol | None = None,
+    compute_size: int = 128,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Fourier transform over the last axis."""
+def getnnz(
+    data: Symbol | None = None,
+    axis: int | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Number of elements that a CSR matrix holds, zeros among them included; in a dense matrix, of
+    those that are not 0."""
+def gradientmultiplier(
+    data: Symbol | None = None,
+    scalar: float = 1.0,
+    is_int: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data, whose gradient is multiplied by scalar; a negative one turns it around."""
+def group_adagrad_update(
+    weight: Symbol | None = None,
+    grad: Symbol | None = None,
+    history: Symbol | None = None,
+    lr: float = ...,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    epsilon: float = 1e-05,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """One step of AdaGrad by rows: returns the new weight, changes history in place."""
+def hawkesll(
+    lda: Symbol | None = None,
+    alpha: Symbol | None = None,
+    beta: Symbol | None = None,
+    state: Symbol | None = None,
+    lags: Symbol | None = None,
+    marks: Symbol | None = None,
+    valid_length: Symbol | None = None,
+    max_time: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Log likelihood of sequences of events that each make more of their kind likely."""
+def ifft(
+    data: Symbol | None = None,
+    compute_size: int = 128,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Real part of the inverse Fourier transform, times the number of points."""
+def index_array(
+    data: Symbol | None = None,
+    axes: int | Sequence[int] | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The coordinates of every element, as int64."""
+def index_copy(
+    old_tensor: Symbol | None = None,
+    index_vector: Symbol | None = None,
+    new_tensor: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """old_tensor with row index_vector[i] replaced by row i of new_tensor."""
+def interleaved_matmul_encdec_qk(
+    queries: Symbol | None = None,
+    keys_values: Symbol | None = None,
+    heads: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Attention scores of queries and keys: their products divided by sqrt(units)."""
+def interleaved_matmul_encdec_valatt(
+    keys_values: Symbol | None = None,
+    attention: Symbol | None = None,
+    heads: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Values weighted by attention."""
+def interleaved_matmul_selfatt_qk(
+    queries_keys_values: Symbol | None = None,
+    heads: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Scores of self-attention: products of queries and keys divided by sqrt(units)."""
+def interleaved_matmul_selfatt_valatt(
+    queries_keys_values: Symbol | None = None,
+    attention: Symbol | None = None,
+    heads: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Values of self-attention weighted by attention."""
+def mrcnn_mask_target(
+    rois: Symbol | None = None,
+    gt_masks: Symbol | None = None,
+    matches: Symbol | None = None,
+    cls_targets: Symbol | None = None,
+    num_rois: int = ...,
+    num_classes: int = ...,
+    mask_size: int | Sequence[int] = ...,
+    sample_ratio: int = 2,
+    aligned: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Masks that the mask branch of Mask R-CNN learns, and where it does."""
+def quadratic(
+    data: Symbol | None = None,
+    a: float = 0.0,
+    b: float = 0.0,
+    c: float = 0.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """a * data^2 + b * data + c, element by element; integers are cut toward zero."""
+def quantize(
+    data: Symbol | None = None,
+    min_range: Symbol | None = None,
+    max_range: Symbol | None = None,
+    out_type: Literal["int8", "uint8"] | str = "uint8",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data as int8 or uint8, and the range that these stand for."""
+def quantize_asym(
+    data: Symbol | None = None,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data as uint8 over all of a range, and with scale and shift what it was multiplied by and
+    what was added."""
+def quantize_v2(
+    data: Symbol | None = None,
+    out_type: Literal["auto", "int8", "uint8"] | str = "int8",
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data as int8 or uint8, and the range that these stand for."""
+def quantized_act(
+    data: Symbol | None = None,
+    min_data: Symbol | None = None,
+    max_data: Symbol | None = None,
+    act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] | str = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """relu of a quantized array; act_type has no other value yet."""
+def quantized_batch_norm(
+    data: Symbol | None = None,
+    gamma: Symbol | None = None,
+    beta: Symbol | None = None,
+    moving_mean: Symbol | None = None,
+    moving_var: Symbol | None = None,
+    min_data: Symbol | None = None,
+    max_data: Symbol | None = None,
+    eps: float = 0.001,
+    momentum: float = 0.9,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    output_mean_var: bool | int = False,
+    axis: int = 1,
+    cudnn_off: bool | int = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Batch normalization of a quantized array with the moving statistics, in int8 of the range
+    min_calib_range to max_calib_range, which must be given."""
+def quantized_concat(
+    *data: Symbol | Sequence[Symbol],
+    num_args: int = ...,
+    dim: int = 1,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Quantized arrays joined along axis dim, in a range that holds all of theirs."""
+def quantized_conv(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    bias: Symbol | None = None,
+    min_data: Symbol | None = None,
+    max_data: Symbol | None = None,
+    min_weight: Symbol | None = None,
+    max_weight: Symbol | None = None,
+    min_bias: Symbol | None = None,
+    max_bias: Symbol | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
+    cudnn_off: bool | int = False,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Convolution of quantized arrays, with the attributes of Convolution."""
+def quantized_elemwise_add(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    lhs_min: Symbol | None = None,
+    lhs_max: Symbol | None = None,
+    rhs_min: Symbol | None = None,
+    rhs_max: Symbol | None = None,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sum of two quantized arrays: int32, whose range holds all sums."""
+def quantized_elemwise_mul(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    lhs_min: Symbol | None = None,
+    lhs_max: Symbol | None = None,
+    rhs_min: Symbol | None = None,
+    rhs_max: Symbol | None = None,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    enable_float_output: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Product of two quantized arrays: int32 with its range."""
+def quantized_embedding(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    min_weight: Symbol | None = None,
+    max_weight: Symbol | None = None,
+    input_dim: int = ...,
+    output_dim: int = ...,
+    dtype: DType = ...,
+    sparse_grad: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Rows of a quantized weight, whose range stays."""
+def quantized_flatten(
+    data: Symbol | None = None,
+    min_data: Symbol | None = None,
+    max_data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """A quantized array with all axes but the first as one."""
+def quantized_fully_connected(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    bias: Symbol | None = None,
+    min_data: Symbol | None = None,
+    max_data: Symbol | None = None,
+    min_weight: Symbol | None = None,
+    max_weight: Symbol | None = None,
+    min_bias: Symbol | None = None,
+    max_bias: Symbol | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """x W^T + b of quantized arrays."""
+def quantized_pooling(
+    data: Symbol | None = None,
+    min_data: Symbol | None = None,
+    max_data: Symbol | None = None,
+    kernel: int | Sequence[int] = (),
+    pool_type: Literal["max", "avg", "sum", "lp"] | str = "max",
+    global_pool: bool | int = False,
+    cudnn_off: bool | int = False,
+    pooling_convention: Literal["full", "valid", "same"] | str = "valid",
+    stride: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    p_value: int | None = None,
+    count_include_pad: bool | int | None = None,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Maximum or mean over windows of a quantized array, with the attributes of Pooling."""
+def quantized_rnn(
+    data: Symbol | None = None,
+    parameters: Symbol | None = None,
+    state: Symbol | None = None,
+    state_cell: Symbol | None = None,
+    data_scale: Symbol | None = None,
+    data_shift: Symbol | None = None,
+    state_size: int = ...,
+    num_layers: int = ...,
+    bidirectional: bool | int = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] | str = ...,
+    p: float = 0.0,
+    state_outputs: bool | int = False,
+    projection_size: int | None = None,
+    lstm_state_clip_min: float | None = None,
+    lstm_state_clip_max: float | None = None,
+    lstm_state_clip_nan: bool | int = False,
+    use_sequence_length: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Recurrent layers on data of _contrib_quantize_asym, with its scale and shift."""
+def requantize(
+    data: Symbol | None = None,
+    min_range: Symbol | None = None,
+    max_range: Symbol | None = None,
+    out_type: Literal["auto", "int8", "uint8"] | str = "int8",
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """int32 data as int8 or uint8, and the range that these stand for."""
+def round_ste(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Nearest whole number of data; the gradient passes as if it were data itself."""
+def sign_ste(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sign (-1, 0 or 1) of data; the gradient passes as if it were data itself."""
+def sldwin_atten_context(
+    score: Symbol | None = None,
+    value: Symbol | None = None,
+    dilation: Symbol | None = None,
+    w: int = ...,
+    symmetric: bool | int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Values of each position's window, weighted by score and added up."""
+def sldwin_atten_mask_like(
+    score: Symbol | None = None,
+    dilation: Symbol | None = None,
+    valid_length: Symbol | None = None,
+    w: int = ...,
+    symmetric: bool | int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """1 where a position and its window's entry both lie within the sequence, else 0."""
+def sldwin_atten_score(
+    query: Symbol | None = None,
+    key: Symbol | None = None,
+    dilation: Symbol | None = None,
+    w: int = ...,
+    symmetric: bool | int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Products of each query with the keys of its window."""

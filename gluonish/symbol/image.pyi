@@ -1,0 +1,160 @@
+# Written by `python -m tests.stubs`, and held to the registry by tests/test_stubs.py.
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from gluonish.ops.face import prefixed as prefixed
+from gluonish.symbol.namespace import make_operator_function as make_operator_function
+from gluonish.symbol.symbol import Symbol
+
+
+def adjust_lighting(
+    data: Symbol | None = None,
+    alpha: float | Sequence[float] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image (height, width, channels) with light added, alpha of each colour that ImageNet's
+    images vary in."""
+def crop(
+    data: Symbol | None = None,
+    x: int = ...,
+    y: int = ...,
+    width: int = ...,
+    height: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The region of an image (height, width, channels), or of each of a batch, whose upper left
+    corner is (x, y)."""
+def flip_left_right(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image with left and right exchanged."""
+def flip_top_bottom(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image with top and bottom exchanged."""
+def normalize(
+    data: Symbol | None = None,
+    mean: float | Sequence[float] = (0.0, 0.0, 0.0, 0.0),
+    std: float | Sequence[float] = (1.0, 1.0, 1.0, 1.0),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """(data - mean) / std for an image (channels, height, width) or a batch of them."""
+def random_brightness(
+    data: Symbol | None = None,
+    min_factor: float = ...,
+    max_factor: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image times a factor: its brightness changes by a random amount from min_factor to
+    max_factor."""
+def random_color_jitter(
+    data: Symbol | None = None,
+    brightness: float = ...,
+    contrast: float = ...,
+    saturation: float = ...,
+    hue: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image whose brightness, contrast, saturation and hue change by up to the amounts given, in
+    random order."""
+def random_contrast(
+    data: Symbol | None = None,
+    min_factor: float = ...,
+    max_factor: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image whose distance from its mean gray changes by a random amount from min_factor to
+    max_factor."""
+def random_flip_left_right(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image with left and right exchanged in half of the calls."""
+def random_flip_top_bottom(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image with top and bottom exchanged in half of the calls."""
+def random_hue(
+    data: Symbol | None = None,
+    min_factor: float = ...,
+    max_factor: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image whose hues turn, as a share of a full circle, by a random amount from min_factor to
+    max_factor."""
+def random_lighting(
+    data: Symbol | None = None,
+    alpha_std: float = 0.05,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image with random light added, of the colours that ImageNet's vary in."""
+def random_saturation(
+    data: Symbol | None = None,
+    min_factor: float = ...,
+    max_factor: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image whose distance from gray changes by a random amount from min_factor to
+    max_factor."""
+def resize(
+    data: Symbol | None = None,
+    size: int | Sequence[int] = (),
+    keep_ratio: bool | int = False,
+    interp: int = 1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image (height, width, channels), or each of a batch, in another size."""
+def to_tensor(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """An image (height, width, channels) of numbers up to 255 as float32 (channels, height, width)
+    up to 1."""

@@ -1,0 +1,1050 @@
+# Written by `python -m tests.stubs`, and held to the registry by tests/test_stubs.py.
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from gluonish.core.dtype import DType
+from gluonish.symbol.numpy import _internal as _internal
+from gluonish.symbol.numpy import linalg as linalg
+from gluonish.symbol.numpy import random as random
+from gluonish.symbol.numpy_symbol import NumpySymbol
+from gluonish.symbol.numpy_symbol import NumpySymbol as _Symbol
+from typing import Any
+from typing import Literal
+import builtins
+
+__all__ = [
+    "linalg",
+    "random",
+]
+
+def abs(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Absolute value."""
+def absolute(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Absolute value."""
+def add(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """x1 + x2."""
+def all(
+    data: NumpySymbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    keepdims: builtins.bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Whether all elements are not 0 along axis, all axes by default, as bool."""
+def allclose(
+    a: Any,
+    b: Any,
+    rtol: Any = 1e-05,
+    atol: Any = 1e-08,
+    equal_nan: Any = False,
+) -> NumpySymbol:
+    """Returns True if two arrays are element-wise equal within a tolerance."""
+def alltrue(*args: Any, **kwargs: Any) -> NumpySymbol:
+    """Test whether all array elements along a given axis evaluate to True."""
+def amax(
+    a: NumpySymbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    keepdims: builtins.bool | int = False,
+    initial: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Maximum along axis, all axes by default."""
+def amin(
+    a: NumpySymbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    keepdims: builtins.bool | int = False,
+    initial: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Minimum along axis, all axes by default."""
+def any(
+    data: NumpySymbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    keepdims: builtins.bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Whether any element is not 0 along axis, all axes by default, as bool."""
+def append(arr: Any, values: Any, axis: Any = None) -> NumpySymbol:
+    """Append values to an array along an axis; None flattens both first."""
+def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> NumpySymbol:
+    """Apply a function to 1-D slices along the given axis."""
+def apply_over_axes(func: Any, a: Any, axes: Any) -> NumpySymbol:
+    """Apply a function repeatedly over multiple axes."""
+def arange(
+    start: float,
+    stop: Any = None,
+    step: Any = 1,
+    dtype: Any = None,
+    ctx: Any = None,
+) -> NumpySymbol:
+    """Return evenly spaced values in [start, stop); with one bound only, from 0 up to it."""
+def arccos(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Inverse cosine, in radians."""
+def arccosh(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Inverse hyperbolic cosine."""
+def arcsin(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Inverse sine, in radians."""
+def arcsinh(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Inverse hyperbolic sine."""
+def arctan(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Inverse tangent, in radians."""
+def arctan2(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Angle of the point (x2, x1), in radians."""
+def arctanh(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Inverse hyperbolic tangent."""
+def argmax(a: Any, axis: Any = None, out: Any = None) -> NumpySymbol:
+    """Return the position of the first largest element on an axis, as int64."""
+def argmin(a: Any, axis: Any = None, out: Any = None) -> NumpySymbol:
+    """Return the position of the first smallest element on an axis; arguments of `argmax`."""
+def argpartition(
+    a: Any,
+    kth: Any,
+    axis: Any = -1,
+    kind: Any = "introselect",
+    order: Any = None,
+) -> NumpySymbol:
+    """Perform an indirect partition along the given axis using the"""
+def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> NumpySymbol:
+    """Return the indices that would sort an array, int64; arguments as for `sort`."""
+def argwhere(a: Any) -> NumpySymbol:
+    """Find the indices of array elements that are non-zero, grouped by element."""
+def around(x: Any, decimals: int = 0, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Round to a number of decimals; halves go to the even neighbour."""
+def array(object: Any, dtype: Any = None, ctx: Any = None) -> NumpySymbol:
+    """Create an array from a copy of other values."""
+def array_equal(a1: Any, a2: Any, equal_nan: Any = False) -> NumpySymbol:
+    """True if two arrays have the same shape and elements, False otherwise."""
+def array_equiv(a1: Any, a2: Any) -> NumpySymbol:
+    """Returns True if input arrays are shape consistent and all elements equal."""
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> NumpySymbol:
+    """Split an array along an axis; the parts may differ in size by 1, larger ones first."""
+def atleast_1d(
+    *data: NumpySymbol | Sequence[NumpySymbol],
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Each array with axes of extent 1 put in until it has 1, as NumPy does."""
+def atleast_2d(
+    *data: NumpySymbol | Sequence[NumpySymbol],
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Each array with axes of extent 1 put in until it has 2, as NumPy does."""
+def atleast_3d(
+    *data: NumpySymbol | Sequence[NumpySymbol],
+    num_args: int = ...,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Each array with axes of extent 1 put in until it has 3, as NumPy does."""
+def average(
+    a: Any,
+    axis: Any = None,
+    weights: Any = None,
+    returned: builtins.bool = False,
+    out: Any = None,
+) -> NumpySymbol:
+    """Return the weighted mean over axes."""
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> NumpySymbol:
+    """Count the occurrences of each integer from 0, or sum their weights."""
+def bitwise_and(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Bits that both have."""
+def bitwise_not(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Every bit turned; logical not of bool."""
+def bitwise_or(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Bits that either has."""
+def bitwise_xor(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Bits that one of them has."""
+def blackman(M: int, dtype: Any = ..., ctx: Any = None) -> NumpySymbol:
+    """Return the Blackman window of ``M`` points."""
+def bool(value: Any = False) -> NumpySymbol:
+    """Boolean type (True or False), stored as a byte."""
+def bool_(value: Any = False) -> NumpySymbol:
+    """Boolean type (True or False), stored as a byte."""
+def broadcast_arrays(*args: Any) -> NumpySymbol:
+    """Return the arrays stretched to one shape."""
+def broadcast_to(array: Any, shape: Any) -> NumpySymbol:
+    """Return the array with axes of extent 1 stretched to ``shape``; for a number `np.full`."""
+def cbrt(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Cube root."""
+def ceil(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """The least whole number that is not smaller."""
+def choose(a: Any, choices: Any, out: Any = None, mode: Any = "raise") -> NumpySymbol:
+    """Construct an array from an index array and a list of arrays to choose from."""
+def clip(a: Any, a_min: Any, a_max: Any, out: Any = None) -> NumpySymbol:
+    """Limit values to [a_min, a_max]; None is no limit."""
+def column_stack(tup: Any) -> NumpySymbol:
+    """Stack arrays along axis 1; vectors become columns."""
+def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> NumpySymbol:
+    """Return selected slices of an array along given axis."""
+def concatenate(seq: Any, axis: Any = 0, out: Any = None) -> NumpySymbol:
+    """Concatenate arrays along an axis."""
+def copy(
+    a: NumpySymbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """A copy of a."""
+def copysign(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """x1 with the sign of x2."""
+def corrcoef(
+    x: Any,
+    y: Any = None,
+    rowvar: Any = True,
+    bias: Any = ...,
+    ddof: Any = ...,
+    *,
+    dtype: Any = None,
+) -> NumpySymbol:
+    """Return Pearson product-moment correlation coefficients."""
+def correlate(a: Any, v: Any, mode: Any = "valid") -> NumpySymbol:
+    """Cross-correlation of two 1-dimensional sequences."""
+def cos(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Cosine of radians."""
+def cosh(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Hyperbolic cosine."""
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> NumpySymbol:
+    """Counts the number of non-zero values in the array ``a``."""
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: Any = True,
+    bias: Any = False,
+    ddof: Any = None,
+    fweights: Any = None,
+    aweights: Any = None,
+    *,
+    dtype: Any = None,
+) -> NumpySymbol:
+    """Estimate a covariance matrix, given data and weights."""
+def cumsum(
+    a: NumpySymbol | None = None,
+    axis: int | None = None,
+    dtype: Literal[None, "float16", "float32", "float64", "int32", "int64", "int8"] | DType = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Sums of the elements up to each one along axis, or of all elements in row order."""
+def deg2rad(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Degrees as radians."""
+def degrees(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Radians as degrees."""
+def delete(arr: Any, obj: Any, axis: Any = None) -> NumpySymbol:
+    """Return a copy with subarrays along an axis deleted."""
+def diag(
+    data: NumpySymbol | None = None,
+    k: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Diagonal k of a matrix; of a vector, the matrix with it on diagonal k."""
+def diag_indices_from(arr: Any) -> NumpySymbol:
+    """Return the indices of the main diagonal of an array with equal extents, one for each axis."""
+def diagflat(
+    data: NumpySymbol | None = None,
+    k: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """The matrix with all elements of data, in row order, on diagonal k."""
+def diagonal(
+    data: NumpySymbol | None = None,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Diagonal offset of the matrices along axis1 and axis2, as the last axis."""
+def diff(
+    a: Any,
+    n: int = 1,
+    axis: int = -1,
+    prepend: Any = None,
+    append: Any = None,
+) -> NumpySymbol:
+    """Return the n-th differences of neighbouring elements along an axis."""
+def digitize(x: Any, bins: Any, right: Any = False) -> NumpySymbol:
+    """Return the indices of the bins to which each value in input array belongs."""
+def divide(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """x1 / x2; of whole numbers float32."""
+def divmod(*args: Any, **kwargs: Any) -> NumpySymbol:
+    """Return element-wise quotient and remainder simultaneously."""
+def dot(
+    a: NumpySymbol | None = None,
+    b: NumpySymbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Sum of products over a's last axis and b's last but one, or b's only axis."""
+def dsplit(ary: Any, indices_or_sections: Any) -> NumpySymbol:
+    """Split an array of three or more axes along axis 2."""
+def dstack(arrays: Any) -> NumpySymbol:
+    """Stack arrays along axis 2, which is added if they have fewer axes."""
+def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> NumpySymbol:
+    """Return the differences of neighbouring elements of the flattened array."""
+def einsum(*operands: Any, **kwargs: Any) -> NumpySymbol:
+    """Evaluate Einstein's summation convention: sums of products of arrays."""
+def empty(shape: Any, dtype: Any = ..., order: str = "C", ctx: Any = None) -> NumpySymbol:
+    """Return an array for values to come, which is zeroed; arguments as for `zeros`."""
+def empty_like(
+    prototype: Any,
+    dtype: Any = None,
+    order: str = "C",
+    subok: builtins.bool = False,
+    shape: Any = None,
+) -> NumpySymbol:
+    """Return an array of the same shape as another, for values to come; it is zeroed."""
+def equal(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
+    """Whether x1 == x2."""
+def exp(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """e to the power of x."""
+def expand_dims(a: Any, axis: int) -> NumpySymbol:
+    """Return the array with an axis of extent 1 at ``axis``."""
+def expm1(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """exp(x) - 1, exact for small x."""
+def extract(condition: Any, arr: Any) -> NumpySymbol:
+    """Return the elements of an array that satisfy some condition."""
+def eye(N: int, M: Any = None, k: int = 0, dtype: Any = ..., **kwargs: Any) -> NumpySymbol:
+    """Return a matrix with ones on a diagonal."""
+def fabs(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Absolute value."""
+def finfo(dtype: Any) -> NumpySymbol:
+    """finfo(dtype)"""
+def fix(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """The nearest whole number towards zero."""
+def flatnonzero(a: Any) -> NumpySymbol:
+    """Return indices that are non-zero in the flattened version of a."""
+def flip(m: Any, axis: Any = None, out: Any = None) -> NumpySymbol:
+    """Return the array with the elements on axes, or on all, in reverse order."""
+def fliplr(m: Any) -> NumpySymbol:
+    """Return the array with axis 1 in reverse order."""
+def flipud(m: Any) -> NumpySymbol:
+    """Return the array with axis 0 in reverse order."""
+def float16(value: Any = 0) -> NumpySymbol:
+    """Half-precision floating-point number type."""
+def float32(value: Any = 0) -> NumpySymbol:
+    """Single-precision floating-point number type, compatible with C ``float``."""
+def float64(value: Any = 0) -> NumpySymbol:
+    """Double-precision floating-point number type, compatible with Python :class:`float` and C
+    ``double``."""
+def float_power(*args: Any, **kwargs: Any) -> NumpySymbol:
+    """First array elements raised to powers from second array, element-wise."""
+def floor(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """The greatest whole number that is not larger."""
+def frexp(*args: Any, **kwargs: Any) -> NumpySymbol:
+    """Decompose the elements of x into mantissa and twos exponent."""
+def full(
+    shape: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "C",
+    ctx: Any = None,
+    out: Any = None,
+) -> NumpySymbol:
+    """Return an array filled with one value."""
+def full_like(
+    a: Any,
+    fill_value: float,
+    dtype: Any = None,
+    order: str = "C",
+    ctx: Any = None,
+    out: Any = None,
+) -> NumpySymbol:
+    """Return an array of the same shape as another, filled with one value."""
+def genfromtxt(*args: Any, **kwargs: Any) -> NumpySymbol:
+    """Load data from a text file, with missing values handled as specified."""
+def greater(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
+    """Whether x1 > x2."""
+def greater_equal(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
+    """Whether x1 >= x2."""
+def hamming(M: int, dtype: Any = ..., ctx: Any = None) -> NumpySymbol:
+    """Return the Hamming window of ``M`` points."""
+def hanning(M: int, dtype: Any = ..., ctx: Any = None) -> NumpySymbol:
+    """Return the Hann window of ``M`` points."""
+def heaviside(*args: Any, **kwargs: Any) -> NumpySymbol:
+    """Compute the Heaviside step function."""
+def histogram(
+    a: Any,
+    bins: Any = 10,
+    range: Any = None,
+    normed: Any = None,
+    weights: Any = None,
+    density: Any = None,
+) -> NumpySymbol:
+    """Compute a histogram: the number of elements in each bin, and the bin edges."""
+def histogram2d(
+    x: Any,
+    y: Any,
+    bins: Any = 10,
+    range: Any = None,
+    normed: Any = None,
+    weights: Any = None,
+    density: Any = None,
+) -> NumpySymbol:
+    """Compute the bi-dimensional histogram of two data samples."""
+def histogram_bin_edges(
+    a: Any,
+    bins: Any = 10,
+    range: Any = None,
+    weights: Any = None,
+) -> NumpySymbol:
+    """Function to calculate only the edges of the bins used by the `histogram`"""
+def histogramdd(
+    sample: Any,
+    bins: Any = 10,
+    range: Any = None,
+    normed: Any = None,
+    weights: Any = None,
+    density: Any = None,
+) -> NumpySymbol:
+    """Compute the multidimensional histogram of some data."""
+def hsplit(ary: Any, indices_or_sections: Any) -> NumpySymbol:
+    """Split along axis 1; a vector along axis 0."""
+def hstack(arrays: Any) -> NumpySymbol:
+    """Stack arrays along axis 1; vectors along axis 0."""
+def hypot(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """sqrt(x1 ** 2 + x2 ** 2)."""
+def i0(x: Any) -> NumpySymbol:
+    """Modified Bessel function of the first kind, order 0."""
+def identity(n: int, dtype: Any = None, ctx: Any = None) -> NumpySymbol:
+    """Return the identity matrix of ``n`` rows, float32 by default."""
+def in1d(ar1: Any, ar2: Any, assume_unique: Any = False, invert: Any = False) -> NumpySymbol:
+    """in1d"""
+def indices(dimensions: Any, dtype: Any = ..., ctx: Any = None) -> NumpySymbol:
+    """Return the indices of a grid, (N, *dimensions): for each axis the index of every element."""
+def inner(a: Any, b: Any) -> NumpySymbol:
+    """Return the sum of products over the last axes."""
+def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> NumpySymbol:
+    """Return a copy with values inserted before given indices along an axis."""
+def int32(value: Any = 0) -> NumpySymbol:
+    """Signed integer type, compatible with C ``int``."""
+def int64(value: Any = 0) -> NumpySymbol:
+    """Signed integer type, compatible with C ``long``."""
+def int8(value: Any = 0) -> NumpySymbol:
+    """Signed integer type, compatible with C ``char``."""
+def interp(
+    x: Any,
+    xp: Any,
+    fp: Any,
+    left: Any = None,
+    right: Any = None,
+    period: Any = None,
+) -> NumpySymbol:
+    """One-dimensional linear interpolation for monotonically increasing sample points."""
+def intersect1d(
+    ar1: Any,
+    ar2: Any,
+    assume_unique: Any = False,
+    return_indices: Any = False,
+) -> NumpySymbol:
+    """Find the intersection of two arrays."""
+def invert(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Every bit turned; logical not of bool."""
+def isclose(
+    a: Any,
+    b: Any,
+    rtol: Any = 1e-05,
+    atol: Any = 1e-08,
+    equal_nan: Any = False,
+) -> NumpySymbol:
+    """Returns a boolean array where two arrays are element-wise equal within a"""
+def isfinite(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Whether x is neither infinite nor nan."""
+def isin(
+    element: Any,
+    test_elements: Any,
+    assume_unique: Any = False,
+    invert: Any = False,
+) -> NumpySymbol:
+    """Calculates ``element in test_elements``, broadcasting over `element` only."""
+def isinf(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Whether x is infinite."""
+def isnan(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Whether x is nan."""
+def isneginf(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Whether x is negative infinity."""
+def isposinf(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Whether x is positive infinity."""
+def ix_(*args: Any) -> NumpySymbol:
+    """Construct an open mesh from multiple sequences."""
+def lcm(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Least common multiple of whole numbers."""
+def ldexp(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """x1 * 2 ** x2."""
+def less(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
+    """Whether x1 < x2."""
+def less_equal(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
+    """Whether x1 <= x2."""
+def lexsort(*args: Any, **kwargs: Any) -> NumpySymbol:
+    """Perform an indirect stable sort using a sequence of keys."""
+def linspace(
+    start: float,
+    stop: float,
+    num: int = 50,
+    endpoint: builtins.bool = True,
+    retstep: builtins.bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    ctx: Any = None,
+) -> NumpySymbol:
+    """Return evenly spaced values from start to stop."""
+def log(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Natural logarithm."""
+def log10(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Logarithm to the base 10."""
+def log1p(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """log(1 + x), exact for small x."""
+def log2(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Logarithm to the base 2."""
+def logical_not(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Whether x is zero."""
+def logspace(
+    start: float,
+    stop: float,
+    num: int = 50,
+    endpoint: builtins.bool = True,
+    base: float = 10.0,
+    dtype: Any = None,
+    axis: int = 0,
+    ctx: Any = None,
+) -> NumpySymbol:
+    """Return ``base`` to the power of `linspace`; other arguments as there."""
+def matmul(a: Any, b: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Return the matrix product over the last two axes; the others broadcast."""
+def max(
+    a: NumpySymbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    keepdims: builtins.bool | int = False,
+    initial: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Maximum along axis, all axes by default."""
+def maximum(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """The larger one."""
+def may_share_memory(a: Any, b: Any, max_work: Any = None) -> NumpySymbol:
+    """Return whether two arrays may share memory; see `shares_memory`."""
+def mean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: builtins.bool = False,
+) -> NumpySymbol:
+    """Return the mean over axes, of whole numbers float32; arguments as for `sum`."""
+def meshgrid(*xi: Any, **kwargs: Any) -> NumpySymbol:
+    """Return the coordinates of a grid."""
+def min(
+    a: NumpySymbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    keepdims: builtins.bool | int = False,
+    initial: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Minimum along axis, all axes by default."""
+def min_scalar_type(*args: Any, **kwargs: Any) -> NumpySymbol:
+    """For scalar ``a``, returns the data type with the smallest size"""
+def minimum(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """The smaller one."""
+def mirr(*args: Any, **kwds: Any) -> NumpySymbol:
+    """Refused: NumPy dropped ``mirr``; the package numpy_financial has it."""
+def mod(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Rest of x1 / x2, with the sign of x2."""
+def modf(*args: Any, **kwargs: Any) -> NumpySymbol:
+    """Return the fractional and integral parts of an array, element-wise."""
+def moveaxis(
+    a: NumpySymbol | None = None,
+    source: int | Sequence[int] = ...,
+    destination: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """The axes in source moved to the positions in destination; the others keep order."""
+def msort(a: Any) -> NumpySymbol:
+    """msort"""
+def multiply(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """x1 * x2."""
+def nan_to_num(
+    x: Any,
+    copy: builtins.bool = True,
+    nan: float = 0.0,
+    posinf: Any = None,
+    neginf: Any = None,
+    **kwargs: Any,
+) -> NumpySymbol:
+    """Replace NaN and infinities by numbers."""
+def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = ...) -> NumpySymbol:
+    """Return the indices of the maximum values in the specified axis ignoring"""
+def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = ...) -> NumpySymbol:
+    """Return the indices of the minimum values in the specified axis ignoring"""
+def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> NumpySymbol:
+    """Return the cumulative product of array elements over a given axis treating Not a"""
+def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> NumpySymbol:
+    """Return the cumulative sum of array elements over a given axis treating Not a"""
+def nanmax(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    keepdims: Any = ...,
+    initial: Any = ...,
+    where: Any = ...,
+) -> NumpySymbol:
+    """Return the maximum of an array or maximum along an axis, ignoring any"""
+def nanmedian(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: Any = False,
+    keepdims: Any = ...,
+) -> NumpySymbol:
+    """Compute the median along the specified axis, while ignoring NaNs."""
+def nanmin(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    keepdims: Any = ...,
+    initial: Any = ...,
+    where: Any = ...,
+) -> NumpySymbol:
+    """Return minimum of an array or minimum along an axis, ignoring any NaNs."""
+def nanpercentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: Any = False,
+    method: Any = "linear",
+    keepdims: Any = ...,
+    *,
+    interpolation: Any = None,
+) -> NumpySymbol:
+    """Compute the qth percentile of the data along the specified axis,"""
+def nanprod(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: Any = ...,
+    initial: Any = ...,
+    where: Any = ...,
+) -> NumpySymbol:
+    """Return the product of array elements over a given axis treating Not a"""
+def nanquantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: Any = False,
+    method: Any = "linear",
+    keepdims: Any = ...,
+    *,
+    interpolation: Any = None,
+) -> NumpySymbol:
+    """Compute the qth quantile of the data along the specified axis,"""
+def ndarray(
+    data: Any,
+    spec: Any = None,
+    device: Any = None,
+    var: Any = None,
+    link: Any = None,
+) -> NumpySymbol:
+    """A multi-dimensional array on a device, with NumPy's semantics."""
+def ndim(a: Any) -> NumpySymbol:
+    """Return the number of dimensions of an array."""
+def negative(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """x with the other sign."""
+def nonzero(a: Any) -> NumpySymbol:
+    """Return the indices of the elements that are not zero, int64, one array for each axis."""
+def not_equal(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
+    """Whether x1 != x2."""
+def npv(*args: Any, **kwds: Any) -> NumpySymbol:
+    """Refused: NumPy dropped ``npv``; the package numpy_financial has it."""
+def ones(shape: Any, dtype: Any = ..., order: str = "C", ctx: Any = None) -> NumpySymbol:
+    """Return an array of ones; arguments as for `zeros`."""
+def ones_like(
+    a: Any,
+    dtype: Any = None,
+    order: str = "C",
+    ctx: Any = None,
+    out: Any = None,
+) -> NumpySymbol:
+    """Return ones of the same shape as an array; arguments as for `full_like`."""
+def outer(a: Any, b: Any) -> NumpySymbol:
+    """Return the products of all elements of ``a`` with all of ``b``: a matrix."""
+def packbits(*args: Any, **kwargs: Any) -> NumpySymbol:
+    """Packs the elements of a binary-valued array into bits in a uint8 array."""
+def pad(x: Any, pad_width: Any = None, mode: str = "constant", **kwargs: Any) -> NumpySymbol:
+    """Return the array with a rim around it."""
+def partition(
+    a: Any,
+    kth: Any,
+    axis: Any = -1,
+    kind: Any = "introselect",
+    order: Any = None,
+) -> NumpySymbol:
+    """Return a partitioned copy of an array."""
+def percentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: Any = None,
+    interpolation: str = "linear",
+    keepdims: builtins.bool = False,
+) -> NumpySymbol:
+    """Return what ``q`` percent of the elements over axes lie below."""
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> NumpySymbol:
+    """Evaluate a piecewise-defined function."""
+def poly(seq_of_zeros: Any) -> NumpySymbol:
+    """Find the coefficients of a polynomial with the given sequence of roots."""
+def polyadd(a1: Any, a2: Any) -> NumpySymbol:
+    """Find the sum of two polynomials."""
+def polydiv(u: Any, v: Any) -> NumpySymbol:
+    """Returns the quotient and remainder of polynomial division."""
+def polyfit(
+    x: Any,
+    y: Any,
+    deg: Any,
+    rcond: Any = None,
+    full: Any = False,
+    w: Any = None,
+    cov: Any = False,
+) -> NumpySymbol:
+    """Least squares polynomial fit."""
+def polyint(p: Any, m: Any = 1, k: Any = None) -> NumpySymbol:
+    """Return an antiderivative (indefinite integral) of a polynomial."""
+def polymul(a1: Any, a2: Any) -> NumpySymbol:
+    """Find the product of two polynomials."""
+def polysub(a1: Any, a2: Any) -> NumpySymbol:
+    """Difference (subtraction) of two polynomials."""
+def polyval(p: Any, x: Any) -> NumpySymbol:
+    """Return the values at ``x`` of the polynomial with coefficients ``p``, the highest first."""
+def positive(*args: Any, **kwargs: Any) -> NumpySymbol:
+    """Numerical positive, element-wise."""
+def power(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """x1 to the power of x2."""
+def ppmt(*args: Any, **kwds: Any) -> NumpySymbol:
+    """Refused: NumPy dropped ``ppmt``; the package numpy_financial has it."""
+def prod(
+    a: NumpySymbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    dtype: Literal[None, "bool", "float16", "float32", "float64", "int32", "int64", "int8"] | DType = None,
+    keepdims: builtins.bool | int = False,
+    initial: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Product along axis, all axes by default, in dtype."""
+def product(
+    a: NumpySymbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    dtype: Literal[None, "bool", "float16", "float32", "float64", "int32", "int64", "int8"] | DType = None,
+    keepdims: builtins.bool | int = False,
+    initial: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Product along axis, all axes by default, in dtype."""
+def promote_types(*args: Any, **kwargs: Any) -> NumpySymbol:
+    """Returns the data type with the smallest size and smallest scalar"""
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = ...) -> NumpySymbol:
+    """Range of values (maximum - minimum) along an axis."""
+def pv(*args: Any, **kwds: Any) -> NumpySymbol:
+    """Refused: NumPy dropped ``pv``; the package numpy_financial has it."""
+def quantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: Any = None,
+    interpolation: str = "linear",
+    keepdims: builtins.bool = False,
+) -> NumpySymbol:
+    """Return what the part ``q``, in [0, 1], of the elements lies below; see `percentile`."""
+def rad2deg(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Radians as degrees."""
+def radians(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Degrees as radians."""
+def rate(*args: Any, **kwds: Any) -> NumpySymbol:
+    """Refused: NumPy dropped ``rate``; the package numpy_financial has it."""
+def ravel(x: Any, order: str = "C") -> NumpySymbol:
+    """Return the elements on one axis, as a copy."""
+def real(val: Any) -> NumpySymbol:
+    """Return the real part of the complex argument."""
+def reciprocal(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """1 / x."""
+def remainder(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Rest of x1 / x2, with the sign of x2."""
+def repeat(
+    data: NumpySymbol | None = None,
+    repeats: int = ...,
+    axis: int | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Every element repeats times along axis; without axis, of the array as one row."""
+def reshape(
+    a: NumpySymbol | None = None,
+    newshape: int | Sequence[int] = ...,
+    order: str = "C",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """The same elements in the same order in another shape; one extent may be -1."""
+def resize(a: Any, new_shape: Any) -> NumpySymbol:
+    """Return an array of a new shape that the elements fill, again and again from the first."""
+def result_type(*args: Any, **kwargs: Any) -> NumpySymbol:
+    """Returns the type that results from applying the NumPy"""
+def rint(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """The nearest whole number, the even one of two."""
+def roll(
+    data: NumpySymbol | None = None,
+    shift: int | Sequence[int] | None = None,
+    axis: int | Sequence[int] | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elements moved shift places along axis, those past the end to the beginning."""
+def rollaxis(a: Any, axis: Any, start: Any = 0) -> NumpySymbol:
+    """Roll the specified axis backwards, until it lies in a given position."""
+def roots(p: Any) -> NumpySymbol:
+    """Return the roots of a polynomial with coefficients given in p."""
+def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> NumpySymbol:
+    """Rotate an array by ``k`` times 90 degrees, from the first of two axes towards the second."""
+def round(x: Any, decimals: int = 0, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Round to a number of decimals: `around`."""
+def round_(x: Any, decimals: int = 0, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Round to a number of decimals: `around`."""
+def row_stack(arrays: Any) -> NumpySymbol:
+    """Stack arrays along axis 0: `vstack`."""
+def searchsorted(a: Any, v: Any, side: Any = "left", sorter: Any = None) -> NumpySymbol:
+    """Find indices where elements should be inserted to maintain order."""
+def select(condlist: Any, choicelist: Any, default: Any = 0) -> NumpySymbol:
+    """Return an array drawn from elements in choicelist, depending on conditions."""
+def set_printoptions(precision: Any = None, threshold: Any = None, **kwarg: Any) -> NumpySymbol:
+    """Set how arrays are printed: NumPy's options, which apply to its arrays, too."""
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> NumpySymbol:
+    """Find the set difference of two arrays."""
+def setxor1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> NumpySymbol:
+    """Find the set exclusive-or of two arrays."""
+def shape(a: Any) -> NumpySymbol:
+    """Return the extents of an array."""
+def shares_memory(a: Any, b: Any, max_work: Any = None) -> NumpySymbol:
+    """Return whether two arrays share memory."""
+def sign(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """-1, 0 or 1."""
+def signbit(*args: Any, **kwargs: Any) -> NumpySymbol:
+    """Returns element-wise True where signbit is set (less than zero)."""
+def sin(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Sine of radians."""
+def sinh(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Hyperbolic sine."""
+def size(a: Any, axis: Any = None) -> NumpySymbol:
+    """Return the number of elements along a given axis."""
+def sometrue(
+    data: NumpySymbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    keepdims: builtins.bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Whether any element is not 0 along axis, all axes by default, as bool."""
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> NumpySymbol:
+    """Sort the elements along an axis in ascending order; return a copy."""
+def spacing(*args: Any, **kwargs: Any) -> NumpySymbol:
+    """Return the distance between x and the nearest adjacent number."""
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> NumpySymbol:
+    """Split an array along an axis."""
+def sqrt(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Square root."""
+def square(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """x * x."""
+def squeeze(
+    a: NumpySymbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Drop the axes of extent 1, or those of them that axis names."""
+def stack(arrays: Any, axis: int = 0, out: Any = None) -> NumpySymbol:
+    """Stack arrays of equal shape along a new axis."""
+def std(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: int = 0,
+    keepdims: builtins.bool = False,
+) -> NumpySymbol:
+    """Return the standard deviation over axes; arguments as for `var`."""
+def subtract(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """x1 - x2."""
+def sum(
+    a: NumpySymbol | None = None,
+    axis: int | Sequence[int] | None = None,
+    dtype: Literal[None, "bool", "float16", "float32", "float64", "int32", "int64", "int8"] | DType = None,
+    keepdims: builtins.bool | int = False,
+    initial: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Sum along axis, all axes by default, in dtype."""
+def swapaxes(a: Any, axis1: int, axis2: int) -> NumpySymbol:
+    """Return the array with two axes exchanged."""
+def take(
+    a: Any,
+    indices: Any,
+    axis: Any = None,
+    mode: str = "raise",
+    out: Any = None,
+) -> NumpySymbol:
+    """Return elements at given indices along an axis."""
+def take_along_axis(arr: Any, indices: Any, axis: Any) -> NumpySymbol:
+    """Take values from the input array by matching 1d index and data slices."""
+def tan(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Tangent of radians."""
+def tanh(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """Hyperbolic tangent."""
+def tensordot(a: Any, b: Any, axes: Any = 2) -> NumpySymbol:
+    """Return the sums of products over some axes."""
+def tile(A: Any, reps: Any) -> NumpySymbol:
+    """Return the array repeated as a whole, ``reps`` times on each axis."""
+def trace(
+    data: NumpySymbol | None = None,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Sum of the diagonal at offset, over the axes axis1 and axis2."""
+def transpose(
+    a: NumpySymbol | None = None,
+    axes: int | Sequence[int] | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """The axes in another order: opposite without axes."""
+def trapz(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> NumpySymbol:
+    """Integrate along the given axis using the composite trapezoidal rule."""
+def tril(m: Any, k: int = 0) -> NumpySymbol:
+    """Return a matrix with zeros above diagonal ``k``."""
+def tril_indices_from(arr: Any, k: Any = 0) -> NumpySymbol:
+    """Return the indices for the lower-triangle of arr."""
+def trim_zeros(filt: Any, trim: Any = "fb") -> NumpySymbol:
+    """Remove values along a dimension which are zero along all other."""
+def triu_indices_from(arr: Any, k: Any = 0) -> NumpySymbol:
+    """Return the indices for the upper-triangle of arr."""
+def true_divide(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
+    """x1 / x2; of whole numbers float32."""
+def trunc(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
+    """The nearest whole number towards zero."""
+def uint8(value: Any = 0) -> NumpySymbol:
+    """Unsigned integer type, compatible with C ``unsigned char``."""
+def union1d(ar1: Any, ar2: Any) -> NumpySymbol:
+    """Find the union of two arrays."""
+def unique(
+    ar: Any,
+    return_index: builtins.bool = False,
+    return_inverse: builtins.bool = False,
+    return_counts: builtins.bool = False,
+    axis: Any = None,
+) -> NumpySymbol:
+    """Return the distinct elements in ascending order."""
+def unpackbits(*args: Any, **kwargs: Any) -> NumpySymbol:
+    """Unpacks elements of a uint8 array into a binary-valued output array."""
+def unravel_index(indices: Any, shape: Any, order: str = "C") -> NumpySymbol:
+    """Convert flat indices to a tuple of indices along each axis."""
+def unwrap(
+    p: Any,
+    discont: Any = None,
+    axis: Any = -1,
+    *,
+    period: Any = 6.283185307179586,
+) -> NumpySymbol:
+    """Unwrap by taking the complement of large deltas with respect to the period."""
+def vander(x: Any, N: Any = None, increasing: Any = False) -> NumpySymbol:
+    """Generate a Vandermonde matrix."""
+def var(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: int = 0,
+    keepdims: builtins.bool = False,
+) -> NumpySymbol:
+    """Return the variance over axes."""
+def vdot(a: Any, b: Any) -> NumpySymbol:
+    """Return the sum of products of all elements."""
+def vsplit(ary: Any, indices_or_sections: Any) -> NumpySymbol:
+    """Split an array of two or more axes along axis 0."""
+def vstack(arrays: Any, out: Any = None) -> NumpySymbol:
+    """Stack arrays along axis 0; vectors become rows."""
+def where(condition: Any, x: Any = None, y: Any = None) -> NumpySymbol:
+    """Return elements of ``x`` where a condition is true, and of ``y`` elsewhere."""
+def zeros(shape: Any, dtype: Any = None, order: str = "C", ctx: Any = None) -> NumpySymbol:
+    """Return an array of zeros."""
+def zeros_like(
+    a: Any,
+    dtype: Any = None,
+    order: str = "C",
+    ctx: Any = None,
+    out: Any = None,
+) -> NumpySymbol:
+    """Return zeros of the same shape as an array; arguments as for `full_like`."""

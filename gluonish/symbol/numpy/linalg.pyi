@@ -1,0 +1,49 @@
+# Written by `python -m tests.stubs`, and held to the registry by tests/test_stubs.py.
+
+from gluonish.numpy import linalg as linalg
+from gluonish.numpy.views import module_view as module_view
+from gluonish.symbol.numpy_symbol import NumpySymbol
+from gluonish.symbol.numpy_symbol import symbolic as symbolic
+from typing import Any
+
+
+def cholesky(a: Any) -> NumpySymbol:
+    """Return the lower triangular L of ``a = L L^T``, for (..., N, N) positive definite."""
+def cond(x: Any, p: Any = None) -> NumpySymbol:
+    """Compute the condition number of a matrix."""
+def det(a: Any) -> NumpySymbol:
+    """Return the determinants of matrices (..., N, N), of shape (...)."""
+def eig(a: Any) -> NumpySymbol:
+    """Return eigenvalues (..., N) and, as columns, eigenvectors (..., N, N); all must be real."""
+def eigh(a: Any, UPLO: str = "L") -> NumpySymbol:
+    """Return eigenvalues, ascending, and eigenvectors of symmetric matrices (..., N, N)."""
+def eigvals(a: Any) -> NumpySymbol:
+    """Return the eigenvalues of (..., N, N), which must be real: (..., N)."""
+def eigvalsh(a: Any, UPLO: str = "L") -> NumpySymbol:
+    """Return the eigenvalues of symmetric matrices; arguments of `eigh`."""
+def inv(a: Any) -> NumpySymbol:
+    """Return the inverses of square matrices (..., N, N)."""
+def lstsq(a: Any, b: Any, rcond: Any = "warn") -> NumpySymbol:
+    """Return the least-squares solution to a linear matrix equation."""
+def matrix_power(a: Any, n: Any) -> NumpySymbol:
+    """Raise a square matrix to the (integer) power `n`."""
+def matrix_rank(A: Any, tol: Any = None, hermitian: Any = False) -> NumpySymbol:
+    """Return matrix rank of array using SVD method"""
+def multi_dot(arrays: Any, *, out: Any = None) -> NumpySymbol:
+    """Compute the dot product of two or more arrays in a single function call,"""
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> NumpySymbol:
+    """Return norms of vectors or matrices."""
+def pinv(a: Any, rcond: Any = 1e-15, hermitian: bool = False) -> NumpySymbol:
+    """Return the pseudo-inverses of (..., M, N): (..., N, M)."""
+def qr(a: Any, mode: Any = "reduced") -> NumpySymbol:
+    """Compute the qr factorization of a matrix."""
+def slogdet(a: Any) -> NumpySymbol:
+    """Return sign and logarithm of the absolute value of the determinants of (..., N, N)."""
+def solve(a: Any, b: Any) -> NumpySymbol:
+    """Return x with ``a x = b``, for ``a`` (..., N, N) and ``b`` (..., N) or (..., N, K)."""
+def svd(a: Any) -> NumpySymbol:
+    """Return UT (..., M, M), L (..., M) and V (..., M, N) with ``a = UT diag(L) V``, M <= N."""
+def tensorinv(a: Any, ind: int = 2) -> NumpySymbol:
+    """Return the inverse with respect to `tensordot` over the first ``ind`` axes."""
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> NumpySymbol:
+    """Return x with ``tensordot(a, x, x.ndim) = b``; ``axes`` of ``a`` are moved to its end."""

@@ -1,0 +1,504 @@
+# Written by `python -m tests.stubs`, and held to the registry by tests/test_stubs.py.
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from gluonish.core.dtype import DType
+from gluonish.symbol.numpy_extension import image as image
+from gluonish.symbol.numpy_extension import random as random
+from gluonish.symbol.numpy_symbol import NumpySymbol
+from typing import Literal
+
+__all__ = [
+    "image",
+    "random",
+]
+
+def activation(
+    data: NumpySymbol | None = None,
+    act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] | str = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise relu, sigmoid, softrelu log(1 + e^data), softsign data / (1 + |data|), or
+    tanh."""
+def arange_like(
+    data: NumpySymbol | None = None,
+    start: float = 0.0,
+    step: float = 1.0,
+    repeat: int = 1,
+    ctx: str = "",
+    axis: int | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Values from start in steps of step, each repeat times, in the dtype of data."""
+def batch_dot(
+    lhs: NumpySymbol | None = None,
+    rhs: NumpySymbol | None = None,
+    transpose_a: bool | int = False,
+    transpose_b: bool | int = False,
+    forward_stype: Literal[None, "csr", "default", "row_sparse"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Product of matrices in the last two axes, for every index of the axes before."""
+def batch_flatten(
+    data: NumpySymbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Join all axes behind the first: (N, ...) becomes (N, features)."""
+def batch_norm(
+    data: NumpySymbol | None = None,
+    gamma: NumpySymbol | None = None,
+    beta: NumpySymbol | None = None,
+    moving_mean: NumpySymbol | None = None,
+    moving_var: NumpySymbol | None = None,
+    eps: float = 0.001,
+    momentum: float = 0.9,
+    fix_gamma: bool | int = True,
+    use_global_stats: bool | int = False,
+    output_mean_var: bool | int = False,
+    axis: int = 1,
+    cudnn_off: bool | int = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics of each index of
+    axis."""
+def cast(
+    data: NumpySymbol | None = None,
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """The values of data in another dtype; floats to integers are cut toward zero and wrap."""
+def constraint_check(
+    input: NumpySymbol | None = None,
+    msg: str = "Constraint violated.",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """True if all elements are; else an error that says msg, when the result is waited for."""
+def convolution(
+    data: NumpySymbol | None = None,
+    weight: NumpySymbol | None = None,
+    bias: NumpySymbol | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
+    cudnn_off: bool | int = False,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Slide num_filter filters over the spatial axes, and add the bias."""
+def deconvolution(
+    data: NumpySymbol | None = None,
+    weight: NumpySymbol | None = None,
+    bias: NumpySymbol | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    adj: int | Sequence[int] = (),
+    target_shape: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    workspace: int = 512,
+    no_bias: bool | int = True,
+    cudnn_tune: Literal[None, "fastest", "limited_workspace", "off"] | str = None,
+    cudnn_off: bool | int = False,
+    layout: Literal[None, "NCW", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Put num_filter filters, scaled by the data, at every position, and add the bias."""
+def digamma(
+    data: NumpySymbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise derivative of log gamma."""
+def dropout(
+    data: NumpySymbol | None = None,
+    p: float = 0.5,
+    mode: Literal["always", "training"] | str = "training",
+    axes: int | Sequence[int] = (),
+    cudnn_off: bool | int | None = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Zero each element with probability p and multiply the others by 1 / (1 - p)."""
+def embedding(
+    data: NumpySymbol | None = None,
+    weight: NumpySymbol | None = None,
+    input_dim: int = ...,
+    output_dim: int = ...,
+    dtype: DType = ...,
+    sparse_grad: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Rows of weight by the indices in data."""
+def erf(
+    data: NumpySymbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise error function."""
+def erfinv(
+    data: NumpySymbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise inverse of the error function."""
+def fully_connected(
+    data: NumpySymbol | None = None,
+    weight: NumpySymbol | None = None,
+    bias: NumpySymbol | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """data times the transposed weight, plus bias."""
+def gamma(
+    data: NumpySymbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise gamma function."""
+def gammaln(
+    data: NumpySymbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise logarithm of the gamma function's absolute value."""
+def gather_nd(
+    data: NumpySymbol | None = None,
+    indices: NumpySymbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elements of data at points: column j of indices (M, ...) holds M coordinates."""
+def layer_norm(
+    data: NumpySymbol | None = None,
+    gamma: NumpySymbol | None = None,
+    beta: NumpySymbol | None = None,
+    axis: int = -1,
+    eps: float = 1e-05,
+    output_mean_var: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics along axis."""
+def leaky_relu(
+    data: NumpySymbol | None = None,
+    gamma: NumpySymbol | None = None,
+    act_type: Literal["elu", "gelu", "leaky", "prelu", "rrelu", "selu"] | str = "leaky",
+    slope: float = 0.25,
+    lower_bound: float = 0.125,
+    upper_bound: float = 0.334,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """data where it is positive, and what act_type says where it is negative."""
+def log_softmax(
+    data: NumpySymbol | None = None,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: DType | None = None,
+    use_length: bool | int | None = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Logarithm of softmax along axis, of data / temperature."""
+def multibox_detection(
+    cls_prob: NumpySymbol | None = None,
+    loc_pred: NumpySymbol | None = None,
+    anchor: NumpySymbol | None = None,
+    clip: bool | int = True,
+    threshold: float = 0.01,
+    background_id: int = 0,
+    nms_threshold: float = 0.5,
+    force_suppress: bool | int = False,
+    variances: float | Sequence[float] = (0.1, 0.1, 0.2, 0.2),
+    nms_topk: int = -1,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """What a detector sees: rows (class, score, x1, y1, x2, y2), the best first."""
+def multibox_prior(
+    data: NumpySymbol | None = None,
+    sizes: float | Sequence[float] = (1.0,),
+    ratios: float | Sequence[float] = (1.0,),
+    clip: bool | int = False,
+    steps: float | Sequence[float] = (-1.0, -1.0),
+    offsets: float | Sequence[float] = (0.5, 0.5),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Anchor boxes around every pixel of data (N, C, H, W): (1, boxes, 4), by corners."""
+def multibox_target(
+    anchor: NumpySymbol | None = None,
+    label: NumpySymbol | None = None,
+    cls_pred: NumpySymbol | None = None,
+    overlap_threshold: float = 0.5,
+    ignore_label: float = -1.0,
+    negative_mining_ratio: float = -1.0,
+    negative_mining_thresh: float = 0.5,
+    minimum_negative_samples: int = 0,
+    variances: float | Sequence[float] = (0.1, 0.1, 0.2, 0.2),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """What anchors should predict: offsets to boxes, a mask of those that have one, classes."""
+def nonzero(
+    x: NumpySymbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Coordinates of the elements that are not 0, a row for each, as int64."""
+def one_hot(
+    indices: NumpySymbol | None = None,
+    depth: int = ...,
+    on_value: float = 1.0,
+    off_value: float = 0.0,
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Rows of depth values: on_value at the position that indices holds, off_value else."""
+def pick(
+    data: NumpySymbol | None = None,
+    index: NumpySymbol | None = None,
+    axis: int | None = -1,
+    keepdims: bool | int = False,
+    mode: Literal["clip", "wrap"] | str = "clip",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """One element of every row along axis, at the positions in index."""
+def pooling(
+    data: NumpySymbol | None = None,
+    kernel: int | Sequence[int] = (),
+    pool_type: Literal["max", "avg", "sum", "lp"] | str = "max",
+    global_pool: bool | int = False,
+    cudnn_off: bool | int = False,
+    pooling_convention: Literal["full", "valid", "same"] | str = "valid",
+    stride: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    p_value: int | None = None,
+    count_include_pad: bool | int | None = None,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Reduce windows of the spatial axes to their maximum, mean, sum or p-norm."""
+def relu(
+    data: NumpySymbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise maximum of data and 0."""
+def reshape(
+    a: NumpySymbol | None = None,
+    newshape: int | Sequence[int] = ...,
+    reverse: bool | int = False,
+    order: str = "C",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """The same elements in the same order in another shape."""
+def reshape_like(
+    lhs: NumpySymbol | None = None,
+    rhs: NumpySymbol | None = None,
+    lhs_begin: int | None = None,
+    lhs_end: int | None = None,
+    rhs_begin: int | None = None,
+    rhs_end: int | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """lhs in the shape of rhs."""
+def rnn(
+    data: NumpySymbol | None = None,
+    parameters: NumpySymbol | None = None,
+    state: NumpySymbol | None = None,
+    state_cell: NumpySymbol | None = None,
+    sequence_length: NumpySymbol | None = None,
+    state_size: int = ...,
+    num_layers: int = ...,
+    bidirectional: bool | int = False,
+    mode: Literal["gru", "lstm", "rnn_relu", "rnn_tanh"] | str = ...,
+    p: float = 0.0,
+    state_outputs: bool | int = False,
+    projection_size: int | None = None,
+    lstm_state_clip_min: float | None = None,
+    lstm_state_clip_max: float | None = None,
+    lstm_state_clip_nan: bool | int = False,
+    use_sequence_length: bool | int = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Layers of recurrent cells over whole sequences."""
+def roi_pooling(
+    data: NumpySymbol | None = None,
+    rois: NumpySymbol | None = None,
+    pooled_size: int | Sequence[int] = ...,
+    spatial_scale: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Regions of images as pooled_size grids of maxima."""
+def sequence_mask(
+    data: NumpySymbol | None = None,
+    sequence_length: NumpySymbol | None = None,
+    use_sequence_length: bool | int = False,
+    value: float = 0.0,
+    axis: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """data with everything behind the end of each sequence set to value."""
+def shape_array(
+    data: NumpySymbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """The shape of data, as int64 of shape (axes,)."""
+def sigmoid(
+    data: NumpySymbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Elementwise 1 / (1 + exp(-data))."""
+def slice(
+    data: NumpySymbol | None = None,
+    begin: int | Sequence[int | None] = ...,
+    end: int | Sequence[int | None] = ...,
+    step: int | Sequence[int | None] = (),
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """The region from begin up to end in steps of step, as Python slices it."""
+def smooth_l1(
+    data: NumpySymbol | None = None,
+    scalar: float = 1.0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """(scalar * data) squared / 2 where abs(data) < 1 / scalar squared, else abs(data) - 0.5 /
+    scalar squared."""
+def softmax(
+    data: NumpySymbol | None = None,
+    length: NumpySymbol | None = None,
+    axis: int = -1,
+    temperature: float | None = None,
+    dtype: DType | None = None,
+    use_length: bool | int | None = False,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """e^x / sum of e^x along axis, of data / temperature."""
+def topk(
+    data: NumpySymbol | None = None,
+    axis: int | None = -1,
+    k: int = 1,
+    ret_typ: Literal["both", "indices", "mask", "value"] | str = "indices",
+    is_ascend: bool | int = False,
+    dtype: DType = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """The k largest elements along axis in descending order, or smallest in ascending order."""

@@ -1,0 +1,36 @@
+# Written by `python -m tests.stubs`, and held to the registry by tests/test_stubs.py.
+
+from gluonish.numpy.views import module_view as module_view
+from gluonish.numpy_extension import random as random
+from gluonish.symbol.numpy_symbol import NumpySymbol
+from gluonish.symbol.numpy_symbol import symbolic as symbolic
+from typing import Any
+
+
+def bernoulli(
+    prob: Any = None,
+    logit: Any = None,
+    size: Any = None,
+    dtype: Any = None,
+    ctx: Any = None,
+    out: Any = None,
+) -> NumpySymbol:
+    """Draw samples from a Bernoulli distribution: ones and zeros."""
+def normal_n(
+    loc: Any = 0.0,
+    scale: Any = 1.0,
+    batch_shape: Any = None,
+    dtype: Any = None,
+    ctx: Any = None,
+) -> NumpySymbol:
+    """Return normal numbers, ``batch_shape`` many for each element."""
+def seed(seed: int, ctx: Any = "all") -> NumpySymbol:
+    """Restart random numbers."""
+def uniform_n(
+    low: Any = 0.0,
+    high: Any = 1.0,
+    batch_shape: Any = None,
+    dtype: Any = None,
+    ctx: Any = None,
+) -> NumpySymbol:
+    """Return numbers spread evenly over [low, high), ``batch_shape`` many for each element."""
