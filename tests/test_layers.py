@@ -77,7 +77,28 @@ LAZY = {
     "tensorboardX",
     "tqdm",
 }
-MAX_LINES = 600
+MAX_LINES = 400
+# Longer ones, each with its limit, that would read worse in parts.
+LONGER = {
+    "gluonish_engine.scheduler": 530,  # one algorithm: what runs when
+    "gluonish_engine.threaded": 510,  # one class: the workers and what they share
+    "gluonish_engine.base": 420,  # one class: what every engine does
+    "gluonish.ops.registry": 530,  # Operator, a quarter of it documentation, and the table of all
+    "gluonish.block.block": 410,  # one class that users subclass
+    "gluonish.block.hybrid_block": 450,  # one class that users subclass
+    "gluonish.block.hybrid_graph": 490,  # one class: what a hybridized call keeps and runs
+    "gluonish.trainer.trainer": 450,  # one class that users call
+    "gluonish.kvstore.kvstore": 430,  # one class that users call
+    "gluonish.symbol.executor": 480,  # one class that users call
+    "gluonish.ndarray.eager": 450,  # the eager call: the hot path on one page
+    "gluonish.numpy": 440,  # a list of names
+    "gluonish.kernels.numba.expressions": 420,  # one table: each operator's expression
+    "gluonish.ops.updates.rules": 410,  # one table: each optimizer's step
+    "gluonish.ops.vision.deformable_convolution": 410,  # one operator in two forms
+    "gluonish.module.bucketing_module": 410,  # one class that users call
+    "gluonish.module.feed_forward": 410,  # one class that users call
+    "gluonish.image.iteration.image_iter": 410,  # one class that users subclass
+}
 ENVIRONMENT = {"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"}
 
 FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -270,7 +291,9 @@ def test_every_folder_of_modules_is_a_package() -> None:
 
 def test_no_module_is_too_long() -> None:
     lengths = {name: len(path.read_text("utf-8").splitlines()) for name, path in sources()}
-    assert not {name: lines for name, lines in lengths.items() if lines > MAX_LINES}
+    limits = {name: LONGER.get(name, MAX_LINES) for name in lengths}
+    assert not {name: lines for name, lines in lengths.items() if lines > limits[name]}
+    assert not {name for name in LONGER if lengths[name] <= MAX_LINES}, "an exception no longer"
 
 
 def test_both_packages_are_read() -> None:

@@ -11,9 +11,9 @@ from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops import binary
 from gluonish.ops.arithmetic import as_whole, combine
-from gluonish.ops.binary import Row
 from gluonish.ops.registry import apply, find_operator
 from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.binary_row import Row
 
 __all__ = [
     "add",

@@ -10,7 +10,7 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import RECORDING
 from gluonish.ops import binary
 from gluonish.ops.arithmetic import scalar_attrs
-from gluonish.ops.binary import Row
+from gluonish.ops.support.binary_row import Row
 
 __all__ = ["INPLACE_METHODS"]
 

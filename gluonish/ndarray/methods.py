@@ -25,7 +25,8 @@ from gluonish.ndarray.printing import array_repr
 from gluonish.ndarray.serialization import array_from_state, array_state
 from gluonish.ops.fluent import Fluent, reshape_arguments
 from gluonish.ops.registry import find_operator
-from gluonish.ops.reshape import RESHAPE, resolve_shape
+from gluonish.ops.reshape import RESHAPE
+from gluonish.ops.support.shape_codes import resolve_shape
 
 __all__ = ["attach"]
 

@@ -13,8 +13,8 @@ from gluonish.core.dtype import BFLOAT16
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.schema import as_number
 from gluonish.ops import binary
-from gluonish.ops.binary import Row
 from gluonish.ops.registry import Attrs, Operator, apply
+from gluonish.ops.support.binary_row import Row
 from gluonish.ops.unary import ABS, NEGATIVE
 
 __all__ = ["Arithmetic", "as_whole", "combine", "scalar_attrs"]

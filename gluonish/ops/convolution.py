@@ -19,6 +19,15 @@ from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.support import exact_sum
 from gluonish.ops.support.broadcasting import check_parameter_dtypes
+from gluonish.ops.support.convolution_shapes import (
+    LAYOUTS,
+    channels_first_shape,
+    check_data,
+    check_rank,
+    convolution_geometry,
+    out_shape,
+    weight_shape,
+)
 from gluonish.ops.support.extents import limited
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.remembered import remembered
@@ -29,10 +38,8 @@ from gluonish.ops.support.windows import (
     channels_last,
     check_windows,
     is_channels_last,
-    normalize_geometry,
     sample_chunks,
     sliding_windows,
-    window_count,
 )
 from gluonish.ops.support.work import by_data, by_shape, by_weight
 
@@ -41,10 +48,8 @@ __all__ = [
     "CONVOLUTION_BACKWARD_DATA",
     "CONVOLUTION_BACKWARD_WEIGHT",
     "CONVOLUTION_BACKWARD_WEIGHT_BIAS",
-    "convolution_geometry",
 ]
 
-_LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
 _ATTRIBUTES = {
     "kernel": shape(),
@@ -57,7 +62,7 @@ _ATTRIBUTES = {
     "no_bias": boolean(False),
     "cudnn_tune": choice("off", "limited_workspace", "fastest", None, default=None),
     "cudnn_off": boolean(False),
-    "layout": choice(None, *(name for pair in _LAYOUTS.values() for name in pair), default=None),
+    "layout": choice(None, *(name for pair in LAYOUTS.values() for name in pair), default=None),
 }
 
 
@@ -65,78 +70,11 @@ def _active_inputs(attrs: Attrs) -> tuple[str, ...]:
     return ("data", "weight") if attrs["no_bias"] else ("data", "weight", "bias")
 
 
-def convolution_geometry(
-    *,
-    kernel: Shape,
-    stride: Shape = (),
-    dilate: Shape = (),
-    pad: Shape = (),
-    layout: str | None = None,
-    **_: object,
-) -> Geometry:
-    """Return the window of a convolution's attributes, with defaults filled in.
-
-    Raises:
-        OperatorError: if the tuples' lengths differ, or the layout has another number of axes.
-    """
-    if len(kernel) not in _LAYOUTS:
-        raise OperatorError(f"Convolution: expected a kernel of 1 to 3 axes, got {kernel}")
-    if layout is not None and layout not in _LAYOUTS[len(kernel)]:
-        raise OperatorError(
-            f"Convolution: expected layout {' or '.join(_LAYOUTS[len(kernel)])} for kernel "
-            f"{kernel}, got {layout}"
-        )
-    return normalize_geometry("Convolution", kernel, stride, dilate, pad)
-
-
-def _channels_first_shape(shape: Shape, layout: str | None) -> Shape:
-    return (shape[0], shape[-1], *shape[1:-1]) if is_channels_last(layout) else shape
-
-
-def _weight_shape(data: Shape, attrs: Attrs) -> Shape:
-    """Return the weight's shape in its layout, for data whose channels may be unknown."""
-    channels = _channels_first_shape(data, attrs["layout"])[1]
-    groups = attrs["num_group"]
-    per_group = UNKNOWN if channels == UNKNOWN else channels // groups
-    return channels_last((attrs["num_filter"], per_group, *attrs["kernel"]), attrs["layout"])
-
-
-def _out_shape(data: Shape, geometry: Geometry, attrs: Attrs) -> Shape:
-    """Return the output's shape; unknown extents stay unknown, and none is checked."""
-    layout = attrs["layout"]
-    first = _channels_first_shape(data, layout)
-    counts = tuple(
-        UNKNOWN if extent == UNKNOWN else window_count(extent, *along)
-        for extent, *along in zip(first[2:], *geometry, strict=True)
-    )
-    return channels_last((first[0], attrs["num_filter"], *counts), layout)
-
-
-def _check_rank(data: Shape, geometry: Geometry) -> None:
-    if len(data) != len(geometry.kernel) + 2:
-        raise OperatorError(
-            f"Convolution: expected data of {len(geometry.kernel) + 2} axes for kernel "
-            f"{geometry.kernel}, "
-            f"got {data}"
-        )
-
-
-def _check_data(data: Spec, geometry: Geometry, attrs: Attrs) -> None:
-    _check_rank(data.shape, geometry)
-    groups = attrs["num_group"]
-    channels = _channels_first_shape(data.shape, attrs["layout"])[1]
-    if channels % groups or attrs["num_filter"] % groups:
-        raise OperatorError(
-            f"Convolution: expected channels and num_filter that num_group={groups} divides, "
-            f"got {channels} and {attrs['num_filter']}"
-        )
-
-
 @remembered
 def _infer(data: Spec, weight: Spec, bias: Spec | None = None, **attrs: Any) -> tuple[Spec]:
     geometry = convolution_geometry(**attrs)
-    _check_data(data, geometry, attrs)
-    expected = _weight_shape(data.shape, attrs)
+    check_data(data, geometry, attrs)
+    expected = weight_shape(data.shape, attrs)
     if weight.shape != expected:
         raise OperatorError(
             f"Convolution: expected weight {expected} for data {data.shape}, got {weight.shape}"
@@ -146,15 +84,15 @@ def _infer(data: Spec, weight: Spec, bias: Spec | None = None, **attrs: Any) -> 
             f"Convolution: expected bias ({attrs['num_filter']},), got {bias.shape}"
         )
     check_parameter_dtypes("Convolution", data, weight, bias)
-    out = _out_shape(data.shape, geometry, attrs)
-    if min(_channels_first_shape(out, attrs["layout"])[2:]) < 1:
+    out = out_shape(data.shape, geometry, attrs)
+    if min(channels_first_shape(out, attrs["layout"])[2:]) < 1:
         raise OperatorError(
             f"Convolution: expected data at least as large as the kernel, got data {data.shape} "
             f"and kernel {geometry.kernel} with dilate {geometry.dilate} and pad {geometry.pad}"
         )
     layout = attrs["layout"]
-    counts = _channels_first_shape(out, layout)[2:]
-    check_windows("Convolution", _channels_first_shape(data.shape, layout), counts, geometry)
+    counts = channels_first_shape(out, layout)[2:]
+    check_windows("Convolution", channels_first_shape(data.shape, layout), counts, geometry)
     return (Spec(limited("Convolution", out), data.dtype),)
 
 
@@ -323,7 +261,7 @@ def _backward_weight_bias_gradient(
 def _before(data: Shape, out: Shape, geometry: Geometry, attrs: Attrs) -> Shape:
     """Return data's shape with extents that follow from the output's where the stride is 1."""
     layout = attrs["layout"]
-    first, after = _channels_first_shape(data, layout), _channels_first_shape(out, layout)
+    first, after = channels_first_shape(data, layout), channels_first_shape(out, layout)
     extents = tuple(
         made + dilate * (kernel - 1) - 2 * pad
         if extent == UNKNOWN and made != UNKNOWN and stride == 1
@@ -343,9 +281,9 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
     known: list[Shape | None] = [data, None, (attrs["num_filter"],)]
     if data is not None:
         geometry = convolution_geometry(**attrs)
-        _check_rank(data, geometry)
-        known[1] = _weight_shape(data, attrs)
-        out = _out_shape(data, geometry, attrs)
+        check_rank(data, geometry)
+        known[1] = weight_shape(data, attrs)
+        out = out_shape(data, geometry, attrs)
         merged = merge_shapes(out, outputs[0].shape, "Convolution output") or out
         outputs[0] = PartialSpec(merged, dtype)
         known[0] = (merged[0], *_before(data, merged, geometry, attrs)[1:])

@@ -10,7 +10,7 @@ from gluonish.core.errors import ArgumentError
 from gluonish.core.schema import as_number
 from gluonish.ops import binary
 from gluonish.ops.arithmetic import combine
-from gluonish.ops.binary import Row
+from gluonish.ops.support.binary_row import Row
 from gluonish.symbol.namespace import operator_function
 from gluonish.symbol.symbol import Symbol
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gluonish.core.errors import OperatorError
-from gluonish.ops.reshape import reshape, resolve_shape
+from gluonish.ops.reshape import reshape
+from gluonish.ops.support.shape_codes import resolve_shape
 from gluonish.testing import ArrayValue, run_operator
 
 

@@ -6,8 +6,8 @@ from gluonish.core.errors import ArgumentTypeError
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops import binary
 from gluonish.ops.arithmetic import scalar_attrs
-from gluonish.ops.binary import Row
 from gluonish.ops.registry import apply
+from gluonish.ops.support.binary_row import Row
 
 __all__ = ["add", "divide", "multiply", "subtract"]
 

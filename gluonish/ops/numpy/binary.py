@@ -17,6 +17,7 @@ from gluonish.ops.constant_like import ones_like
 from gluonish.ops.numpy.binary_row import Expression, Partial, pair_operator, scalar_operator
 from gluonish.ops.numpy.promotion import true_divide_dtype
 from gluonish.ops.registry import apply
+from gluonish.ops.support.binary_row import Row
 from gluonish.ops.support.integer_gradient import cut_from_reals
 from gluonish.ops.support.precision import as_real
 from gluonish.ops.unary import SIGN, SQUARE
@@ -62,7 +63,7 @@ def _row(
         scalar_operator(scalar, word, expression, partial, reverse=bool(reverse))
 
 
-def _classic(name: str, row: classic.Row, *scalars: str, **options: Any) -> None:
+def _classic(name: str, row: Row, *scalars: str, **options: Any) -> None:
     """Register a row of the classic table under NumPy's names."""
     right = row.right or row.left
     _row(name, row.word, row.expression, row.left, right, *scalars, **options)

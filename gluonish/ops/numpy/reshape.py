@@ -11,14 +11,9 @@ from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.constant_like import zeros_like
 from gluonish.ops.registry import Attrs, Operator, V, register
-from gluonish.ops.reshape import (
-    filled_in,
-    reshape,
-    shape_operator,
-    split_extent,
-    squeezed,
-)
+from gluonish.ops.reshape import reshape, shape_operator, squeezed
 from gluonish.ops.support.broadcasting import check_same_dtype
+from gluonish.ops.support.shape_codes import filled_in, split_extent
 
 __all__ = ["COPY", "NPX_RESHAPE", "RESHAPE", "SQUEEZE"]
 
