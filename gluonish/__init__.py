@@ -2,6 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from gluonish.core import interpreter as _interpreter  # noqa: F401  # refuses some, before all else
+
+# isort: split
 from gluonish import autograd, engine, gluon, ndarray, symbol
 from gluonish import ndarray as nd
 from gluonish import start as _start  # noqa: F401  # acts on what is above
