@@ -1,7 +1,8 @@
 """Settings of every test: seeds, hypothesis, and the markers that need more than a CPU or patience.
 
 ``gpu`` tests are skipped, with the reason, where there is no CUDA device; ``slow`` tests are left
-out unless ``-m`` names them.
+out unless ``-m`` names them. ``-m fast`` runs a sample of under two minutes: one case of each test
+that computes in its own process, another one for each ``FAST_SEED``.
 """
 
 import os
@@ -9,6 +10,7 @@ import random
 import signal
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -47,6 +49,13 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 _SEED = 20240229
 _ON_REQUEST = ("slow",)
+_TESTS = Path(__file__).parent
+# Folders whose tests start programs or train, and what else `-m fast` leaves out.
+_LONG = (
+    *("attack", "benchmarks", "corpus", "fuzz", "programs", "tools", "training"),
+    "test_tutorials.py",
+)
+_LONG_MARKERS = ("dist", "gpu", "slow")
 
 
 def _no_gpu_reason() -> str | None:
@@ -80,9 +89,26 @@ def pytest_configure() -> None:
     os.environ["MXNET_HOME"] = os.environ.get("MXNET_HOME") or _kernel_home()
 
 
+def _mark_fast(items: list[pytest.Item]) -> None:
+    """Mark one case of each test function, unless it is known to take long."""
+    seed = os.environ.get("FAST_SEED", "0")
+    cases: dict[tuple[Path, str], list[pytest.Item]] = {}
+    for item in items:
+        folder = item.path.relative_to(_TESTS).parts[0]
+        if folder not in _LONG and not any(item.get_closest_marker(name) for name in _LONG_MARKERS):
+            name = getattr(item, "originalname", item.name)
+            cases.setdefault((item.path, name), []).append(item)
+    for (path, name), found in cases.items():
+        number = zlib.crc32(f"{seed} {path.name} {name}".encode()) % len(found)
+        found[number].add_marker("fast")
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip what this machine cannot run, and leave out what was not asked for."""
     expression = config.option.markexpr
+    if "fast" in expression:
+        _mark_fast(items)
     unasked = [name for name in _ON_REQUEST if name not in expression]
     left_out = [item for item in items if any(item.get_closest_marker(name) for name in unasked)]
     if left_out:
