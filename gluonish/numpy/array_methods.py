@@ -93,12 +93,19 @@ def _inplace_matmul(self: ndarray, other: Any) -> ndarray:
     return self
 
 
+# What Python itself writes into each class, and what is true of that class only.
+_OF_THE_CLASS = (
+    *("__slots__", "__module__", "__doc__", "__dict__", "__weakref__"),
+    *("__firstlineno__", "__static_attributes__"),  # Python 3.13
+)
+
+
 def attach() -> None:
     """Give `ndarray` its methods."""
     own = {
         name: member
         for name, member in vars(NumpyMethods).items()
-        if name not in ("__slots__", "__module__", "__doc__", "__dict__", "__weakref__")
+        if name not in _OF_THE_CLASS
     }
     methods: dict[str, Any] = {
         **{name: _of_operator(name) for name in _OPERATOR_METHODS},

@@ -143,6 +143,9 @@ class act_at:
         if self._threads:
             threading.settrace(self._trace)
         else:
+            # Python 3.12 tells of operations only where a frame wanted them before the hook is set,
+            # 3.13 only of frames that have a hook when they want them.
+            sys._getframe().f_trace_opcodes = True
             sys.settrace(self._trace)
         return self
 
@@ -158,6 +161,7 @@ class act_at:
         if not _is_in(frame, self._files):
             return None
         if event == "call":
+            frame.f_trace = self._trace
             frame.f_trace_opcodes = True
             frame.f_trace_lines = False
             return self._trace

@@ -11,6 +11,7 @@ Afterwards everything that was pushed has run once and in order, and nothing is 
 """
 
 import contextlib
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -208,6 +209,8 @@ def test_every_place(make_engine: Any, program: str, comes: str) -> None:
 @pytest.mark.parametrize("comes", ["work", "recursion"])
 @pytest.mark.parametrize("priority", [0, 1])
 def test_every_place_of_a_worker(make_engine: Any, comes: str, priority: int) -> None:
+    if comes == "recursion" and sys.version_info[:2] == (3, 12):
+        pytest.skip("Python 3.12 crashes where the hook of a thread other than the first raises")
     place = 0
     for place in range(MOST):
         engine: Engine = make_engine()
