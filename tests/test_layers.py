@@ -85,7 +85,7 @@ LONGER = {
     "gluonish_engine.base": 420,  # one class: what every engine does
     "gluonish.ops.registry": 530,  # Operator, a quarter of it documentation, and the table of all
     "gluonish.block.block": 410,  # one class that users subclass
-    "gluonish.block.hybrid_block": 450,  # one class that users subclass
+    "gluonish.block.hybrid_block": 460,  # one class that users subclass
     "gluonish.block.hybrid_graph": 490,  # one class: what a hybridized call keeps and runs
     "gluonish.trainer.trainer": 450,  # one class that users call
     "gluonish.kvstore.kvstore": 430,  # one class that users call

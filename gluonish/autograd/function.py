@@ -87,7 +87,8 @@ class Function:
             return outputs[0]
         return outputs if isinstance(result, list) else tuple(outputs)
 
-    def forward(self, *inputs: NDArray) -> Any:
+    # Typed so that a subclass may name its arguments: forward(self, x, y).
+    def forward(self, *inputs: Any, **_: Any) -> Any:
         """Compute the outputs; a subclass defines this.
 
         Raises:
@@ -95,7 +96,7 @@ class Function:
         """
         raise _undefined(self, "forward(self, *inputs)")
 
-    def backward(self, *output_grads: NDArray) -> Any:
+    def backward(self, *output_grads: Any, **_: Any) -> Any:
         """Compute the gradients of the inputs; a subclass defines this.
 
         Raises:

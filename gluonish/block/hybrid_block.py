@@ -9,7 +9,7 @@ without values, or runs as Python where `follows_mxnet`. `gluonish.block.hybrid_
 import os
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
@@ -324,13 +324,19 @@ class HybridBlock(HybridBlockAttributes):
             locate(error, self)
             raise
 
-    def forward(self, x: Any, *args: Any) -> Any:
-        """Compute by ``hybrid_forward``: at once on NDArrays, as part of a graph on Symbols.
+    if not TYPE_CHECKING:  # to a type checker it is Block's, so that a subclass may name its inputs
 
-        Args:
-            x: First input, NDArray or Symbol.
-            *args: The others.
-        """
+        def forward(self, x: Any, *args: Any) -> Any:
+            """Compute by ``hybrid_forward``: at once on NDArrays, as part of a graph on Symbols.
+
+            Args:
+                x: First input, NDArray or Symbol.
+                *args: The others.
+            """
+            return self._by_hybrid_forward(x, *args)
+
+    def _by_hybrid_forward(self, x: Any, *args: Any) -> Any:
+        """Compute by ``hybrid_forward``, with the parameters as its last arguments."""
         first = x if _is_array(x) else next(iter(flatten((x, *args), _is_array)[0]), None)
         if first is None:
             raise ArgumentTypeError(

@@ -1,6 +1,7 @@
 """Stores by name."""
 
 import logging
+from typing import Any
 
 from gluonish.core.errors import (
     ArgumentError,
@@ -28,7 +29,7 @@ _ELSEWHERE = {
 }
 
 
-def create(name: str = "local") -> KVStoreBase:
+def create(name: str = "local") -> KVStore | Any:
     """Create a store by name.
 
     Args:
@@ -36,6 +37,9 @@ def create(name: str = "local") -> KVStoreBase:
             for the processes that `gluonish launch` starts, or the class name of a registered
             store; its case does not matter. Without NCCL ``"nccl"`` gives a device store, and the
             log says so once.
+
+    Returns:
+        A `KVStore`, or one of the registered class.
 
     Raises:
         ArgumentError: There is no such store.

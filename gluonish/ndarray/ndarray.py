@@ -138,7 +138,7 @@ class NDArray(AttachedMethods):
     # -- gradient ------------------------------------------------------------------------------
 
     @property
-    def grad(self) -> "NDArray | None":
+    def grad(self) -> "NDArray | Any":  # Any for None, which few programs ask about
         """The gradient; None if `attach_grad` was not called."""
         leaf = None if self._link is None else self._link[0]
         return leaf.grad if isinstance(leaf, Leaf) else None

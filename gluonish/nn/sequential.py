@@ -30,12 +30,12 @@ class _Stack(Block):
         return f"{type(self).__name__}(\n{lines}\n)"
 
     @overload
-    def __getitem__(self, key: int) -> Block: ...
+    def __getitem__(self, key: int) -> Any: ...  # so that net[0].weight needs no cast
 
     @overload
     def __getitem__(self, key: slice) -> Self: ...
 
-    def __getitem__(self, key: int | slice) -> "Block | Self":
+    def __getitem__(self, key: int | slice) -> Any:
         layers = list(self._children.values())[key]
         if isinstance(layers, Block):
             return layers

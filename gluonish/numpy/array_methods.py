@@ -102,11 +102,7 @@ _OF_THE_CLASS = (
 
 def attach() -> None:
     """Give `ndarray` its methods."""
-    own = {
-        name: member
-        for name, member in vars(NumpyMethods).items()
-        if name not in _OF_THE_CLASS
-    }
+    own = {name: member for name, member in vars(NumpyMethods).items() if name not in _OF_THE_CLASS}
     methods: dict[str, Any] = {
         **{name: _of_operator(name) for name in _OPERATOR_METHODS},
         **own,

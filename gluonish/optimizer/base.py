@@ -158,7 +158,7 @@ class Optimizer:
 
     # -- what a subclass defines -----------------------------------------------------------------
 
-    def create_state(self, index: Index, weight: NDArray) -> State:
+    def create_state(self, index: Any, weight: NDArray) -> State:  # a subclass may know more
         """Return the state for the updates of a weight, such as momentum; None if there is none.
 
         Args:
@@ -185,7 +185,7 @@ class Optimizer:
             f"{type(self).__name__}: expected a subclass that defines {method}, got none"
         )
 
-    def create_state_multi_precision(self, index: Index, weight: NDArray) -> State:
+    def create_state_multi_precision(self, index: Any, weight: NDArray) -> State:
         """Return the state of a weight; a 16-bit one under multi_precision gets a float32 copy.
 
         Returns:
