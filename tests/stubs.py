@@ -20,6 +20,7 @@ from typing import Any
 
 import gluonish
 from gluonish.core.schema import REQUIRED, Attribute
+from gluonish.custom import custom_op as _custom_op  # noqa: F401  # gives nd and sym their Custom
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.array import ndarray
 from gluonish.numpy.methods import NumpyMethods
@@ -347,8 +348,8 @@ def _made(module: ModuleType, name: str, face: Face) -> str:
         if doc.startswith("Not available"):
             return _refusing(name, absent_names().get(name, doc.partition(": ")[2].rstrip(".")))
         home = importlib.import_module(value.__module__)
-        if getattr(home, value.__name__, None) is value and home is not module:
-            return f"from {home.__name__} import {value.__name__} as {name}\n"
+        if getattr(home, name, None) is value and home is not module:
+            return f"from {home.__name__} import {name} as {name}\n"
         return _function(name, _signature(value), face.value, _summary(doc))
     return _function(name, parameters_of(op, face), _result(op, face), _summary(op.doc))
 

@@ -68,6 +68,7 @@ from gluonish.ndarray.out_of_use import new_empty_handle as _new_empty_handle
 from gluonish.ndarray.serialization import load as load
 from gluonish.ndarray.serialization import load_frombuffer as load_frombuffer
 from gluonish.ndarray.serialization import save as save
+from typing import Any
 from typing import Literal
 
 __all__ = [
@@ -280,13 +281,14 @@ def Crop(
 ) -> NDArray:
     """A window of images (N, C, H, W) at offset, or in their middle with center_crop."""
 def Custom(
-    data: NDArray,
-    op_type: str,
-    *,
-    out: NDArray | Sequence[NDArray] | None = None,
-    name: str | None = None,
-) -> list[NDArray]:
-    """An operator that a user wrote in Python and registered with mx.operator.register."""
+    *args: Any,
+    op_type: Any = None,
+    name: Any = None,
+    attr: Any = None,
+    out: Any = None,
+    **kwargs: Any,
+) -> NDArray:
+    """Call an operator that was registered with `mx.operator.register`."""
 def Deconvolution(
     data: NDArray,
     weight: NDArray | None = None,

@@ -280,6 +280,7 @@ from gluonish.ndarray import unravel_index as unravel_index
 from gluonish.ndarray import where as where
 from gluonish.ndarray import zeros_like as zeros_like
 from gluonish.ndarray.ndarray import NDArray
+from typing import Any
 from typing import Literal
 
 
@@ -3476,13 +3477,14 @@ def _np_transpose(
 ) -> NDArray:
     """The axes in another order: opposite without axes."""
 def _npi_Custom(
-    data: NDArray,
-    op_type: str,
-    *,
-    out: NDArray | Sequence[NDArray] | None = None,
-    name: str | None = None,
-) -> list[NDArray]:
-    """An operator that a user wrote in Python and registered with mx.operator.register."""
+    *args: Any,
+    op_type: Any = None,
+    name: Any = None,
+    attr: Any = None,
+    out: Any = None,
+    **kwargs: Any,
+) -> NDArray:
+    """Call an operator that was registered with `mx.operator.register`."""
 def _npi_abs(
     x: NDArray,
     *,

@@ -42,6 +42,7 @@ from gluonish.symbol.subgraph import Subgraph as Subgraph
 from gluonish.symbol.subgraph import SubgraphBackend as SubgraphBackend
 from gluonish.symbol.subgraph import register_backend as register_backend
 from gluonish.symbol.symbol import Symbol as Symbol
+from typing import Any
 from typing import Literal
 
 __all__ = [
@@ -249,14 +250,14 @@ def Crop(
 ) -> Symbol:
     """A window of images (N, C, H, W) at offset, or in their middle with center_crop."""
 def Custom(
-    data: Symbol | None = None,
-    op_type: str = ...,
-    *,
-    name: str | None = None,
-    attr: Mapping[str, str] | None = None,
-    out: None = None,
+    *args: Any,
+    op_type: Any = None,
+    name: Any = None,
+    attr: Any = None,
+    out: Any = None,
+    **kwargs: Any,
 ) -> Symbol:
-    """An operator that a user wrote in Python and registered with mx.operator.register."""
+    """Call an operator that was registered with `mx.operator.register`."""
 def Deconvolution(
     data: Symbol | None = None,
     weight: Symbol | None = None,

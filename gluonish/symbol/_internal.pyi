@@ -280,6 +280,7 @@ from gluonish.symbol import unravel_index as unravel_index
 from gluonish.symbol import where as where
 from gluonish.symbol import zeros_like as zeros_like
 from gluonish.symbol.symbol import Symbol
+from typing import Any
 from typing import Literal
 
 
@@ -3769,14 +3770,14 @@ def _np_transpose(
 ) -> Symbol:
     """The axes in another order: opposite without axes."""
 def _npi_Custom(
-    data: Symbol | None = None,
-    op_type: str = ...,
-    *,
-    name: str | None = None,
-    attr: Mapping[str, str] | None = None,
-    out: None = None,
+    *args: Any,
+    op_type: Any = None,
+    name: Any = None,
+    attr: Any = None,
+    out: Any = None,
+    **kwargs: Any,
 ) -> Symbol:
-    """An operator that a user wrote in Python and registered with mx.operator.register."""
+    """Call an operator that was registered with `mx.operator.register`."""
 def _npi_abs(
     x: Symbol | None = None,
     *,
