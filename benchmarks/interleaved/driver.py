@@ -102,7 +102,7 @@ class Worker:
 
     def check(self, folder: Path) -> Path:
         """Have the job write what must be alike in all peers; the path of the .npy file."""
-        path = folder / f"{self.name}.npy"
+        path = folder / (self.name.replace("/", "_") + ".npy")  # a setting may be a path
         self._ask({"command": "check", "path": str(path)})
         return path
 

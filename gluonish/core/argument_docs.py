@@ -100,9 +100,7 @@ _MEANINGS = {
 }
 # Where a module, or a function of it, means something else by the word.
 _ELSEWHERE = {
-    "gluonish.ndarray.random.k": "Successes: a positive number or array.",
     "gluonish.ndarray.random.multinomial.data": "Probabilities (..., classes).",
-    "gluonish.ndarray.random.shuffle.data": "Array (N, ...).",
     "gluonish.numpy.creation.logspace.axis": "Accepted for 0 only.",
     "gluonish.numpy.linalg.a": "Matrices (..., N, N).",
     "gluonish.numpy.linalg.b": "Right-hand sides (..., N) or (..., N, K).",
@@ -119,17 +117,18 @@ _ELSEWHERE = {
     "gluonish.numpy.reductions.axis": "Axis or axes, negative from the last; None for all.",
     "gluonish.numpy.shapes.rot90.axes": "The two axes of the plane.",
     "gluonish.numpy.shapes.rot90.k": "Number of quarter turns.",
-    "gluonish.symbol.random.k": "Successes: a positive number or Symbol.",
+    "gluonish.ops.support.random_functions.k": "Successes: a positive number or tensor.",
+    "gluonish.ops.support.random_functions.shuffle.data": "Array or Symbol (N, ...).",
 }
 
 
 def document_arguments(namespace: Mapping[str, Any], names: Iterable[str]) -> None:
-    """Add an ``Args:`` section to the docstrings of a module's functions that have none.
+    """Add an ``Args:`` section to the docstrings of functions that have none.
 
     Functions with an argument that no list here has stay as they are.
 
     Args:
-        namespace: The module's ``globals()``.
+        namespace: A module's ``globals()``, or ``vars`` of a class.
         names: Which functions; names of anything else are left alone.
     """
     for name in names:
@@ -147,7 +146,7 @@ def document_arguments(namespace: Mapping[str, Any], names: Iterable[str]) -> No
 
 def _arguments(code: CodeType) -> tuple[str, ...]:
     count = code.co_argcount + code.co_kwonlyargcount + (code.co_flags & _VARIABLE).bit_count()
-    return code.co_varnames[:count]
+    return tuple(name for name in code.co_varnames[:count] if name != "self")
 
 
 def _meaning(function: FunctionType, word: str) -> str | None:

@@ -1,9 +1,11 @@
 """Symbols of random numbers: what ``F.random`` is inside a `hybrid_forward` that is traced."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentTypeError
+from gluonish.ops.support.random_functions import RandomFunctions
 from gluonish.symbol.namespace import operator_function
 from gluonish.symbol.symbol import Symbol
 
@@ -29,11 +31,8 @@ __all__ = [
 ]
 
 
-Parameter = float | Symbol
-
-
-def _draw(name: str, parameters: dict[str, Any], options: dict[str, Any]) -> Symbol:
-    """Draw with parameters that are numbers, or for each element of parameters that are symbols."""
+def _draw(name: str, parameters: Mapping[str, Any], options: dict[str, Any]) -> Symbol:
+    """Draw with parameters that are numbers, or for each element of parameters that are Symbols."""
     options = {key: value for key, value in options.items() if value is not None}
     options.pop("ctx", None)  # a graph runs where its inputs are
     symbols = [value for value in parameters.values() if isinstance(value, Symbol)]
@@ -45,68 +44,6 @@ def _draw(name: str, parameters: dict[str, Any], options: dict[str, Any]) -> Sym
     function = operator_function(f"_sample_{name}" if symbols else f"_random_{name}")
     drawn: Symbol = function(*symbols, **({} if symbols else parameters), **options)
     return drawn
-
-
-def uniform(
-    low: Parameter = 0, high: Parameter = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
-) -> Symbol:
-    """Draw samples from the uniform distribution over [low, high)."""
-    return _draw("uniform", {"low": low, "high": high}, {"shape": shape, "dtype": dtype, **kwargs})
-
-
-def normal(
-    loc: Parameter = 0, scale: Parameter = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
-) -> Symbol:
-    """Draw samples from a normal distribution with mean ``loc`` and deviation ``scale``."""
-    return _draw("normal", {"loc": loc, "scale": scale}, {"shape": shape, "dtype": dtype, **kwargs})
-
-
-def randn(*shape: int, **kwargs: Any) -> Symbol:
-    """Draw normal samples of a given shape; ``loc`` and ``scale`` as for `normal`."""
-    return normal(shape=shape or None, **kwargs)
-
-
-def exponential(
-    scale: Parameter = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
-) -> Symbol:
-    """Draw samples from the exponential distribution with mean ``scale``."""
-    return _draw("exponential", {"lam": 1.0 / scale}, {"shape": shape, "dtype": dtype, **kwargs})
-
-
-def gamma(
-    alpha: Parameter = 1, beta: Parameter = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
-) -> Symbol:
-    """Draw samples from a gamma distribution with shape ``alpha`` and scale ``beta``."""
-    parameters = {"alpha": alpha, "beta": beta}
-    return _draw("gamma", parameters, {"shape": shape, "dtype": dtype, **kwargs})
-
-
-def poisson(lam: Parameter = 1, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
-    """Draw samples from the Poisson distribution with mean ``lam``."""
-    return _draw("poisson", {"lam": lam}, {"shape": shape, "dtype": dtype, **kwargs})
-
-
-def negative_binomial(
-    k: Parameter = 1, p: Parameter = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
-) -> Symbol:
-    """Draw negative binomial samples: failures before ``k`` successes of probability ``p``."""
-    return _draw("negative_binomial", {"k": k, "p": p}, {"shape": shape, "dtype": dtype, **kwargs})
-
-
-def generalized_negative_binomial(
-    mu: Parameter = 1, alpha: Parameter = 1, shape: Any = None, dtype: Any = None, **kwargs: Any
-) -> Symbol:
-    """Draw negative binomial samples with mean ``mu`` and dispersion ``alpha``."""
-    return _draw(
-        "generalized_negative_binomial",
-        {"mu": mu, "alpha": alpha},
-        {"shape": shape, "dtype": dtype, **kwargs},
-    )
-
-
-def randint(low: int, high: int, shape: Any = None, dtype: Any = None, **kwargs: Any) -> Symbol:
-    """Draw uniform integers from [low, high), by default int32."""
-    return _draw("randint", {"low": low, "high": high}, {"shape": shape, "dtype": dtype, **kwargs})
 
 
 def multinomial(
@@ -124,19 +61,24 @@ def multinomial(
     return drawn
 
 
-def shuffle(data: Symbol, **kwargs: Any) -> Symbol:
-    """Return ``data`` with its first axis in random order."""
-    shuffled: Symbol = operator_function("_shuffle")(data, **kwargs)
-    return shuffled
-
-
-exponential_like = operator_function("_random_exponential_like")
-gamma_like = operator_function("_random_gamma_like")
-generalized_negative_binomial_like = operator_function("_random_generalized_negative_binomial_like")
-negative_binomial_like = operator_function("_random_negative_binomial_like")
-normal_like = operator_function("_random_normal_like")
-poisson_like = operator_function("_random_poisson_like")
-uniform_like = operator_function("_random_uniform_like")
+_FUNCTIONS = RandomFunctions(_draw, operator_function)
+exponential = _FUNCTIONS.exponential
+exponential_like = _FUNCTIONS.exponential_like
+gamma = _FUNCTIONS.gamma
+gamma_like = _FUNCTIONS.gamma_like
+generalized_negative_binomial = _FUNCTIONS.generalized_negative_binomial
+generalized_negative_binomial_like = _FUNCTIONS.generalized_negative_binomial_like
+negative_binomial = _FUNCTIONS.negative_binomial
+negative_binomial_like = _FUNCTIONS.negative_binomial_like
+normal = _FUNCTIONS.normal
+normal_like = _FUNCTIONS.normal_like
+poisson = _FUNCTIONS.poisson
+poisson_like = _FUNCTIONS.poisson_like
+randint = _FUNCTIONS.randint
+randn = _FUNCTIONS.randn
+shuffle = _FUNCTIONS.shuffle
+uniform = _FUNCTIONS.uniform
+uniform_like = _FUNCTIONS.uniform_like
 
 
 document_arguments(globals(), __all__)
