@@ -6,6 +6,7 @@ from typing import Any
 from gluonish.ndarray.creation import full
 from gluonish.ndarray.namespace import operator_function
 from gluonish.ndarray.ndarray import NDArray
+from gluonish.ops.support.adam_functions import AdamFunctions
 
 __all__ = [
     "adamw_update",
@@ -19,109 +20,16 @@ __all__ = [
 Arrays = Sequence[NDArray]
 
 
-def adamw_update(
-    weight: NDArray,
-    grad: NDArray,
-    mean: NDArray,
-    var: NDArray,
-    rescale_grad: NDArray | float,
-    lr: float,
-    eta: float,
-    beta1: float = 0.9,
-    beta2: float = 0.999,
-    epsilon: float = 1e-8,
-    wd: float = 0,
-    clip_gradient: float = -1,
-    out: NDArray | None = None,
-    name: str | None = None,
-    **kwargs: Any,
-) -> NDArray:
-    """Make one step of AdamW; ``mean`` and ``var`` are updated in place.
-
-    Args:
-        weight: The weight.
-        grad: Its gradient, of the same shape.
-        mean: Running mean of the gradient.
-        var: Running mean of its square.
-        rescale_grad: Factor of the gradient, a number or an array (1,); if it is 0, infinite or
-            NaN, the step is skipped.
-        lr: Learning rate, without the factor ``eta``.
-        eta: Factor of the whole step.
-        beta1: Decay rate of ``mean``.
-        beta2: Decay rate of ``var``.
-        epsilon: Added to the root of ``var``.
-        wd: Weight decay.
-        clip_gradient: Limit of the absolute value of each element of the gradient; -1 for none.
-        out: Array that the new weight is written to; ``weight`` itself for an update in place.
-        name: Accepted; only Symbols have names.
-        **kwargs: Further attributes of the operator.
-
-    Returns:
-        The new weight.
-    """
-    rates = {"lr": lr, "eta": eta, "beta1": beta1, "beta2": beta2, "epsilon": epsilon, "wd": wd}
-    scale = _scale(rescale_grad, weight)
-    made: NDArray = operator_function("_adamw_update")(
-        weight, grad, mean, var, scale, clip_gradient=clip_gradient, out=out, **rates, **kwargs
-    )
-    return made
+def _scale(rescale_grad: NDArray | float, weight: NDArray) -> NDArray:
+    """Return the gradient's factor as an array beside the weight."""
+    if isinstance(rescale_grad, NDArray):
+        return rescale_grad
+    return full((1,), rescale_grad, weight.context)
 
 
-def mp_adamw_update(
-    weight: NDArray,
-    grad: NDArray,
-    mean: NDArray,
-    var: NDArray,
-    weight32: NDArray,
-    rescale_grad: NDArray | float,
-    lr: float,
-    eta: float,
-    beta1: float = 0.9,
-    beta2: float = 0.999,
-    epsilon: float = 1e-8,
-    wd: float = 0,
-    clip_gradient: float = -1,
-    out: NDArray | None = None,
-    name: str | None = None,
-    **kwargs: Any,
-) -> NDArray:
-    """Make one step of AdamW on a 16-bit weight and its float32 copy ``weight32``.
-
-    Args:
-        weight: The weight in 16 bits.
-        grad: Its gradient.
-        mean: Running mean of the gradient, float32.
-        var: Running mean of its square, float32.
-        weight32: The weight in float32, which is updated in place.
-        rescale_grad: See `adamw_update`.
-        lr: See `adamw_update`.
-        eta: See `adamw_update`.
-        beta1: See `adamw_update`.
-        beta2: See `adamw_update`.
-        epsilon: See `adamw_update`.
-        wd: See `adamw_update`.
-        clip_gradient: See `adamw_update`.
-        out: Array that the new weight is written to; ``weight`` itself for an update in place.
-        name: Accepted; only Symbols have names.
-        **kwargs: Further attributes of the operator.
-
-    Returns:
-        The new weight.
-    """
-    rates = {"lr": lr, "eta": eta, "beta1": beta1, "beta2": beta2, "epsilon": epsilon, "wd": wd}
-    made: NDArray = operator_function("_mp_adamw_update")(
-        weight,
-        grad,
-        mean,
-        var,
-        weight32,
-        _scale(rescale_grad, weight),
-        clip_gradient=clip_gradient,
-        out=out,
-        **rates,
-        **kwargs,
-    )
-    return made
+_FUNCTIONS = AdamFunctions(operator_function, _scale)
+adamw_update = _FUNCTIONS.adamw_update
+mp_adamw_update = _FUNCTIONS.mp_adamw_update
 
 
 def multi_adamw_update(
@@ -273,13 +181,6 @@ def multi_mp_lamb_update(
     return _many("_multi_mp_lamb_update", (weights, grads, mean, var, weights32))(
         out=out, num_tensors=num_tensors or len(weights), **rates, **kwargs
     )
-
-
-def _scale(rescale_grad: NDArray | float, weight: NDArray) -> NDArray:
-    """Return the gradient's factor as an array beside the weight."""
-    if isinstance(rescale_grad, NDArray):
-        return rescale_grad
-    return full((1,), rescale_grad, weight.context)
 
 
 def _many(
