@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 import gluonish as mx
-from gluonish.gluon.block import _BlockScope
+from gluonish.gluon.block import _BlockScope  # type: ignore[attr-defined]
 
 
 @pytest.fixture(autouse=True)
 def restored() -> Iterator[None]:
     before = mx.Context.default_ctx, mx.AttrScope.current, mx.name.NameManager.current
     yield
-    mx.Context.default_ctx, mx.AttrScope.current, mx.name.NameManager.current = before  # type: ignore[misc]  # properties of the classes
+    mx.Context.default_ctx, mx.AttrScope.current, mx.name.NameManager.current = before  # type: ignore[assignment, misc]  # properties of the classes
 
 
 def in_another_thread(function: Any) -> Any:
@@ -26,7 +26,7 @@ def in_another_thread(function: Any) -> Any:
 
 
 def test_default_context_is_assigned_for_the_thread() -> None:
-    mx.Context.default_ctx = mx.cpu(2)
+    mx.Context.default_ctx = mx.cpu(2)  # type: ignore[assignment]
     assert mx.nd.ones(1).context == mx.cpu(2)
     assert mx.current_context() == mx.Context._default_ctx.value == mx.cpu(2)
     assert in_another_thread(lambda: mx.Context.default_ctx) == mx.cpu(0)
@@ -41,7 +41,7 @@ def test_default_context_is_that_of_the_scope() -> None:
 
 
 def test_name_manager_is_assigned_for_the_thread() -> None:
-    mx.name.NameManager.current = mx.name.Prefix("p_")
+    mx.name.NameManager.current = mx.name.Prefix("p_")  # type: ignore[assignment]
     assert mx.sym.exp(mx.sym.Variable("x")).name == "p_exp0"
     assert mx.gluon.nn.Dense(2).prefix == "p_dense0_"
     name = in_another_thread(lambda: mx.sym.exp(mx.sym.Variable("x")).name)
@@ -54,7 +54,7 @@ def test_scope_of_names_is_the_current_one() -> None:
 
 
 def test_attribute_scope_is_assigned() -> None:
-    mx.AttrScope.current = mx.AttrScope(__color__="red")
+    mx.AttrScope.current = mx.AttrScope(__color__="red")  # type: ignore[assignment]
     assert mx.sym.Variable("x").attr("__color__") == "red"
     assert in_another_thread(lambda: mx.sym.Variable("x").attr("__color__")) is None
 

@@ -76,17 +76,17 @@ def test_bucketing_module_shows_its_buckets() -> None:
 def test_steps_of_training_over_stores(devices: int) -> None:
     from gluonish import model
 
-    store, in_store = model._create_kvstore("device", devices, {"w": mx.nd.ones(2)})
+    store, in_store = model._create_kvstore("device", devices, {"w": mx.nd.ones(2)})  # type: ignore[attr-defined]
     assert (store is None, in_store) == ((True, False) if devices == 1 else (False, True))
     weights = [[mx.nd.ones(2, ctx=mx.cpu(i)) for i in range(devices)]]
     gradients = [[mx.nd.ones(2, ctx=mx.cpu(i)) for i in range(devices)]]
     optimizer = mx.optimizer.create("sgd", learning_rate=0.1)
     if store is None:
-        model._update_params(weights, gradients, mx.optimizer.get_updater(optimizer), devices)
+        model._update_params(weights, gradients, mx.optimizer.get_updater(optimizer), devices)  # type: ignore[attr-defined]
     else:
         store.set_optimizer(optimizer)
-        model._initialize_kvstore(store, weights, {"w": mx.nd.ones(2)}, ["w"], in_store)
-        model._update_params_on_kvstore(weights, gradients, store, ["w"])
+        model._initialize_kvstore(store, weights, {"w": mx.nd.ones(2)}, ["w"], in_store)  # type: ignore[attr-defined]
+        model._update_params_on_kvstore(weights, gradients, store, ["w"])  # type: ignore[attr-defined]
     for weight in weights[0]:
         np.testing.assert_allclose(weight.asnumpy(), 1 - 0.1 * devices, rtol=1e-6)
 
@@ -267,7 +267,7 @@ def test_layers_register_their_parameters_one_by_one() -> None:
         ("l0_i2h_bias", (6,), "zeros", "float64"),
         ("l0_h2h_bias", (6,), "zeros", "float64"),
     ]
-    assert layer.l0_h2h_bias.shape == (6,)
+    assert layer.l0_h2h_bias.shape == (6,)  # type: ignore[attr-defined]
 
 
 def test_scope_of_a_block_is_its_name_scope() -> None:

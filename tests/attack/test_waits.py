@@ -179,11 +179,11 @@ def test_libraries_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
         register.enabled()
         openmp.team()
 
-    before = register.onednn.status()
+    before = register.onednn.status()  # type: ignore[attr-defined]
     try:
         at_each_place(program, in_a_thread(nested), ("onednn/register", "numba/openmp"), most=12)
     finally:
-        register.onednn.install(before)
+        register.onednn.install(before)  # type: ignore[attr-defined]
 
 
 def test_engines_are_made_and_devices() -> None:
@@ -247,7 +247,7 @@ def test_a_nested_start_and_stop_leave_what_came_last() -> None:
                 program()
             wanted = profiler.state._running
             assert bool(profiler.state._unhook) == wanted, place
-            assert profiler.state.recorder.active == wanted, place
+            assert profiler.state.recorder.active == wanted, place  # type: ignore[attr-defined]
             assert at_place.left < 0
             profiler.set_state("stop")
 
@@ -324,7 +324,7 @@ def test_devices_meet_in_the_middle_of_meeting() -> None:
 
     at_each_place(pair, pair, ("ndarray/rendezvous",), most=300)
     assert not place._rounds
-    assert {float(met.total[0].asscalar()) for met in totals} == {2.0}
+    assert {float(met.total[0].asscalar()) for met in totals} == {2.0}  # type: ignore[attr-defined]
 
 
 def test_a_watcher_ends_and_another_begins(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -181,7 +181,7 @@ def test_freed_graph_is_refused_with_the_remedy() -> None:
 
 def test_what_is_no_array_is_refused() -> None:
     with pytest.raises(ArgumentTypeError, match="backward: expected NDArrays, got int"):
-        autograd.backward([3])
+        autograd.backward([3])  # type: ignore[list-item]
 
 
 def test_mark_variables_uses_the_given_buffers() -> None:

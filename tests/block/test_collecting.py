@@ -24,10 +24,10 @@ class Linear(HybridBlock):
         self.bias = Parameter("bias", shape=(units,), init="zeros")
 
     def infer_shape(self, x: Any, *args: Any) -> None:
-        self.weight.shape = (self.weight.shape[0], x.shape[1])
+        self.weight.shape = (self.weight.shape[0], x.shape[1])  # type: ignore[index]
 
     def forward(self, x: Any) -> Any:
-        units = self.weight.shape[0]
+        units = self.weight.shape[0]  # type: ignore[index]
         return nd.FullyConnected(x, self.weight.data(), self.bias.data(), num_hidden=units)
 
 

@@ -229,7 +229,7 @@ def test_all_other_names_are_listed_with_the_nearest(tmp_path: Path) -> None:
     net = ready()
     net.save_parameters(tmp_path / "x.params")
     more = {f"9.wait{i}": ones((1,)) for i in range(12)}
-    save(tmp_path / "x.params", {**load(tmp_path / "x.params"), **more, "0.wieght": ones((1,))})
+    save(tmp_path / "x.params", {**load(tmp_path / "x.params"), **more, "0.wieght": ones((1,))})  # type: ignore[dict-item]
     with pytest.raises(ArgumentError, match=r"'9.wait0', '9.wait1', .*'9.wait9' and 3 more"):
         net.load_parameters(tmp_path / "x.params")
 

@@ -24,7 +24,7 @@ def _graph(net: HybridBlock) -> HybridGraph:
     net.hybridize()
     net(ones((2, 3)))
     (graph,) = net._graphs.values()
-    return graph
+    return graph  # type: ignore[return-value]
 
 
 def test_a_block_is_symbolic_if_all_in_it_compute_by_hybrid_forward() -> None:

@@ -58,6 +58,6 @@ def test_an_array_of_a_parameter_may_be_replaced_in_its_list() -> None:
     assert net(x).asscalar() == 2
     (position,) = net.weight._ctx_map[mx.cpu().device_typeid & 1]
     assert position is not None
-    net.weight._data[position] = nd.array([[3, 4]])
+    net.weight._data[position] = nd.array([[3, 4]])  # type: ignore[index]
     assert net.weight.data().asnumpy().tolist() == [[3, 4]]
     assert net(x).asscalar() == 7

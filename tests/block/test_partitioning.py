@@ -54,7 +54,7 @@ class Whole(SubgraphBackend):
         names, symbol = subgraph.inputs, subgraph.symbol
 
         def function(*arrays: nd.NDArray) -> Any:
-            executor = mx.nd.CachedOp(symbol)
+            executor = mx.nd.CachedOp(symbol)  # type: ignore[attr-defined]
             by_name = dict(zip(names, arrays, strict=True))
             return executor(*[by_name[name] for name in symbol.list_inputs()])
 

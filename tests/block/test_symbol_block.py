@@ -254,7 +254,7 @@ def test_inputs_are_counted(outer: bool) -> None:
 
 def test_input_names_are_words() -> None:
     with pytest.raises(ArgumentTypeError, match="expected input names as str, got Symbol"):
-        SymbolBlock.imports(GOLDEN / "cnn-symbol.json", [sym.var("data")])
+        SymbolBlock.imports(GOLDEN / "cnn-symbol.json", [sym.var("data")])  # type: ignore[list-item]
 
 
 def test_a_data_variable_that_was_not_named_is_a_missing_parameter() -> None:

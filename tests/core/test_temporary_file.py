@@ -24,7 +24,7 @@ with atomic_write(sys.argv[1]) as file:
     time.sleep(60)
 """
 
-pytestmark = pytest.mark.skipif(module.fcntl is None, reason="there is no SIGKILL, and no flock")
+pytestmark = pytest.mark.skipif(module.fcntl is None, reason="there is no SIGKILL, and no flock")  # type: ignore[attr-defined]
 
 
 def writer(target: Path) -> "subprocess.Popen[bytes]":
@@ -99,7 +99,7 @@ def test_what_was_written_a_moment_ago_stays(tmp_path: Path) -> None:
 def test_a_file_that_is_removed_before_it_is_locked_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lock, removed = module.fcntl.flock, []
+    lock, removed = module.fcntl.flock, []  # type: ignore[attr-defined, var-annotated]
 
     def late(descriptor: int, how: int) -> None:
         if not removed:
@@ -107,7 +107,7 @@ def test_a_file_that_is_removed_before_it_is_locked_is_made_again(
             removed[0].unlink()
         lock(descriptor, how)
 
-    monkeypatch.setattr(module.fcntl, "flock", late)
+    monkeypatch.setattr(module.fcntl, "flock", late)  # type: ignore[attr-defined]
     with atomic_write(tmp_path / "a") as file:
         file.write(b"new")
     assert removed
@@ -133,7 +133,7 @@ def test_a_disk_without_locks_takes_files(tmp_path: Path, monkeypatch: pytest.Mo
     def none(descriptor: int, how: int) -> None:
         raise OSError("no locks")
 
-    monkeypatch.setattr(module.fcntl, "flock", none)
+    monkeypatch.setattr(module.fcntl, "flock", none)  # type: ignore[attr-defined]
     leftover = tmp_path / ".a.0123456789abcdef.gluonish.tmp"
     leftover.write_bytes(b"")
     make_old(tmp_path)

@@ -117,9 +117,9 @@ def test_lambda_and_closure_are_sent(script: dict[str, Any]) -> None:
 def test_closure_may_be_empty_or_hold_the_function() -> None:
     def outer() -> Callable[[int], int]:
         def inner(n: int) -> int:
-            return 0 if n == 0 else 1 + inner(n - 1) + (0 if n else later)
+            return 0 if n == 0 else 1 + inner(n - 1) + (0 if n else later)  # type: ignore[has-type]
 
-        if not inner:
+        if not inner:  # type: ignore[truthy-function]
             later = 1
         return inner
 

@@ -87,7 +87,7 @@ def test_too_little_memory_is_said_when_the_first_batch_has_come(
 ) -> None:
     loader = DataLoader(ArrayDataset(np.zeros((8, MIB))), 1, num_workers=1, prefetch=prefetch)
     batches = iter(loader)
-    pids = [worker.process.pid for worker in loader._pool._workers] if loader._pool else []
+    pids = [worker.process.pid for worker in loader._pool._workers] if loader._pool else []  # type: ignore[attr-defined]
     monkeypatch.setattr(shared_memory, "available_nbytes", lambda: (20 * MIB, "a small machine"))
     slots = prefetch + SPARE_SLOTS
     with pytest.raises(

@@ -92,7 +92,7 @@ def test_a_body_of_untold_length_leaves_room_on_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = type("Usage", (), {"free": 1 << 20})
-    monkeypatch.setattr(room.shutil, "disk_usage", lambda folder: usage)
+    monkeypatch.setattr(room.shutil, "disk_usage", lambda folder: usage)  # type: ignore[attr-defined]
     body = endless(OK + b"\r\n", bytes(1 << 16))
     with (
         answering(body) as url,

@@ -350,7 +350,7 @@ def test_the_push_decides_what_came_after_the_raise(threaded: Engine, inline: bo
 def test_push_inside_an_operator_comes_after_what_the_operator_came_after(
     threaded: Engine,
 ) -> None:
-    weight, outs, go = Weight(threaded), [], threading.Event()
+    weight, outs, go = Weight(threaded), [], threading.Event()  # type: ignore[var-annotated]
 
     def nest() -> None:
         assert go.wait(LONG_S)

@@ -169,7 +169,7 @@ def test_wait_all_of_another_thread_waits_for_the_operator_alone(threaded: Engin
 
     def run() -> None:
         waiters.append(started(wait))
-        until(lambda: threaded._core.waiters)
+        until(lambda: threaded._core.waiters)  # type: ignore[attr-defined]
         order.append("ran")
 
     threaded.push(run, (), (Var(),), LANE, inline=True)

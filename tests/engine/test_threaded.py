@@ -139,7 +139,7 @@ def test_operator_finds_what_it_writes_ready(engine: Engine) -> None:
 
 def test_push_that_depends_on_the_operator_around_it_runs_at_once(engine: Engine) -> None:
     for inline in (False, True):
-        var, out, order = Var(), Var(), []
+        var, out, order = Var(), Var(), []  # type: ignore[var-annotated]
 
         def run(var: Var = var, out: Var = out, order: list[str] = order) -> None:
             order.append("before")

@@ -231,7 +231,7 @@ REFUSED = [
     "list(ImageDetIter(2, (3, 8, 8), imglist=BOXES, path_root='{}').draw_next(mean=[1, 2]))",
 ]
 
-_OBJECTS = [
+_OBJECTS: Any = [
     [[0, 0.1, 0.2, 0.5, 0.6]],
     [[1, 0.4, 0.3, 0.9, 0.8], [2, 0.7, 0.1, 0.95, 0.4]],
     [[0, 0.2, 0.2, 0.8, 0.8], [1, 0.1, 0.1, 0.3, 0.3], [2, 0.5, 0.5, 0.5, 0.9]],
@@ -269,7 +269,7 @@ def make_files(folder: str, mx: Any, pngs: list[bytes]) -> None:
     for name, column in labels.items():
         path = os.path.join(folder, name)
         records = mx.recordio.MXIndexedRecordIO(path + ".idx", path + ".rec", "w")
-        for i, label in enumerate(column):
+        for i, label in enumerate(column):  # type: ignore[var-annotated]
             records.write_idx(i, mx.recordio.pack((0, label, i, 0), pngs[i]))
         records.close()
 
@@ -356,7 +356,7 @@ def epochs(text: str, position: int, mx: Any, folder: str) -> tuple[list[Any], l
     seed(position)
     iterator = eval(text.replace("{}", folder), names(mx))
     described = [list(map(list, iterator.provide_data)), list(map(list, iterator.provide_label))]
-    arrays, pads = [], []
+    arrays, pads = [], []  # type: ignore[var-annotated]
     for _ in range(2):
         pads.append([])
         for batch in iterator:

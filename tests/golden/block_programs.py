@@ -14,7 +14,7 @@ def _network(mx, prefix, params=None):
     """Return a network in the style of 1.x with children in two depths and a parameter."""
     nn = mx.gluon.nn
 
-    class Net(mx.gluon.HybridBlock):
+    class Net(mx.gluon.HybridBlock):  # type: ignore[name-defined]
         def __init__(self, **kwargs):
             super().__init__(**kwargs)
             with self.name_scope():
@@ -203,7 +203,7 @@ def summaries(mx):
     """Tables of `summary`."""
     nn = mx.gluon.nn
 
-    class Pair(mx.gluon.Block):
+    class Pair(mx.gluon.Block):  # type: ignore[name-defined]
         def forward(self, x, y):
             return [x, (y, x)]
 

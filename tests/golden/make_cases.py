@@ -174,7 +174,7 @@ def update(path):
         sys.exit(f"{path.name}: cases that are equal: {sorted(twice)}")
     have = {name.split("|")[0] for name in stored}
     kept = {name: value for name, value in stored.items() if name.split("|")[0] in set(keys)}
-    oracles = {}
+    oracles = {}  # type: ignore[var-annotated]
     for position, case in enumerate(cases):
         if case.key in have or case.wrong:
             continue

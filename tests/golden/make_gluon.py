@@ -242,7 +242,7 @@ def resnet_params():
 
 
 def main():
-    arrays = {}
+    arrays = {}  # type: ignore[var-annotated]
     # Names count from 0 in a new thread.
     with ThreadPoolExecutor(1) as thread:
         content = {"layers": thread.submit(layers, arrays).result()}

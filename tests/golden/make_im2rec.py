@@ -95,7 +95,7 @@ def main():
             (folder / case).mkdir()
             # The prefix stands first: --exts would take it.
             run(str(folder / case / "x"), str(root), "--list", *options.split())
-            golden["lists"][case] = {
+            golden["lists"][case] = {  # type: ignore[assignment]
                 "options": options,
                 "files": {p.name: p.read_text() for p in sorted((folder / case).iterdir())},
             }
@@ -104,12 +104,12 @@ def main():
         for i in range(0, len(lines), 2):
             number, label, path = lines[i].split("\t")
             lines[i] = f" {int(number) + 100} \t{label}\t-1.5\t2e3\t{path}"
-        golden["list"] = "\n".join(lines) + "\n"
+        golden["list"] = "\n".join(lines) + "\n"  # type: ignore[assignment]
         for case, options in RECORDS.items():
             (folder / f"r_{case}").mkdir()
             (folder / f"r_{case}" / "x.lst").write_text(golden["list"])
             run(str(folder / f"r_{case}" / "x"), str(root), *options.split())
-            golden["records"][case] = {
+            golden["records"][case] = {  # type: ignore[assignment]
                 "options": options,
                 "rec": base64.b64encode((folder / f"r_{case}" / "x.rec").read_bytes()).decode(),
                 "idx": (folder / f"r_{case}" / "x.idx").read_text(),

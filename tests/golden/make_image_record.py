@@ -13,8 +13,8 @@ import mxnet as mx
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
-RECORDS = {}  # name of a file to its bytes
-CASES = []
+RECORDS = {}  # type: ignore[var-annotated]  # name of a file to its bytes
+CASES = []  # type: ignore[var-annotated]
 
 
 def smooth(height, width, seed, channels=3):
@@ -144,8 +144,8 @@ def run(folder, case):
     """Return the batches of each pass of a case."""
     parameters = {"verbose": False, "preprocess_threads": 1, "prefetch_buffer": 1}
     for key, value in case["parameters"].items():
-        parameters[key] = f"{folder}/{value}" if key.startswith("path") else value
-    parameters["data_shape"] = tuple(parameters["data_shape"])
+        parameters[key] = f"{folder}/{value}" if key.startswith("path") else value  # type: ignore[assignment]
+    parameters["data_shape"] = tuple(parameters["data_shape"])  # type: ignore[assignment]
     path = f"{folder}/{case['record']}.rec"
     iterator = getattr(mx.io, case["iterator"])(path_imgrec=path, **parameters)
     passes = []

@@ -243,7 +243,7 @@ def answer(question):
 def main():
     """Write both files."""
     warnings.simplefilter("ignore")
-    arrays = {}
+    arrays = {}  # type: ignore[var-annotated]
     layers = {
         text: run(text, shape, arrays, f"layer{i}")
         for i, (text, shape) in enumerate(LAYERS.items())

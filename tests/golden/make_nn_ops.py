@@ -41,7 +41,7 @@ def convolutions() -> list[Case]:
     ]
     cases: list[Case] = []
     for i, (data, attrs) in enumerate(table):
-        attrs = {"num_filter": 4, "no_bias": i % 3 == 1, **attrs}
+        attrs = {"num_filter": 4, "no_bias": i % 3 == 1, **attrs}  # type: ignore[dict-item]
         weight = (4, data[1] // attrs.get("num_group", 1), *attrs["kernel"])
         arrays = [normal(*data), normal(*weight), *([] if attrs["no_bias"] else [normal(4)])]
         cases.append(("Convolution", attrs, arrays, tuple(range(len(arrays)))))
@@ -83,7 +83,7 @@ def normalizations() -> list[Case]:
         ({"fix_gamma": False, "output_mean_var": True}, (6, 4)),
         ({"fix_gamma": False, "use_global_stats": True, "output_mean_var": True}, (3, 2, 4)),
     ):
-        n = shape[attrs.get("axis", 1)]
+        n = shape[attrs.get("axis", 1)]  # type: ignore[index]
         arrays = [normal(*shape), normal(n), normal(n), normal(n), np.abs(normal(n)) + 1]
         cases.append(("BatchNorm", attrs, arrays, (0, 1, 2)))
     for attrs, shape in (
@@ -138,7 +138,7 @@ def softmaxes() -> list[Case]:
         cases.append(("SoftmaxOutput", attrs, [rows, label], (0,)))
     spots = np.array([[0, 3, 2], [4, 3, 1]], np.float32)
     for kind in ("null", "batch", "valid"):
-        attrs = {"multi_output": True, "normalization": kind, "use_ignore": True, "ignore_label": 3}
+        attrs = {"multi_output": True, "normalization": kind, "use_ignore": True, "ignore_label": 3}  # type: ignore[assignment]
         cases.append(("SoftmaxOutput", attrs, [data, spots], (0,)))
     cases.append(("SoftmaxOutput", {"preserve_shape": True}, [data, normal(2, 5)], (0,)))
     cases.append(("SoftmaxOutput", {}, [rows, np.abs(normal(4, 5))], (0,)))
@@ -165,10 +165,10 @@ def groups() -> list[Case]:
     for attrs, shape in (({}, (2, 3, 5)), ({"eps": 1e-2}, (2, 3, 4, 3))):
         n = shape[1]
         cases.append(("InstanceNorm", attrs, [normal(*shape), normal(n), normal(n)], (0, 1, 2)))
-    for attrs in ({"fix_gamma": False}, {}, {"fix_gamma": False, "use_global_stats": True}):
+    for attrs in ({"fix_gamma": False}, {}, {"fix_gamma": False, "use_global_stats": True}):  # type: ignore[assignment]
         arrays = [normal(3, 2, 4, 3), *(normal(2) for _ in range(3)), np.abs(normal(2)) + 1]
         cases.append(("_contrib_BatchNormWithReLU", attrs, arrays, (0, 1, 2)))
-    for attrs, shape in (
+    for attrs, shape in (  # type: ignore[assignment]
         ({"kernel": (3,)}, (2, 4, 5)),
         ({"kernel": (3, 2), "no_bias": False}, (2, 4, 4, 5)),
         ({"kernel": (3, 3), "stride": (2, 3), "pad": (1, 0), "adj": (1, 2)}, (2, 4, 4, 3)),

@@ -155,12 +155,12 @@ def cases():
                 "op": name,
                 "attrs": attrs,
                 "outputs": count,
-                "given": {"abcd"[i]: s for i, s in enumerate(shapes)},
+                "given": {"abcd"[i]: s for i, s in enumerate(shapes)},  # type: ignore[var-annotated]
             },
         )
-        full = out.infer_shape(**{"abcd"[i]: s for i, s in enumerate(shapes)})[1]
+        full = out.infer_shape(**{"abcd"[i]: s for i, s in enumerate(shapes)})[1]  # type: ignore[var-annotated]
         for i in range(TRIES):
-            given = {"abcd"[i]: masked(rng, s) for i, s in enumerate(shapes)}
+            given = {"abcd"[i]: masked(rng, s) for i, s in enumerate(shapes)}  # type: ignore[var-annotated]
             if i % 3:
                 given.update({f"z{i}": masked(rng, s) for i, s in enumerate(full)})
             yield {"op": name, "attrs": attrs, "outputs": count, "given": given}

@@ -60,7 +60,7 @@ def write() -> None:
 
 def run() -> None:
     """Add what MXNet computes."""
-    np.bool = bool  # MXNet 1.9.1 asks NumPy for it
+    np.bool = bool  # type: ignore[assignment]  # MXNet 1.9.1 asks NumPy for it
     import mxnet as mx
 
     texts = json.loads(TEXTS.read_text())

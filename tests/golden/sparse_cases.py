@@ -156,7 +156,7 @@ for _name in ("sum", "mean", "norm"):
                         make(mx, s), axis=a, keepdims=k
                     ),
                 )
-for _axis, _keep in ((0, False), (0, True), (1, False), ((1,), True)):
+for _axis, _keep in ((0, False), (0, True), (1, False), ((1,), True)):  # type: ignore[assignment]
     case(
         f"_square_sum {_axis} {_keep}",
         lambda mx, a=_axis, k=_keep: internal(mx)._square_sum(
@@ -311,7 +311,7 @@ _FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 for _name, _function in _FUNCTIONS.items():
     case(f"gradient {_name}", _gradient(_function, "row_sparse", None))
-for _st in (None, "default", "row_sparse", "csr"):
+for _st in (None, "default", "row_sparse", "csr"):  # type: ignore[assignment]
     case(
         f"gradient of csr dot w, {_st}",
         _gradient(lambda mx, x: mx.nd.sparse.dot(make(mx, "csr", rng(3, 5)), x), "default", _st),
@@ -353,7 +353,7 @@ def _update(name: str, states: int, weight: str, state: str, **attributes: Any) 
     return run
 
 
-_UPDATES = (
+_UPDATES: Any = (
     ("sgd_update", 0, {"wd": 0.1, "rescale_grad": 0.5}),
     ("sgd_update", 0, {"wd": 0.1, "lazy_update": False}),
     ("sgd_mom_update", 1, {"wd": 0.1, "momentum": 0.9, "clip_gradient": 2.5}),

@@ -25,7 +25,7 @@ def call(name: str, *values: Any, **attrs: Any) -> Any:
     runtime = {key: attrs.pop(key) for key in ("train", "key") if key in attrs}
     if op.variadic is not None:
         attrs[op.variadic] = len(values)
-    return append(op, values, {**op.schema.parse(name, attrs), **runtime})
+    return append(op, values, {**op.schema.parse(name, attrs), **runtime})  # type: ignore[dict-item]
 
 
 def graph(variables: Sequence[Value], *outputs: Value) -> Graph:

@@ -296,7 +296,7 @@ def test_a_backward_pass_that_fails_frees_its_node_and_then_all_works(
     want = backward(forward())
     kept, spent = forward(), forward()
     raise_it[0] = True
-    for y in (kept, spent):
+    for y in (kept, spent):  # type: ignore[assignment]
         with pytest.raises(OperatorError, match="net_boom: boom failed: bang"):
             backward(y, retain=y is kept)
     raise_it[0] = False
@@ -322,7 +322,7 @@ def test_a_node_that_a_failed_walk_did_not_reach_keeps_its_graph(engine: str) ->
         (second,) = cached([first])
         (alone,) = cached([x])
     want = gradient(alone, retain=False)
-    second._link[0].free()
+    second._link[0].free()  # type: ignore[index]
     with pytest.raises(AutogradError, match="an earlier backward freed"):
         autograd.backward(second)
     for retain in (True, False):

@@ -70,7 +70,7 @@ def test_only_the_named_pass_is_left_out(name: str, monkeypatch: pytest.MonkeyPa
     def watched(graph_pass: object) -> bool:
         is_on = plain(graph_pass)
         if is_on:
-            ran.append(getattr(graph_pass, "func", graph_pass).__name__)
+            ran.append(getattr(graph_pass, "func", graph_pass).__name__)  # type: ignore[attr-defined]
         return is_on
 
     monkeypatch.setattr(pipeline, "_is_on", watched)

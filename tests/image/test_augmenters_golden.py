@@ -50,7 +50,7 @@ def decoder(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def wanted(stem: str) -> list[Any]:
-    found = []
+    found: Any = []
     while f"{stem}_{len(found)}" in WANTED:
         found.append(WANTED[f"{stem}_{len(found)}"])
     return found

@@ -100,7 +100,7 @@ def test_name_of_another_type_is_refused() -> None:
 @pytest.mark.parametrize("chosen", [Constant(5.0), Constant(5.0).dumps(), "five"])
 def test_attribute_init_fills_any_name_as_a_weight(chosen: object) -> None:
     if chosen == "five":
-        initializer.base.get_register_func(Initializer, "initializer")(_Five, "five")
+        initializer.base.get_register_func(Initializer, "initializer")(_Five, "five")  # type: ignore[attr-defined]
     assert np.all(filled(Zero(), InitDesc("x_bias", {"__init__": chosen})) == 5)
 
 

@@ -61,7 +61,7 @@ def test_pass_begins_behind_what_the_last_one_took() -> None:
     assert first_column(data_iter) == [[1, 2], [3, 4]]
     data_iter.reset()
     assert first_column(data_iter) == [[0, 1], [2, 3], [4, 0]]
-    assert data_iter.handle.calls == [(0, 0), (1, 1), (2, 0)]
+    assert data_iter.handle.calls == [(0, 0), (1, 1), (2, 0)]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("prefetch_buffer", [0, 1, 4])
@@ -71,7 +71,7 @@ def test_reset_in_mid_pass_does_not_depend_on_what_was_made_ahead(prefetch_buffe
     time.sleep(0.02)
     data_iter.reset()
     assert first_column(data_iter) == [[0, 1], [2, 3], [4, 0]]
-    assert data_iter.handle.calls == [(0, 0), (1, 0)]
+    assert data_iter.handle.calls == [(0, 0), (1, 0)]  # type: ignore[attr-defined]
 
 
 def test_reset_of_a_fresh_pass_changes_nothing() -> None:
@@ -87,7 +87,7 @@ def test_reset_of_a_fresh_pass_changes_nothing() -> None:
 def test_no_thread_before_the_first_batch_is_asked_for() -> None:
     data_iter = MXDataIter(Numbers())
     assert not threads()
-    assert not data_iter.handle.calls
+    assert not data_iter.handle.calls  # type: ignore[attr-defined]
 
 
 def test_iterator_dropped_in_mid_pass_leaves_no_thread() -> None:
@@ -109,7 +109,7 @@ def test_many_resets_leave_no_thread() -> None:
         data_iter.next()
         data_iter.reset()
     assert not threads()
-    assert data_iter.handle.running == 0
+    assert data_iter.handle.running == 0  # type: ignore[attr-defined]
 
 
 def test_error_of_the_source_arrives_and_reset_recovers() -> None:

@@ -91,7 +91,7 @@ def test_what_it_is_not_for(case: str) -> None:
     elif case == "same target":
         outs = [outs[0], [outs[1][0], outs[1][0]]]
     else:
-        keys, grads, outs = 0, grads[0], outs[0]
+        keys, grads, outs = 0, grads[0], outs[0]  # type: ignore[assignment]
     store.pushpull(keys, grads, out=outs)
     assert store._again is None
 

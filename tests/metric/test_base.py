@@ -56,7 +56,7 @@ def test_metric_without_global_sums_gives_its_local_value() -> None:
 
 def test_registered_metric_is_created_by_name() -> None:
     metric.alias("count_me")(metric.register(Counting))
-    assert metric.create("counting", step=2).step == 2
+    assert metric.create("counting", step=2).step == 2  # type: ignore[attr-defined]
     assert isinstance(metric.create("count_me"), Counting)
 
 
@@ -117,7 +117,7 @@ def test_create_refuses_other_types(named: object) -> None:
 
 def test_create_hands_arguments_on() -> None:
     assert metric.create("top_k_accuracy", top_k=4).name == "top_k_accuracy_4"
-    assert metric.create('["accuracy", {"axis": 2}]').axis == 2
+    assert metric.create('["accuracy", {"axis": 2}]').axis == 2  # type: ignore[attr-defined]
     measured = Accuracy()
     assert metric.create(measured) is measured
 

@@ -274,7 +274,7 @@ WEIGHT_HASHES[{NAME!r}] = {SHA1!r}
 """
 
 
-def start(program: str, repository, home: Path) -> subprocess.Popen:
+def start(program: str, repository, home: Path) -> subprocess.Popen:  # type: ignore[type-arg]
     environment = {
         **os.environ,
         "MXNET_GLUON_REPO": repository.url,

@@ -8,7 +8,7 @@ import gluonish as mx
 from gluonish.core.errors import ArgumentError, NotSupportedError
 from gluonish.io import NDArrayIter
 from gluonish.module import BaseModule, Module
-from gluonish.module.base_module import _check_input_names, _parse_data_desc
+from gluonish.module.base_module import _check_input_names, _parse_data_desc  # type: ignore[attr-defined]
 from gluonish.module.descriptions import ModuleStateError
 from tests.module.networks import INPUTS, ROWS, bound, mlp, weights
 
@@ -18,7 +18,7 @@ def data(count: int = 20) -> NDArrayIter:
     return NDArrayIter(rows, np.arange(count) % 3, batch_size=ROWS)
 
 
-DEFINED = {
+DEFINED: Any = {
     "get_params": (),
     "init_params": (),
     "set_params": ({}, {}),

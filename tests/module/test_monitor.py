@@ -138,7 +138,7 @@ def test_lines_are_those_of_mxnet(executor, caplog) -> None:
 
 
 def test_a_statistic_that_is_no_array_is_refused(executor) -> None:
-    monitor = Monitor(1, stat_func=lambda x: 3)
+    monitor = Monitor(1, stat_func=lambda x: 3)  # type: ignore[return-value]
     monitor.install(executor)
     monitor.tic()
     executor.forward()

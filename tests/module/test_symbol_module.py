@@ -77,7 +77,7 @@ def test_missing_weights_stay_as_they_were_trained() -> None:
 @pytest.mark.parametrize("what", ["init_params", "set_params"])
 def test_weights_that_are_there_are_kept_with_a_warning(what: str) -> None:
     module = bound()
-    arguments = (None,) if what == "init_params" else ({}, {})
+    arguments = (None,) if what == "init_params" else ({}, {})  # type: ignore[var-annotated]
     with pytest.warns(UserWarning, match=f"Module.{what}: expected force_init=True"):
         getattr(module, what)(*arguments, force_init=False)
     assert_same(numpy_of(module.get_params()[0]), numpy_of(weights()), 0)

@@ -50,10 +50,10 @@ def test_c_memory_is_copied_or_shared() -> None:
 
 
 def test_calling_the_c_library_says_what_to_call_instead() -> None:
-    function = base._LIB.MXNDArrayGetShape
+    function = base._LIB.MXNDArrayGetShape  # type: ignore[attr-defined]
     with pytest.raises(NotImplementedError, match=r"use NDArray\.shape"):
         base.check_call(function(None))
-    assert not hasattr(base._LIB, "printf")
+    assert not hasattr(base._LIB, "printf")  # type: ignore[attr-defined]
     with pytest.raises(NotImplementedError, match="handle"):
         base.c_handle_array([mx.nd.ones(1)])
 
@@ -62,7 +62,7 @@ def test_arrays_are_copied_to_and_from_memory() -> None:
     x = mx.nd.array([[1, 2, 3], [4, 5, 6]]) * 2
     copy = np.zeros(6, np.float32)
     pointer = copy.ctypes.data_as(ctypes.c_void_p)
-    base.check_call(base._LIB.MXNDArraySyncCopyToCPU(x.T.handle, pointer, ctypes.c_size_t(x.size)))
+    base.check_call(base._LIB.MXNDArraySyncCopyToCPU(x.T.handle, pointer, ctypes.c_size_t(x.size)))  # type: ignore[attr-defined]
     assert copy.tolist() == [2, 8, 4, 10, 6, 12]
     base.check_call(base._LIB.MXNDArraySyncCopyFromCPU(x.handle, pointer, ctypes.c_size_t(6)))
     base.check_call(base._LIB.MXNDArrayWaitAll())
@@ -89,8 +89,8 @@ def test_documentation_of_parameters() -> None:
 
 def test_attribute_that_is_null_counts_as_left_out() -> None:
     x = mx.nd.array([[1, 2], [3, 5]])
-    np.testing.assert_array_equal(mx.nd.sum(x, axis=base._Null).asnumpy(), [11])
-    assert repr(base._Null) == "_Null"
+    np.testing.assert_array_equal(mx.nd.sum(x, axis=base._Null).asnumpy(), [11])  # type: ignore[attr-defined]
+    assert repr(base._Null) == "_Null"  # type: ignore[attr-defined]
 
 
 def test_property_of_a_class_is_read_and_assigned_on_the_class() -> None:
@@ -101,19 +101,19 @@ def test_property_of_a_class_is_read_and_assigned_on_the_class() -> None:
         def count(cls) -> int:
             return int(cls._count)  # type: ignore[attr-defined]  # `cls` is the class
 
-        @count.setter
+        @count.setter  # type: ignore[no-redef]
         def count(cls, value: int) -> None:
             cls._count = value  # type: ignore[attr-defined]  # `cls` is the class
 
     assert Counter.count == 3
-    Counter.count = 5
+    Counter.count = 5  # type: ignore[assignment, method-assign]
     assert Counter._count == 5
     assert Counter().count == 5
 
 
 def test_symbols_refuse_what_arrays_do_with_an_error_of_that_name() -> None:
     x = mx.sym.Variable("x")
-    for refused in (lambda: bool(x), lambda: x.asnumpy(), lambda: x.backward(), lambda: 1 in x):
+    for refused in (lambda: bool(x), lambda: x.asnumpy(), lambda: x.backward(), lambda: 1 in x):  # type: ignore[operator]
         with pytest.raises(base.NotImplementedForSymbol) as caught:
             refused()
         assert isinstance(caught.value, mx.MXNetError)

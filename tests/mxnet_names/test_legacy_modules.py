@@ -33,7 +33,7 @@ def test_there_is_no_c_library_to_find() -> None:
 
 
 def test_docstrings_are_built_with_what_classes_add() -> None:
-    from gluonish import ndarray_doc
+    from gluonish import ndarray_doc  # type: ignore[attr-defined]
 
     class shiftDoc(ndarray_doc.NDArrayDoc):  # its name is the operator's
         """Example of shift."""
@@ -64,9 +64,9 @@ def test_functions_of_operators_are_made_by_name() -> None:
 
 
 def test_functions_of_numpy_answer_by_the_protocols() -> None:
-    from gluonish import numpy_dispatch_protocol as protocol
+    from gluonish import numpy_dispatch_protocol as protocol  # type: ignore[attr-defined]
 
-    @protocol.with_array_function_protocol
+    @protocol.with_array_function_protocol  # type: ignore[untyped-decorator]
     def mean(x: Any) -> Any:
         return np.mean(x)
 
@@ -152,16 +152,16 @@ def test_nested_arguments_are_taken_apart_and_put_together() -> None:
 
     x = mx.nd.ones(1)
     nested = [x, [x, None, (x,)]]
-    flat, form = block._flatten(nested, "input")
+    flat, form = block._flatten(nested, "input")  # type: ignore[attr-defined]
     assert form == [0, [0, -1, [0]]]
     assert len(flat) == 4
     assert block._regroup(flat, form) == [x, [x, None, [x]]]
     with pytest.raises(ValueError, match="input"):
-        block._flatten([3], "input")
-    assert block._gather_type_ctx_info([x, [x]]) == (False, True, {mx.cpu()}, mx.cpu())
-    assert utils._indent("a\nb", 2) == "a\n  b"
+        block._flatten([3], "input")  # type: ignore[attr-defined]
+    assert block._gather_type_ctx_info([x, [x]]) == (False, True, {mx.cpu()}, mx.cpu())  # type: ignore[attr-defined]
+    assert utils._indent("a\nb", 2) == "a\n  b"  # type: ignore[attr-defined]
     names = list("abcdefghijkl")
-    assert utils._brief_print_list(names, 7) == "'a', 'b', 'c', ..., 'i', 'j', 'k', 'l'"
+    assert utils._brief_print_list(names, 7) == "'a', 'b', 'c', ..., 'i', 'j', 'k', 'l'"  # type: ignore[attr-defined]
     assert utils._get_repo_file_url("ns", "f").endswith("/ns/f")
 
 

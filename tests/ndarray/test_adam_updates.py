@@ -24,7 +24,7 @@ def arrays(count: int) -> list[list[Any]]:
 @pytest.mark.parametrize("as_array", [False, True])
 def test_adamw_takes_the_scale_as_a_number_or_an_array(as_array: bool) -> None:
     (w,), (g,), (m,), (v,) = arrays(1)
-    want = expected(*[x.asnumpy() for x in (w, g, m, v)], 0.5)
+    want = expected(*[x.asnumpy() for x in (w, g, m, v)], 0.5)  # type: ignore[call-arg]
     scale = mx.nd.array([0.5]) if as_array else 0.5
     got = mx.nd.contrib.adamw_update(w, g, m, v, scale, **RATES)
     np.testing.assert_allclose(got.asnumpy(), want, rtol=1e-6)
@@ -33,7 +33,7 @@ def test_adamw_takes_the_scale_as_a_number_or_an_array(as_array: bool) -> None:
 def test_many_weights_take_the_steps_of_single_ones() -> None:
     weights, grads, means, variances = arrays(2)
     wants = [
-        expected(*[x.asnumpy() for x in group], 0.5)
+        expected(*[x.asnumpy() for x in group], 0.5)  # type: ignore[call-arg]
         for group in zip(weights, grads, means, variances, strict=True)
     ]
     shared = {"beta1": 0.8, "beta2": 0.9, "epsilon": 1e-8}
@@ -46,7 +46,7 @@ def test_many_weights_take_the_steps_of_single_ones() -> None:
 
 def test_mixed_precision_moves_the_wide_copy() -> None:
     (w,), (g,), (m,), (v,) = arrays(1)
-    want = expected(*[x.asnumpy() for x in (w, g, m, v)], 1.0)
+    want = expected(*[x.asnumpy() for x in (w, g, m, v)], 1.0)  # type: ignore[call-arg]
     narrow = w.astype("float16")
     mx.nd.contrib.mp_adamw_update(narrow, g.astype("float16"), m, v, w, 1.0, out=narrow, **RATES)
     np.testing.assert_allclose(w.asnumpy(), want, rtol=1e-3)
@@ -56,7 +56,7 @@ def test_mixed_precision_moves_the_wide_copy() -> None:
 def test_symbol_form_equals_the_imperative_one() -> None:
     (w,), (g,), (m,), (v,) = arrays(1)
     names = [mx.sym.var(name) for name in "wgmv"]
-    step = mx.sym.contrib.adamw_update(*names, 0.5, **RATES)
+    step = mx.sym.contrib.adamw_update(*names, 0.5, **RATES)  # type: ignore[call-arg]
     given = dict(zip("wgmv", [x.copy() for x in (w, g, m, v)], strict=True))
     states = {name: given.pop(name) for name in step.list_auxiliary_states()}
     bound = step.bind(mx.cpu(), given, aux_states=states)

@@ -286,7 +286,7 @@ def test_npz_is_read_in_order() -> None:
     records, names = read_array_list(npz(**arrays))
     assert names == list(arrays)
     for record, array in zip(records, arrays.values(), strict=True):
-        assert record.dtype == array.dtype.newbyteorder("=")
+        assert record.dtype == array.dtype.newbyteorder("=")  # type: ignore[attr-defined]
         np.testing.assert_array_equal(record.values, array)
 
 

@@ -52,9 +52,9 @@ def test_sample_of_all_neighbours_is_the_graph() -> None:
         full_graph(), vertices(0, 2), num_args=2, num_hops=1, num_neighbor=4, max_num_vertices=8
     )
     np.testing.assert_array_equal(known.asnumpy(), [0, 1, 2, 3, 4, 0, 0, 0, 5])
-    np.testing.assert_array_equal(edges.indptr.asnumpy(), [0, 4, 4, 8, 8, 8, 8, 8, 8])
-    np.testing.assert_array_equal(edges.indices.asnumpy(), [1, 2, 3, 4, 0, 1, 3, 4])
-    np.testing.assert_array_equal(edges.data.asnumpy(), [1, 2, 3, 4, 9, 10, 11, 12])
+    np.testing.assert_array_equal(edges.indptr.asnumpy(), [0, 4, 4, 8, 8, 8, 8, 8, 8])  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(edges.indices.asnumpy(), [1, 2, 3, 4, 0, 1, 3, 4])  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(edges.data.asnumpy(), [1, 2, 3, 4, 9, 10, 11, 12])  # type: ignore[attr-defined]
     np.testing.assert_array_equal(hops.asnumpy(), [0, 1, 0, 1, 1, 0, 0, 0])
 
 

@@ -171,7 +171,7 @@ def test_functions_of_numpy_call_methods_with_words_of_their_own() -> None:
         (np.around(x), [[3, 2], [3, 9]]),
         (np.argsort(x), [[1, 0], [0, 1]]),
         (np.argsort(x, axis=0), [[1, 0], [0, 1]]),
-        (x.sum(axis=1, dtype=None), [5, 11.5]),
+        (x.sum(axis=1, dtype=None), [5, 11.5]),  # type: ignore[call-arg]
     ):
         assert type(found) is mx.nd.NDArray
         assert found.tolist() == values
@@ -179,7 +179,7 @@ def test_functions_of_numpy_call_methods_with_words_of_their_own() -> None:
     assert np.round(x, 1).tolist() == np.round(x.asnumpy(), 1).tolist()
     assert type(np.round(x, 1)) is np.ndarray
     with pytest.raises(mx.MXNetError, match="dtype"):
-        x.mean(dtype="float64")
+        x.mean(dtype="float64")  # type: ignore[call-arg]
 
 
 def test_reshape_of_numpy_goes_its_own_way() -> None:
@@ -206,4 +206,4 @@ def test_histogram_is_a_tuple_without_a_range() -> None:
 
 
 def test_element_types_of_positions_one_by_one() -> None:
-    assert mx.nd.sparse.zeros("csr", (2, 2))._aux_type(1) is np.int64
+    assert mx.nd.sparse.zeros("csr", (2, 2))._aux_type(1) is np.int64  # type: ignore[attr-defined]

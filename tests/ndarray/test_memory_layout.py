@@ -76,7 +76,7 @@ def test_copies_and_files_hold_the_values(tmp_path) -> None:  # type: ignore[no-
     y, values = _convolved()
     np.testing.assert_array_equal(y.copy().asnumpy(), values)
     nd.save(str(tmp_path / "y"), [y])
-    np.testing.assert_array_equal(nd.load(str(tmp_path / "y"))[0].asnumpy(), values)
+    np.testing.assert_array_equal(nd.load(str(tmp_path / "y"))[0].asnumpy(), values)  # type: ignore[index]
     np.testing.assert_array_equal(np.from_dlpack(_convolved()[0]), values)
 
 

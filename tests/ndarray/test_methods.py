@@ -132,7 +132,7 @@ def test_operators_are_methods(call: Any, expected: Any) -> None:
 
 def test_method_without_a_needed_array_names_it() -> None:
     with pytest.raises(OperatorError, match="take: expected an array for indices, got none"):
-        nd.ones(2).take()
+        nd.ones(2).take()  # type: ignore[call-arg]
 
 
 def test_mxnets_inner_methods() -> None:

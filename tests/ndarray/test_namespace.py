@@ -12,7 +12,7 @@ def test_operator_is_a_function_with_signature_and_docstring() -> None:
     assert list(signature.parameters)[:4] == ["data", "weight", "bias", "num_hidden"]
     assert signature.parameters["no_bias"].default is False
     assert nd.FullyConnected.__name__ == "FullyConnected"
-    assert "num_hidden" in nd.FullyConnected.__doc__
+    assert "num_hidden" in nd.FullyConnected.__doc__  # type: ignore[operator]
 
 
 def test_function_is_made_once() -> None:
@@ -21,7 +21,7 @@ def test_function_is_made_once() -> None:
 
 def test_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no_such_operator"):
-        nd.no_such_operator  # noqa: B018
+        nd.no_such_operator  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_directory_lists_functions_and_operators() -> None:
@@ -35,14 +35,14 @@ def test_inputs_may_come_by_name_and_name_is_ignored() -> None:
 
 def test_missing_input_is_named() -> None:
     with pytest.raises(OperatorError, match="expected an array for data, got none"):
-        nd.relu()
+        nd.relu()  # type: ignore[call-arg]
     with pytest.raises(OperatorError, match="FullyConnected: expected an array for weight"):
         nd.FullyConnected(nd.ones((2, 2)), num_hidden=2)
 
 
 @pytest.mark.parametrize("ctx", [cpu(1), "cpu(1)"])
 def test_operator_without_inputs_takes_a_context(ctx: object) -> None:
-    assert nd._zeros(shape=(2,), ctx=ctx).context == cpu(1)
+    assert nd._zeros(shape=(2,), ctx=ctx).context == cpu(1)  # type: ignore[attr-defined]
     assert nd.random_uniform(shape=(2,), ctx=ctx).context == cpu(1)
 
 
@@ -64,4 +64,4 @@ def test_operators_have_modules_of_their_own() -> None:
     assert "relu" in dir(nd.op)
     assert nd._internal._plus_scalar(nd.ones((2,)), scalar=1).tolist() == [2, 2]
     with pytest.raises(AttributeError, match="no_such_operator"):
-        _ = nd.op.no_such_operator
+        _ = nd.op.no_such_operator  # type: ignore[attr-defined]

@@ -19,7 +19,7 @@ def test_facts_of_an_array() -> None:
 
 def test_attributes_cannot_be_invented() -> None:
     with pytest.raises(AttributeError):
-        nd.ones(2).foo = 1
+        nd.ones(2).foo = 1  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("convert", [float, int, bool, complex])
@@ -101,7 +101,7 @@ def test_pickled_state_is_the_record_that_mxnet_writes() -> None:
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy])
 def test_copies_share_no_memory_and_stay_on_the_device(duplicate: object) -> None:
     x = nd.array([1, 2], ctx=cpu(1))
-    y = duplicate(x)
+    y = duplicate(x)  # type: ignore[operator]
     y[0] = 9
     assert x.tolist() == [1, 2]
     assert y.context == cpu(1)
@@ -117,7 +117,7 @@ def test_attach_grad_makes_zeros() -> None:
     x = nd.ones((2, 3))
     assert x.grad is None
     x.attach_grad()
-    assert x.grad.asnumpy().tolist() == np.zeros((2, 3)).tolist()
+    assert x.grad.asnumpy().tolist() == np.zeros((2, 3)).tolist()  # type: ignore[attr-defined]
 
 
 def test_attach_grad_again_starts_from_zeros() -> None:

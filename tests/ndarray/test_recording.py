@@ -31,7 +31,7 @@ def test_tape_goes_with_its_output_and_without_the_garbage_collector(retain: boo
     gc.disable()
     try:
         y = recorded(x)
-        kept = weakref.ref(y._link[0].inputs[0])
+        kept = weakref.ref(y._link[0].inputs[0])  # type: ignore[index]
         y.backward(retain_graph=retain)
         assert (kept() is None) != retain
         del y
@@ -46,7 +46,7 @@ def test_tape_that_was_never_walked_goes_too() -> None:
     gc.disable()
     try:
         y = recorded(x)
-        kept = weakref.ref(y._link[0].inputs[0])
+        kept = weakref.ref(y._link[0].inputs[0])  # type: ignore[index]
         del y
         assert kept() is None
     finally:

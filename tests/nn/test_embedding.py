@@ -10,5 +10,5 @@ def test_sparse_gradient_holds_the_rows_looked_up() -> None:
     y.backward()
     grad = net.weight.grad()
     assert grad.stype == "row_sparse"
-    assert grad.indices.asnumpy().tolist() == [1, 3]
-    assert grad.data.asnumpy().tolist() == [[1, 1], [2, 2]]
+    assert grad.indices.asnumpy().tolist() == [1, 3]  # type: ignore[attr-defined]
+    assert grad.data.asnumpy().tolist() == [[1, 1], [2, 2]]  # type: ignore[attr-defined]

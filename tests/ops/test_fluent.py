@@ -8,7 +8,7 @@ from gluonish.ops.fluent import Fluent, reshape_arguments
 
 def test_methods_have_signature_and_docstring() -> None:
     assert list(inspect.signature(Fluent.sum).parameters)[:2] == ["data", "axis"]
-    assert "axis" in Fluent.sum.__doc__
+    assert "axis" in Fluent.sum.__doc__  # type: ignore[operator]
     assert Fluent.sum.__name__ == "sum"
 
 

@@ -22,7 +22,7 @@ def test_gathered_gradients_are_copies() -> None:
     updater, weight, grad = get_updater(LBSGD(1.0, batch_scale=2)), array([0.0]), array([1.0])
     updater(0, grad, weight)
     grad[:] = 100.0
-    assert updater.optimizer.cumgrads[0]["cum_grad"].asscalar() == 1.0
+    assert updater.optimizer.cumgrads[0]["cum_grad"].asscalar() == 1.0  # type: ignore[attr-defined]
 
 
 def test_each_weight_gathers_its_own() -> None:

@@ -171,7 +171,7 @@ def test_arguments_of_all_bases_are_known() -> None:
 
     register(Slow)
     made = create("slow", patience=2, momentum=0.5, wd=0.25)
-    assert (made.patience, made.momentum, made.wd) == (2, 0.5, 0.25)
+    assert (made.patience, made.momentum, made.wd) == (2, 0.5, 0.25)  # type: ignore[attr-defined]
     with pytest.raises(ArgumentError, match=r"Slow: .*got 'speed'"):
         create("slow", speed=1)
 

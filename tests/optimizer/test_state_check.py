@@ -57,7 +57,7 @@ def test_unfit_states_are_refused_and_change_nothing(what: str) -> None:
     updater, same = updater_of(name, **settings), updater_of(name, **settings)
     before = updater.states, updater.optimizer, dict(updater.states_synced)
     with pytest.raises(FileFormatError, match=r"a\.states: .*expected .*states? of"):
-        updater.set_states(states_file(state()), "a.states")
+        updater.set_states(states_file(state()), "a.states")  # type: ignore[operator]
     assert before == (updater.states, updater.optimizer, updater.states_synced)
     weights = ones(), ones()
     for each, weight in zip((updater, same), weights, strict=True):

@@ -127,7 +127,7 @@ def test_own_optimizer_and_scheduler_come_back() -> None:
         first(0, array([1.0]), array([1.0]))
         second = get_updater(Own(7, lr_scheduler=Fixed(0.25)))
         second.set_states(first.get_states(dump_optimizer=True))
-        assert (second.optimizer.speed, second.optimizer.num_update) == (3, 1)
+        assert (second.optimizer.speed, second.optimizer.num_update) == (3, 1)  # type: ignore[attr-defined]
         assert second.optimizer.learning_rate == 0.5
     finally:
         del Optimizer.opt_registry["own"]

@@ -54,7 +54,7 @@ def test_use_before_initialize_is_refused() -> None:
     ]
     for call in calls:
         with pytest.raises(ParameterError, match=r"Parameter w: .*call initialize"):
-            call()
+            call()  # type: ignore[operator]
 
 
 def test_unknown_shape_without_permission_to_wait_is_refused() -> None:
@@ -393,8 +393,8 @@ def test_shape_of_a_wrong_type_is_refused(wrong: object) -> None:
 
 
 def test_shape_may_hold_numpy_integers() -> None:
-    parameter = Parameter("w", shape=[np.int64(2), 0])
-    parameter.shape = [2, np.int32(3)]
+    parameter = Parameter("w", shape=[np.int64(2), 0])  # type: ignore[list-item]
+    parameter.shape = [2, np.int32(3)]  # type: ignore[list-item]
     assert parameter.shape == (2, 3)
     assert {type(extent) for extent in parameter.shape} == {int}
 

@@ -10,7 +10,7 @@ from gluonish import profiler
 from gluonish.block import Block
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.gluon import nn
-from gluonish.profiler.recorder import TraceEvent, recorder
+from gluonish.profiler.recorder import TraceEvent, recorder  # type: ignore[attr-defined]
 
 
 @pytest.fixture
@@ -191,7 +191,7 @@ def test_a_scope_stands_before_the_names(net) -> None:
     assert calls()[-1] == "net"
 
 
-def events_of(path: Path) -> list[dict]:
+def events_of(path: Path) -> list[dict]:  # type: ignore[type-arg]
     return json.loads(path.read_text())["traceEvents"]
 
 

@@ -14,7 +14,7 @@ def domain() -> profiler.Domain:
     return profiler.Domain("training")
 
 
-def entries(path: Path) -> list[dict]:
+def entries(path: Path) -> list[dict]:  # type: ignore[type-arg]
     profiler.dump()
     return [e for e in json.loads(path.read_text())["traceEvents"] if e["ph"] != "M"]
 

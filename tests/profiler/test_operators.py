@@ -38,7 +38,7 @@ def array(*shape: int) -> Any:
 
 def test_kernels_write_what_follows_the_array_library() -> None:
     assert shapes(partial(nothing, np, array(2), array(3), array(4))) == ([(3,), (4,)], [(2,)])
-    both = partial(nothing, np, (array(2), array(5)), array(3), axis=1)
+    both = partial(nothing, np, (array(2), array(5)), array(3), axis=1)  # type: ignore[call-arg]
     assert shapes(both) == ([(3,)], [(2,), (5,)])
 
 

@@ -147,7 +147,7 @@ def test_a_reader_can_be_sent(some: Path) -> None:
     file = opened(some, "r")
     again = pickle.loads(pickle.dumps(file))
     assert isinstance(again, MXRecordIO)
-    assert again.read_idx(7) == file.read_idx(7) == b"seven"
+    assert again.read_idx(7) == file.read_idx(7) == b"seven"  # type: ignore[attr-defined]
     again.close()
     file.close()
 

@@ -81,7 +81,7 @@ def test_other_settings_devices_and_symbols_have_graphs_of_their_own(
     assert second._graph is not first._graph
     assert _bound(_network(), 0)._graph is not second._graph
     assert _bound(network, 0)._graph is second._graph
-    network.get_children()[0]._set_attr(__force_mirroring__="True")
+    network.get_children()[0]._set_attr(__force_mirroring__="True")  # type: ignore[index]
     assert _bound(network, 0)._graph is not second._graph
 
 

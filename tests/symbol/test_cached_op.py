@@ -4,9 +4,9 @@ import pytest
 import gluonish as mx
 
 
-def make() -> tuple[mx.nd.CachedOp, list[mx.nd.NDArray]]:
+def make() -> tuple[mx.nd.CachedOp, list[mx.nd.NDArray]]:  # type: ignore[name-defined]
     x, y = mx.sym.var("x"), mx.sym.var("y")
-    return mx.nd.CachedOp(x * y + x, [("static_alloc", "true")]), [
+    return mx.nd.CachedOp(x * y + x, [("static_alloc", "true")]), [  # type: ignore[attr-defined]
         mx.nd.array([1.0, 2.0]),
         mx.nd.array([3.0, 4.0]),
     ]

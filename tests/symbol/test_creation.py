@@ -45,7 +45,7 @@ def test_two_numbers_give_a_number(name: str, expected: float) -> None:
 def test_arguments_have_the_names_of_mxnet() -> None:
     x = sym.var("x")
     assert sym.pow(base=x, exp=2).eval(x=array([3]))[0].tolist() == [9]
-    assert sym.maximum(left=1, right=x).eval(x=array([-3]))[0].tolist() == [1]
+    assert sym.maximum(left=1, right=x).eval(x=array([-3]))[0].tolist() == [1]  # type: ignore[call-arg]
 
 
 def test_text_in_place_of_a_number_is_refused() -> None:

@@ -79,7 +79,7 @@ def test_nodes_take_attributes_of_any_node_by_keyword() -> None:
         "force_mirroring": "True",
         "mood": "good",
     }
-    y = sym.FullyConnected(x, num_hidden=2, name="fc", lr_mult=2, ctx_group="d")
+    y = sym.FullyConnected(x, num_hidden=2, name="fc", lr_mult=2, ctx_group="d")  # type: ignore[call-arg]
     for name in ("fc", "fc_weight", "fc_bias"):
         assert y.attr_dict()[name] == {**HIDDEN, "num_hidden": "2"}
     again = sym.load_json(y.tojson())

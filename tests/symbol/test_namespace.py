@@ -53,7 +53,7 @@ def test_every_operator_has_a_function_with_signature_and_docstring() -> None:
 
 def test_an_unknown_function_is_no_attribute() -> None:
     with pytest.raises(AttributeError, match="'no_such_operator'"):
-        _ = sym.no_such_operator
+        _ = sym.no_such_operator  # type: ignore[attr-defined]
 
 
 def test_attributes_are_spelled_as_the_user_spelled_them() -> None:
@@ -98,6 +98,6 @@ def test_operators_have_modules_of_their_own() -> None:
 def test_symbols_that_stand_for_no_input_are_refused_where_there_are_inputs() -> None:
     x = sym.var("x")
     with pytest.raises(OperatorError, match="relu: expected Symbols for data, got one for 'foo'"):
-        sym.relu(x, foo=x)
+        sym.relu(x, foo=x)  # type: ignore[call-arg]
     assert sym.random.randn(2, 3, data=x).list_arguments() == []
     assert sym.random.normal(shape=(2,), data=x).infer_shape()[1] == [(2,)]

@@ -121,7 +121,7 @@ def test_an_input_of_several_outputs_is_refused() -> None:
 
 def test_an_unknown_attribute_is_refused() -> None:
     with pytest.raises(OperatorError, match="'units'"):
-        sym.FullyConnected(sym.var("x"), units=3)
+        sym.FullyConnected(sym.var("x"), units=3)  # type: ignore[call-arg]
 
 
 def test_operators_of_python_make_the_nodes_that_files_hold() -> None:

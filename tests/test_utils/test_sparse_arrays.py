@@ -84,7 +84,7 @@ def test_shuffled_columns_are_the_same_matrix() -> None:
     x = mx.nd.array(np.arange(1, 13).reshape(2, 6)).tostype("csr")
     kept = x.asnumpy()
     test_utils.shuffle_csr_column_indices(x)
-    columns = x.indices.asnumpy().reshape(2, 6)
+    columns = x.indices.asnumpy().reshape(2, 6)  # type: ignore[attr-defined]
     assert columns.tolist() != [list(range(6))] * 2
     np.testing.assert_array_equal(np.sort(columns), [list(range(6))] * 2)
     np.testing.assert_array_equal(x.asnumpy(), kept)

@@ -54,7 +54,7 @@ def test_workers_that_ignore_their_numbers_are_found_out(
 def test_a_log_that_says_it_never_or_twice_is_found_out(
     monkeypatch: pytest.MonkeyPatch, lines: list[str], message: str
 ) -> None:
-    flag = without_effect.flags_without_effect()[0]
+    flag = without_effect.flags_without_effect()[0]  # type: ignore[attr-defined]
     told = f"gluonish: {flag.name} is set. {flag.doc}"
     shown = tuple(told if line == "TOLD" else line for line in lines)
     monkeypatch.setattr(without_effect, "_log_with", lambda *, every_one_set: shown)

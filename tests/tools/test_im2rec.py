@@ -174,7 +174,7 @@ def test_an_error_in_writing_leaves_the_former_files(
     path = listed(tmp_path, "0\t1\ttop.jpg\n1\t1\ttop2.png\n")
     make_records(path, root, Packing(pass_through=True))
     before = (tmp_path / "x.rec").read_bytes(), (tmp_path / "x.idx").read_bytes()
-    calls = []
+    calls: Any = []
 
     def full(*_: Any) -> bytes:
         if calls:

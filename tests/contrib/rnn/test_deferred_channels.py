@@ -12,5 +12,5 @@ def test_no_channels_mean_those_of_the_first_input(hybridize):
     if hybridize:
         cell.hybridize()
     out, _ = cell(mx.nd.ones((2, 5, 7)), cell.begin_state(2))
-    assert cell.i2h_weight.shape == (40, 5, 3)
+    assert cell.i2h_weight.shape == (40, 5, 3)  # type: ignore[attr-defined]
     assert out.shape == (2, 10, 7)

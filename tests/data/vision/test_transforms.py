@@ -173,7 +173,7 @@ def test_neighbours_that_can_be_are_hybridized_together() -> None:
     assert len(joined) == 2
     assert joined._active
     assert isinstance(rotate, T.Rotate)
-    assert not cast._active
+    assert not cast._active  # type: ignore[attr-defined]
 
 
 def test_compose_leaves_the_list_alone() -> None:

@@ -40,7 +40,7 @@ def _pair(name: str, *shape: int, dtype: str = "float32") -> Any:
     return uniform(0.5, 5, *shape, dtype=dtype)
 
 
-_PAIR_CASES = [
+_PAIR_CASES = [  # type: ignore[var-annotated]
     case
     for name, same in _PAIRS.items()
     for broad in [f"broadcast_{name}"]

@@ -44,7 +44,7 @@ def _windows() -> list[Case]:
     cases = []
     loose = {"rtol": 1e-4, "atol": 1e-5}
     for data, weight, attrs in _CONVOLUTIONS:
-        filters = {"num_filter": weight[0], **attrs}
+        filters = {"num_filter": weight[0], **attrs}  # type: ignore[dict-item]
         arrays = [normal(*data), normal(*weight), normal(weight[0])]
         cases.append(Case("Convolution", arrays, filters, **loose))
         cases.append(Case("Convolution", arrays[:2], {"no_bias": True, **filters}, **loose))
@@ -95,8 +95,8 @@ def _pooling() -> list[Case]:
         power = {"p_value": 2} if kind == "lp" else {}
         for shape, attrs in _POOLS:
             data = uniform(0.5, 3, *shape) if kind == "lp" else distinct(*shape)
-            given = {"pool_type": kind, **power, **attrs}
-            wrong = _HALF_COUNTED if kind == "avg" and "pooling_convention" in attrs else ""
+            given = {"pool_type": kind, **power, **attrs}  # type: ignore[dict-item]
+            wrong = _HALF_COUNTED if kind == "avg" and "pooling_convention" in attrs else ""  # type: ignore[operator]
             cases.append(Case("Pooling", [data], given, wrong_grad=wrong, rtol=1e-4))
     average = {"pool_type": "avg", "kernel": (3, 3), "stride": (2, 2), "pad": (1, 1)}
     for extra in (
@@ -105,7 +105,7 @@ def _pooling() -> list[Case]:
         {"count_include_pad": False, "pooling_convention": "full"},
     ):
         cases.append(Case("Pooling", [distinct(1, 2, 6, 6)], {**average, **extra}))
-    for power in (1, 3):
+    for power in (1, 3):  # type: ignore[assignment]
         attrs = {"pool_type": "lp", "p_value": power, "kernel": (2, 2)}
         cases.append(Case("Pooling", [uniform(0.5, 3, 1, 2, 4, 4)], attrs, rtol=1e-4))
     same = {"kernel": (3,), "stride": (2,), "pooling_convention": "same"}

@@ -74,7 +74,7 @@ def _tri(op):
                 for rightside in (False, True):
                     attrs = {"transpose": transpose, "lower": lower, "rightside": rightside}
                     if transpose:
-                        attrs["alpha"] = -1.5
+                        attrs["alpha"] = -1.5  # type: ignore[assignment]
                     given = c if rightside else b
                     # A is lower triangular: the upper triangle is its diagonal.
                     cases.append(Case(op, [a, given], attrs, check=REAL, rtol=1e-4, atol=1e-5))
@@ -270,7 +270,7 @@ def _spectra():
         ]
     for op in ("_npi_eig", "_npi_eigvals"):
         # Order and signs are LAPACK's: tests/ops/linalg/test_eigen.py checks values.
-        more = {"random": op == "_npi_eig", "wrong_grad": ZERO_GRADIENT}
+        more = {"random": op == "_npi_eig", "wrong_grad": ZERO_GRADIENT}  # type: ignore[dict-item]
         cases += [
             Case(op, [EIG], rtol=1e-4, check=REAL, **more),
             Case(

@@ -53,7 +53,7 @@ def _classic():
         yield _drawn(name, **parameters, shape=(2, 3))
         yield _drawn(name, **parameters, shape=(4,), dtype="float64")
         yield _drawn(name, **parameters, shape=(4,), dtype="float16")
-        yield Case(name, [], {**INVALID[word], "shape": (2,)}, invalid=True)
+        yield Case(name, [], {**INVALID[word], "shape": (2,)}, invalid=True)  # type: ignore[dict-item]
         yield Case(name, [], {"shape": (2,), "dtype": "int32"}, invalid=True)
         yield _drawn(f"{name}_like", [normal(2, 3)], **parameters)
         yield _drawn(f"{name}_like", [normal(2, dtype="float64")], **parameters)
@@ -155,7 +155,7 @@ def _densities():
             check = {"wrt": (1, 2)}
         if word in ("gamma", "dirichlet", *discrete):
             # The third derivative of the logarithm of gamma is no operator.
-            check = {**(check or {}), "second_order": False}
+            check = {**(check or {}), "second_order": False}  # type: ignore[dict-item]
         for is_log in (False, True):
             yield Case(op, inputs, {"is_log": is_log}, rtol=2e-4, atol=1e-5, check=check)
         wide = [_cast(recipe, "float64") for recipe in inputs]

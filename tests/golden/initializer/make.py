@@ -19,7 +19,7 @@ NAMES = (
     *("a_moving_inv_var", "a_moving_avg", "a_running_mean", "a_mean", "a_state", "weight", "bias"),
     *("stn_loc_weight", "stn_loc_bias", "upsampling0_weight", "A_WEIGHT", "a_0", ""),
 )
-ATTRIBUTES = (
+ATTRIBUTES = (  # type: ignore[var-annotated]
     {},
     {"__init__": ""},
     {"__init__": "one"},

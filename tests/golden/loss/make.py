@@ -54,7 +54,7 @@ def more():
     ]
     cases = []
     for name, arguments in pointwise:
-        full = {**arguments, "weight": 1.5, "batch_axis": 1}
+        full = {**arguments, "weight": 1.5, "batch_axis": 1}  # type: ignore[dict-item]
         label = signs if "Hinge" in name or name == "LogisticLoss" else uniform
         for options, weights in ((full, uniform(1, 3, 1)), (arguments, uniform(1))):
             cases.append((name, options, [normal(2, 3, 2), label(2, 3, 2), weights]))

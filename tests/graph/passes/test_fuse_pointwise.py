@@ -34,7 +34,7 @@ def run(made: Graph, arrays: Sequence[Any]) -> list[Any]:
         if node.op is None:
             continue
         runtime = {"key": (KEY[0], KEY[1] + drawn)} if node.op.random else {}
-        drawn += node.op.random
+        drawn += node.op.random  # type: ignore[operator]
         outputs = [np.empty(spec.shape, spec.dtype) for spec in node.specs]
         node.op.kernel(
             np,

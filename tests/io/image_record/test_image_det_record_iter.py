@@ -160,10 +160,10 @@ def test_padding_puts_the_image_into_a_larger_one(ramp):
         extents.append((wide, tall))
         want = BOXES * [wide, tall, wide, tall] + [left, top, left, top]
         assert np.abs(objects_of(label)[:, 1:] - want).max() < 0.05
-    extents = np.array(extents)
+    extents = np.array(extents)  # type: ignore[assignment]
     assert np.abs(extents[:, 0] - extents[:, 1]).max() < 0.06
-    assert 0.48 < extents.min() < 0.6
-    assert 0.9 < extents.max() <= 1
+    assert 0.48 < extents.min() < 0.6  # type: ignore[attr-defined]
+    assert 0.9 < extents.max() <= 1  # type: ignore[attr-defined]
 
 
 def test_half_of_the_images_are_mirrored_with_their_boxes(ramp):

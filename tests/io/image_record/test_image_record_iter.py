@@ -96,7 +96,7 @@ def test_each_shuffled_pass_has_every_record_in_an_order_of_its_own(ramp):
 
 def test_filling_and_later_passes_leave_no_record_out(ramp):
     iterator = iterate(ramp, shuffle=True)
-    seen = Counter()
+    seen = Counter()  # type: ignore[var-annotated]
     for _ in range(4):
         for batch in iterator:
             seen.update(batch.label[0].asnumpy().tolist())

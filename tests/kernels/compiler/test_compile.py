@@ -290,7 +290,7 @@ def test_without_libgomp_one_thread_does_all(monkeypatch: pytest.MonkeyPatch) ->
     def missing(name: str) -> Any:
         raise OSError(name)
 
-    monkeypatch.setattr(openmp.ctypes, "PyDLL", missing)
+    monkeypatch.setattr(openmp.ctypes, "PyDLL", missing)  # type: ignore[attr-defined]
     assert openmp._libgomp() is None
 
 

@@ -53,7 +53,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
     team = openmp.Team(None)
     team.threads = lambda: 2
     made = Clock(1e-9)
-    monkeypatch.setattr(tuning.openmp, "team", lambda: team)
+    monkeypatch.setattr(tuning.openmp, "team", lambda: team)  # type: ignore[attr-defined]
     monkeypatch.setattr(tuning, "_team_start_s", lambda threads: 10e-6)
     monkeypatch.setattr(tuning, "perf_counter", lambda: made.now)
     return made

@@ -105,7 +105,7 @@ def _call(
     out = kwargs.pop("out", None)
     if name == "clip":
         bounds = [*args[1:], *(kwargs[k] for k in ("a_min", "a_max", "min", "max") if k in kwargs)]
-        return _clip(machine, args[0], *bounds, *[None] * (2 - len(bounds)), out)
+        return _clip(machine, args[0], *bounds, *[None] * (2 - len(bounds)), out)  # type: ignore[call-arg]
     wanted = _result_dtype(name, args, kwargs)
     sources: list[Array] = []
     plain = [flatten(x, sources) for x in args]
@@ -177,7 +177,7 @@ def _give_products() -> None:
     def reverse(self: Array, other: Any) -> Any:
         return _call(self._machine, "matmul", np.matmul, (other, self), {})
 
-    Array.__matmul__ = product  # type: ignore[attr-defined]
+    Array.__matmul__ = product  # type: ignore[attr-defined, operator]
     Array.__rmatmul__ = reverse  # type: ignore[attr-defined]
     Array._method = lambda self, name: _Method(self, name)  # type: ignore[method-assign]
 

@@ -16,7 +16,7 @@ Call = Callable[[Any, Array], Any]
 # CuPy 14.2 asks whether the current stream captures, and raises before it does anything.
 UNSUPPORTED: dict[str, Call] = {
     "cuBLAS": lambda cp, x: cp.matmul(x, x),
-    "operator of products": lambda cp, x: x @ x,
+    "operator of products": lambda cp, x: x @ x,  # type: ignore[operator]
     "cuSOLVER": lambda cp, x: cp.linalg.inv(x),
 }
 SYNCHRONOUS: dict[str, Call] = {
@@ -26,7 +26,7 @@ SYNCHRONOUS: dict[str, Call] = {
     "truth": lambda cp, x: bool(x[0, 0]),
     "places that are not zero": lambda cp, x: cp.nonzero(x),
     "where of a condition alone": lambda cp, x: cp.where(x),
-    "elements under a mask": lambda cp, x: x[x > 0],
+    "elements under a mask": lambda cp, x: x[x > 0],  # type: ignore[operator]
     "distinct values": lambda cp, x: cp.unique(x),
 }
 
@@ -117,14 +117,14 @@ def test_end_without_a_beginning_is_refused(cupy: Any, machine: Machine) -> None
 def test_nothing_has_happened_before_the_launch(cupy: Any, machine: Machine, x: Array) -> None:
     stream = machine.current()
     stream.begin_capture()
-    x += 1
-    y = x * 2
+    x += 1  # type: ignore[assignment, operator]
+    y = x * 2  # type: ignore[operator]
     graph = stream.end_capture()
     assert x._raw.tolist() == [[2, 0], [0, 1]]
     for times in (1, 2):
         graph.launch()
         assert x._raw.tolist() == [[2 + times, times], [times, 1 + times]]
-        assert y._raw.tolist() == (2 * x._raw).tolist()
+        assert y._raw.tolist() == (2 * x._raw).tolist()  # type: ignore[attr-defined]
 
 
 def test_launch_reads_what_memory_holds_then(cupy: Any, machine: Machine, x: Array) -> None:
@@ -141,7 +141,7 @@ def test_graph_is_one_launch(cupy: Any, machine: Machine, x: Array) -> None:
     stream = machine.current()
     stream.begin_capture()
     for _ in range(5):
-        x += 1
+        x += 1  # type: ignore[assignment, operator]
     graph = stream.end_capture()
     machine.counts = Counts()
     graph.launch()
@@ -154,7 +154,7 @@ def test_stream_that_waits_for_a_capturing_one_joins_it(
     stream, other = machine.current(), machine.new_stream(non_blocking=True)
     y = cupy.zeros((2, 2), "f4")
     stream.begin_capture()
-    x += 1
+    x += 1  # type: ignore[assignment, operator]
     other.wait_event(stream.record())
     with other:
         cupy.multiply(x, 2, out=y)

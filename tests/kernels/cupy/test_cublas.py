@@ -32,7 +32,7 @@ def _stream(machine: Machine, cupy: Any, device: int = 0) -> Any:
 def test_a_handle_is_made_once_in_the_order_that_keeps_its_workspace(machine: Machine) -> None:
     cupy = make_cupy(machine)
     _product(machine, cupy, _stream(machine, cupy), count=3)
-    assert machine.cublas.calls == [
+    assert machine.cublas.calls == [  # type: ignore[attr-defined]
         "cublasCreate_v2",
         "cublasSetStream_v2",
         "cublasSetWorkspace_v2",
@@ -46,7 +46,7 @@ def test_each_stream_of_each_device_has_its_own_handle(machine: Machine) -> None
     cupy = make_cupy(machine)
     for device in (0, 0, 1):
         _product(machine, cupy, _stream(machine, cupy, device), device, count=2)
-    assert machine.cublas.calls.count("cublasCreate_v2") == 3
+    assert machine.cublas.calls.count("cublasCreate_v2") == 3  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(("capability", "nbytes"), [("90", 32 << 20), ("86", 4 << 20)])
@@ -78,7 +78,7 @@ def test_threads_on_one_stream_multiply_one_after_the_other(machine: Machine) ->
     cupy = make_cupy(machine)
     stream = _stream(machine, cupy)
     inside, most = 0, 0
-    function = machine.cublas.cublasGemmStridedBatchedEx
+    function = machine.cublas.cublasGemmStridedBatchedEx  # type: ignore[attr-defined]
     both = threading.Barrier(2, timeout=10)
 
     def counted(*args: Any) -> int:
@@ -89,8 +89,8 @@ def test_threads_on_one_stream_multiply_one_after_the_other(machine: Machine) ->
         inside -= 1
         return status
 
-    machine.cublas.cublasGemmStridedBatchedEx = counted
-    cublas.adopt(cupy, machine.cublas)
+    machine.cublas.cublasGemmStridedBatchedEx = counted  # type: ignore[attr-defined]
+    cublas.adopt(cupy, machine.cublas)  # type: ignore[attr-defined]
 
     def work() -> None:
         both.wait()
@@ -102,7 +102,7 @@ def test_threads_on_one_stream_multiply_one_after_the_other(machine: Machine) ->
     for thread in threads:
         thread.join(timeout=20)
     assert most == 1
-    assert machine.cublas.calls.count("cublasGemmStridedBatchedEx") == 100
+    assert machine.cublas.calls.count("cublasGemmStridedBatchedEx") == 100  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("status", sorted(set(STATUS_NAMES) - {0}))
@@ -140,9 +140,9 @@ def test_the_double_takes_the_workspace_away_with_a_new_stream(machine: Machine)
     cupy = make_cupy(machine)
     stream = _stream(machine, cupy)
     _product(machine, cupy, stream)
-    (handle,) = machine.cublas._handles.values()
+    (handle,) = machine.cublas._handles.values()  # type: ignore[attr-defined]
     assert handle.workspace is not None
-    machine.cublas.cublasSetStream_v2(next(iter(machine.cublas._handles)), stream.ptr)
+    machine.cublas.cublasSetStream_v2(next(iter(machine.cublas._handles)), stream.ptr)  # type: ignore[attr-defined]
     assert handle.workspace is None
 
 
@@ -151,5 +151,5 @@ def test_the_double_wants_an_aligned_workspace(machine: Machine) -> None:
     with cupy.cuda.Device(0), _stream(machine, cupy):
         array = allocate(machine, (1024,), np.uint8)
         current_handle(cupy)
-        number = next(iter(machine.cublas._handles))
-        assert machine.cublas.cublasSetWorkspace_v2(number, array.data.ptr + 8, 256) == 7
+        number = next(iter(machine.cublas._handles))  # type: ignore[attr-defined]
+        assert machine.cublas.cublasSetWorkspace_v2(number, array.data.ptr + 8, 256) == 7  # type: ignore[attr-defined]

@@ -15,15 +15,15 @@ BFLOAT16 = ml_dtypes.bfloat16
 Make = Callable[..., Array]
 # From tables that CuPy 14.2 gave (make_loops.py) and its documentation.
 RESULTS: dict[str, tuple[Callable[[Any, Make], Any], Any]] = {
-    "bfloat16 times a number with a point": (lambda cp, new: new(BFLOAT16) * 2.5, np.float32),
-    "bfloat16 times a whole number": (lambda cp, new: new(BFLOAT16) * 2, BFLOAT16),
-    "bfloat16 and int32": (lambda cp, new: new(BFLOAT16) + new("i4"), np.float64),
-    "bfloat16 and float16": (lambda cp, new: new(BFLOAT16) + new("f2"), np.float32),
-    "float16 times a number with a point": (lambda cp, new: new("f2") * 2.5, np.float16),
-    "float32 times a double of NumPy's": (lambda cp, new: new("f4") * np.float64(2), np.float64),
-    "float32 times an imaginary number": (lambda cp, new: new("f4") * 1j, np.complex64),
-    "int8 divided by int8": (lambda cp, new: new("i1") / new("i1"), np.float64),
-    "int32 divided by a number": (lambda cp, new: new("i4") / 2, np.float64),
+    "bfloat16 times a number with a point": (lambda cp, new: new(BFLOAT16) * 2.5, np.float32),  # type: ignore[operator]
+    "bfloat16 times a whole number": (lambda cp, new: new(BFLOAT16) * 2, BFLOAT16),  # type: ignore[operator]
+    "bfloat16 and int32": (lambda cp, new: new(BFLOAT16) + new("i4"), np.float64),  # type: ignore[operator]
+    "bfloat16 and float16": (lambda cp, new: new(BFLOAT16) + new("f2"), np.float32),  # type: ignore[operator]
+    "float16 times a number with a point": (lambda cp, new: new("f2") * 2.5, np.float16),  # type: ignore[operator]
+    "float32 times a double of NumPy's": (lambda cp, new: new("f4") * np.float64(2), np.float64),  # type: ignore[operator]
+    "float32 times an imaginary number": (lambda cp, new: new("f4") * 1j, np.complex64),  # type: ignore[operator]
+    "int8 divided by int8": (lambda cp, new: new("i1") / new("i1"), np.float64),  # type: ignore[operator]
+    "int32 divided by a number": (lambda cp, new: new("i4") / 2, np.float64),  # type: ignore[operator]
     "choice among bfloat16": (
         lambda cp, new: cp.where(new("?"), new(BFLOAT16), new(BFLOAT16)),
         np.float32,
@@ -38,7 +38,7 @@ RESULTS: dict[str, tuple[Callable[[Any, Make], Any], Any]] = {
         lambda cp, new: cp.matmul(new(BFLOAT16, 2, 2), new(BFLOAT16, 2, 2)),
         BFLOAT16,
     ),
-    "comparison": (lambda cp, new: new("u1") > -1, np.bool_),
+    "comparison": (lambda cp, new: new("u1") > -1, np.bool_),  # type: ignore[operator]
     "place of the largest": (lambda cp, new: new("f4").argmax(), np.int64),
 }
 
@@ -72,4 +72,4 @@ def test_result_that_does_not_fit_out_is_refused(cupy: Any, machine: Machine) ->
     with pytest.raises(TypeError, match="cannot cast"):
         cupy.multiply(whole, 2.5, out=whole)
     with pytest.raises(TypeError, match="cannot cast"):
-        whole /= 2
+        whole /= 2  # type: ignore[assignment, operator]

@@ -72,7 +72,7 @@ def test_views_have_numpys_shape_and_strides(memory: None, change: Any) -> None:
 
 
 def test_surface_of_the_double_is_that_of_this_cupy() -> None:
-    from tests.kernels.cupy.arrays import SURFACE
+    from tests.kernels.cupy.arrays import SURFACE  # type: ignore[attr-defined]
     from tests.kernels.cupy.make_cuda_surface import LIBRARIES
     from tests.kernels.cupy.make_surface import surface
 

@@ -38,7 +38,7 @@ def test_products_without_tensor_cores_are_pedantic(
     first = product(a, b).asnumpy()
     with MXNET_CUDA_ALLOW_TENSOR_CORE.override(False):
         np.testing.assert_array_equal(product(a, b).asnumpy(), first)
-    assert machine.cublas.computes == [DEFAULT, PEDANTIC]
+    assert machine.cublas.computes == [DEFAULT, PEDANTIC]  # type: ignore[attr-defined]
 
 
 def _product(name: str, dtype: str) -> Any:
@@ -58,7 +58,7 @@ def test_float32_is_rounded_where_that_is_allowed(gpus: Any, machine: Machine, n
         rounded = _product(name, "float32")
         with MXNET_CUDA_ALLOW_TENSOR_CORE.override(False):
             np.testing.assert_array_equal(_product(name, "float32"), exact)
-    assert machine.cublas.computes == [DEFAULT, TF32, DEFAULT]
+    assert machine.cublas.computes == [DEFAULT, TF32, DEFAULT]  # type: ignore[attr-defined]
     distance = np.abs(rounded - exact).max()
     assert 1e-6 < distance < 1e-2
 
@@ -66,7 +66,7 @@ def test_float32_is_rounded_where_that_is_allowed(gpus: Any, machine: Machine, n
 def test_float64_is_never_rounded(gpus: Any, machine: Machine) -> None:
     with MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION.override(True):
         np.testing.assert_allclose(_product("dot", "float64"), A[0] @ B[0], rtol=1e-12)
-    assert machine.cublas.computes == [FLOAT64]
+    assert machine.cublas.computes == [FLOAT64]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
@@ -107,7 +107,7 @@ def test_attention_multiplies_its_views_where_they_lie(
     tolerance = {"float32": 1e-5, "bfloat16": 2e-2}[dtype]
     for got, want in zip(run(mx.gpu(0)), run(mx.cpu(0)), strict=True):
         np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
-    assert machine.cublas.computes == [DEFAULT, DEFAULT]
+    assert machine.cublas.computes == [DEFAULT, DEFAULT]  # type: ignore[attr-defined]
 
 
 def test_recurrent_layers_and_tensordot_multiply_by_the_same_library(
@@ -125,7 +125,7 @@ def test_recurrent_layers_and_tensordot_multiply_by_the_same_library(
         y = layer(x)
     y.backward()
     assert np.isfinite(x.grad.asnumpy()).all()
-    assert len(machine.cublas.computes) > 2
+    assert len(machine.cublas.computes) > 2  # type: ignore[attr-defined]
     made = mx.np.tensordot(x.as_np_ndarray(), x.as_np_ndarray(), axes=((0, 2), (0, 1)))
     np.testing.assert_allclose(
         made.asnumpy(), np.tensordot(A, A, axes=((0, 2), (0, 1))), rtol=1e-4, atol=1e-5

@@ -42,7 +42,7 @@ def test_double_finds_an_upload_that_does_not_come_behind_the_kernels(
     if not threaded(gpus):
         pytest.skip("the naive engine synchronizes after each launch")
     nd.zeros((1,), ctx=mx.gpu(0))
-    monkeypatch.setattr(nd.zeros((1,), ctx=mx.gpu(0))._device.upload, "_after", None)
+    monkeypatch.setattr(nd.zeros((1,), ctx=mx.gpu(0))._device.upload, "_after", None)  # type: ignore[attr-defined]
     assert "Race" in failures(uploads_into_used_memory)
 
 
@@ -70,7 +70,7 @@ def test_kernel_waits_for_the_upload_that_it_reads(gpus: Any, machine: Machine) 
     if not threaded(gpus):
         pytest.skip("the naive engine synchronizes after each launch")
     x = nd.ones((8,)).as_in_context(mx.gpu(0))
-    upload, compute = x._device.upload.raw._name, x._device.compute.raw._name
+    upload, compute = x._device.upload.raw._name, x._device.compute.raw._name  # type: ignore[attr-defined]
     machine.log.clear()
     y = x + 1
     assert machine.log[-2:] == [("record", upload), ("wait", compute, upload)]
@@ -97,16 +97,16 @@ def test_reading_does_not_wait_on_the_stream_of_kernels(gpus: Any, machine: Mach
     x = nd.ones((8,), ctx=mx.gpu(0))
     x.asnumpy()
     down = [entry[1] for entry in machine.log if entry[0] == "d2h"]
-    assert down == [x._device.download.raw._name]
+    assert down == [x._device.download.raw._name]  # type: ignore[attr-defined]
 
 
 def test_kept_arrays_go_when_the_stream_has_passed(gpus: Any) -> None:
     device = nd.zeros((1,), ctx=mx.gpu(0))._device
     for _ in range(3):
         nd.ones((8,)).as_in_context(mx.gpu(0)).wait_to_read()
-    assert len(device.upload._kept) == 1  # the last one goes with the next
+    assert len(device.upload._kept) == 1  # type: ignore[attr-defined]  # the last one goes with the next
     mx.gpu(0).empty_cache()
-    assert not device.upload._kept
+    assert not device.upload._kept  # type: ignore[attr-defined]
 
 
 def test_engine_that_replaces_another_has_the_streams_and_so_has_the_old_one(

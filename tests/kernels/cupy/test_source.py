@@ -105,7 +105,7 @@ def test_a_module_is_made_once_for_each_source(
 
     monkeypatch.setattr(device.cupy, "RawModule", counted)
     x, y = device.normal(4), device.normal(4)
-    geometry = tuple(np.int32([1, 1, 1, 1, 4, 1, 1, 4]))
+    geometry: Any = tuple(np.int32([1, 1, 1, 1, 4, 1, 1, 4]))
     macros = tuple((name, int(not name.startswith("PAD"))) for name, _ in MACROS)
     for _ in range(2):
         launch(device.cupy, "windows", "gather", x.dtype, (x, y), 4, geometry, macros)

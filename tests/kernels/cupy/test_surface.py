@@ -19,7 +19,7 @@ def public(thing: Any) -> set[str]:
 
 
 def classes(kind: type = Listed) -> list[type]:
-    own = [one for one in kind.__subclasses__() if one.__module__.startswith("tests.")]
+    own: list[type] = [one for one in kind.__subclasses__() if one.__module__.startswith("tests.")]  # type: ignore[var-annotated]
     return own + [deeper for one in own for deeper in classes(one)]
 
 

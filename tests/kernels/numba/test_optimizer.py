@@ -40,7 +40,7 @@ MORE_RULES = (
 )
 CASES = [(rule, None) for rule in (*RULES, *MORE_RULES)]
 CASES += [(rule, BFLOAT16) for rule in (*RULES, *MORE_RULES)]
-CASES += [(SGD_MOMENTUM, np.dtype(np.float16)), (LAMB, np.dtype(np.float16))]
+CASES += [(SGD_MOMENTUM, np.dtype(np.float16)), (LAMB, np.dtype(np.float16))]  # type: ignore[list-item]
 NAMES = [f"{rule.name}-{narrow or 'float32'}" for rule, narrow in CASES]
 
 

@@ -232,7 +232,7 @@ TAKEN = {
 @pytest.mark.parametrize("name", TAKEN)
 def test_which_windows_are_taken(name: str) -> None:
     taken, given_attrs = TAKEN[name]
-    groups = given_attrs.get("num_group", 1)
+    groups = given_attrs.get("num_group", 1)  # type: ignore[attr-defined]
     specs = [Spec((4, 64, 28, 28), FLOAT32), Spec((64, 64 // groups, 3, 3), FLOAT32)]
     attrs = attributes(CONVOLUTION, 1, 64, **given_attrs)
     assert winograd_of(CONVOLUTION).takes(*specs, **attrs) is taken

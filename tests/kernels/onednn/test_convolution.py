@@ -95,7 +95,7 @@ class Reference:
         for position in self.positions():
             part = self.split(self.padded[self.windows(position)])
             term = np.einsum("ngox,ngcx->goc", flat, part.reshape(*part.shape[:3], -1))
-            out[(..., *position)] = term
+            out[(..., *position)] = term  # type: ignore[index]
         return out.reshape(self.weight.shape)
 
 

@@ -69,17 +69,17 @@ def _reference(
         places = list(zip(index[2:], kernel, stride, pad, data.shape[2:], strict=True))
         window = tuple(slice(max(i * s - p, 0), min(i * s - p + k, n)) for i, k, s, p, n in places)
         place = (*index[:2], *window)
-        inside = values[place]
+        inside = values[place]  # type: ignore[index]
         share = 1.0 if grad is None else float(grad[index])
         if attributes["pool_type"] == "max":
             winner = np.unravel_index(np.argmax(inside), inside.shape)
             out[index] = inside[winner]
-            back[place][winner] += share
+            back[place][winner] += share  # type: ignore[index]
         else:
             exclude = attributes["count_include_pad"] is False
             count = inside.size if exclude else int(np.prod(kernel))
             out[index] = inside.sum() / count
-            back[place] += share / count
+            back[place] += share / count  # type: ignore[index]
     return out, back
 
 
@@ -173,7 +173,7 @@ def test_the_first_of_equal_elements_gets_the_gradient() -> None:
 def test_channels_last_data(pool_type: str, count_include_pad: bool | None, close: Close) -> None:
     data = np.random.default_rng(3).standard_normal((2, 8, 8, 3), dtype=np.float32)
     attributes = {"kernel": (3, 3), "stride": (2, 2), "pad": (1, 1), "pool_type": pool_type}
-    attributes["count_include_pad"] = count_include_pad
+    attributes["count_include_pad"] = count_include_pad  # type: ignore[assignment]
     _check(data.transpose(0, 3, 1, 2), attributes, close)
 
 

@@ -377,7 +377,7 @@ def test_failure_of_the_library_is_raised(monkeypatch: pytest.MonkeyPatch) -> No
 def test_images_with_channels_last(name: str) -> None:
     op = find_operator(name)
     more = {"LRN": {"nsize": 5}, "UpSampling": {"scale": 2, "sample_type": "nearest"}}[name]
-    attrs = _attrs(op, {**more, **({} if op.variadic is None else {op.variadic: 1})})
+    attrs = _attrs(op, {**more, **({} if op.variadic is None else {op.variadic: 1})})  # type: ignore[dict-item]
     data = _values(2, 17, 16, 32).transpose(0, 3, 1, 2)
     assert _fast(op).takes(spec_of(data), **attrs)
     before = refusals()

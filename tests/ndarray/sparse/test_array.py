@@ -34,13 +34,13 @@ def test_parts_are_copies(x: Any) -> None:
 
 def test_parts_of_each_kind() -> None:
     rows = nd.array(MATRIX).tostype("row_sparse")
-    assert rows.indices.tolist() == [0, 2]
-    assert rows.data.tolist() == [[0, 1, 0], [2, 0, 3]]
+    assert rows.indices.tolist() == [0, 2]  # type: ignore[attr-defined]
+    assert rows.data.tolist() == [[0, 1, 0], [2, 0, 3]]  # type: ignore[attr-defined]
     csr = nd.array(MATRIX).tostype("csr")
-    assert csr.indptr.tolist() == [0, 1, 1, 3]
-    assert csr.indices.tolist() == [1, 0, 2]
-    assert csr.data.tolist() == [1, 2, 3]
-    assert csr.indices.dtype == csr.indptr.dtype == rows.indices.dtype == np.int64
+    assert csr.indptr.tolist() == [0, 1, 1, 3]  # type: ignore[attr-defined]
+    assert csr.indices.tolist() == [1, 0, 2]  # type: ignore[attr-defined]
+    assert csr.data.tolist() == [1, 2, 3]  # type: ignore[attr-defined]
+    assert csr.indices.dtype == csr.indptr.dtype == rows.indices.dtype == np.int64  # type: ignore[attr-defined]
 
 
 def test_parts_cannot_be_set(x: Any) -> None:
@@ -141,4 +141,4 @@ def test_inner_arrays_are_numbered_as_in_mxnet() -> None:
     assert matrix._aux_data(0).asnumpy().tolist() == [0, 1, 2, 3]
     assert matrix._aux_data(1).asnumpy().tolist() == [0, 1, 2]
     rows = nd.ones((2, 2)).tostype("row_sparse")
-    assert rows._aux_data(0).asnumpy().tolist() == [0, 1]
+    assert rows._aux_data(0).asnumpy().tolist() == [0, 1]  # type: ignore[attr-defined]

@@ -67,7 +67,7 @@ def test_other_storage_is_refused() -> None:
 
 
 def test_zeros_hold_nothing() -> None:
-    assert sparse.zeros("csr", (2, 3)).indptr.tolist() == [0, 0, 0]
-    assert sparse.zeros("row_sparse", (2, 3)).data.shape == (0, 3)
+    assert sparse.zeros("csr", (2, 3)).indptr.tolist() == [0, 0, 0]  # type: ignore[attr-defined]
+    assert sparse.zeros("row_sparse", (2, 3)).data.shape == (0, 3)  # type: ignore[attr-defined]
     assert sparse.zeros("row_sparse", 3).shape == (3,)
     assert sparse.zeros("default", (2, 3)).stype == "default"

@@ -46,7 +46,7 @@ def test_out_keeps_its_storage_type() -> None:
     nd.elemwise_add(nd.array(MATRIX), nd.array(MATRIX), out=out)
     np.testing.assert_array_equal(out.asnumpy(), MATRIX * 2)
     nd.random.uniform(1, 2, shape=(3, 3), out=out)
-    assert out.indices.size == 9
+    assert out.indices.size == 9  # type: ignore[attr-defined]
 
 
 def test_operator_checks_sparse_inputs_as_dense_ones() -> None:
@@ -116,7 +116,7 @@ def test_random_matrices_agree_with_numpy() -> None:
         right, left = nd.array(w, dtype="float64"), nd.array(v, dtype="float64")
         np.testing.assert_allclose(nd.sparse.dot(x, right).asnumpy(), a @ w)
         product = nd.sparse.dot(x, left, transpose_a=True)
-        product.check_format()
+        product.check_format()  # type: ignore[attr-defined]
         np.testing.assert_allclose(product.asnumpy(), a.T @ v, atol=1e-12)
         np.testing.assert_allclose(nd.sparse.dot(left.T, x).asnumpy(), v.T @ a, atol=1e-12)
         np.testing.assert_allclose(nd.sparse.sum(x, axis=0).asnumpy(), a.sum(0), atol=1e-12)

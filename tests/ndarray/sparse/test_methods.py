@@ -93,7 +93,7 @@ def test_inplace_write_inside_a_recorded_graph_is_refused(x: Any) -> None:
 
 
 def test_retain_is_a_method() -> None:
-    rows = nd.array(MATRIX).tostype("row_sparse").retain(nd.array([2, 1, 9]))
+    rows = nd.array(MATRIX).tostype("row_sparse").retain(nd.array([2, 1, 9]))  # type: ignore[attr-defined]
     assert rows.indices.tolist() == [1, 2]
 
 

@@ -60,7 +60,7 @@ def test_grad_returns_a_row_sparse_gradient() -> None:
         y = lookup(w, 4, 2)
     (gradient,) = autograd.grad(y, w)
     assert gradient.stype == "row_sparse"
-    assert gradient.indices.tolist() == [2, 4]
+    assert gradient.indices.tolist() == [2, 4]  # type: ignore[attr-defined]
 
 
 def test_sparse_embedding_is_differentiated_twice() -> None:
@@ -141,7 +141,7 @@ def test_graph_gives_the_rows_looked_up_even_where_their_gradient_is_zero() -> N
     with autograd.record():
         y = net(nd.array([3, 1])) * nd.array([[0, 0], [1, 1]])
     y.backward()
-    assert net.weight.grad().indices.tolist() == [1, 3]
+    assert net.weight.grad().indices.tolist() == [1, 3]  # type: ignore[attr-defined]
 
 
 def test_hybridized_block_takes_sparse_data() -> None:
@@ -202,10 +202,10 @@ def test_sparse_parameter_tells_how_to_read_it() -> None:
     assert w.var().attr("__storage_type__") == "1"
     assert w._reduce().asnumpy().sum() == 10
     trainer = Trainer([w], "sgd")
-    assert w.list_row_sparse_data(nd.array([4, 1]))[0].indices.tolist() == [1, 4]
+    assert w.list_row_sparse_data(nd.array([4, 1]))[0].indices.tolist() == [1, 4]  # type: ignore[attr-defined]
     assert w._reduce().asnumpy().sum() == 10
     w.set_data(nd.array(WEIGHT))
-    np.testing.assert_array_equal(w.row_sparse_data(nd.array([3])).data.asnumpy(), WEIGHT[3:4])
+    np.testing.assert_array_equal(w.row_sparse_data(nd.array([3])).data.asnumpy(), WEIGHT[3:4])  # type: ignore[attr-defined]
     assert trainer._kvstore is not None
 
 
@@ -219,7 +219,7 @@ def test_rows_may_be_pulled_while_recording() -> None:
             y = nd.sparse.dot(matrix, w.row_sparse_data(nd.array([1, 2])))
         y.backward()
         trainer.step(1)
-    rows = w.row_sparse_data(nd.array([0, 1, 2])).data.asnumpy()
+    rows = w.row_sparse_data(nd.array([0, 1, 2])).data.asnumpy()  # type: ignore[attr-defined]
     assert rows.tolist() == [[1, 1], [-1, -1], [-3, -3]]
 
 
@@ -244,7 +244,7 @@ def test_states_of_a_sparse_parameter_are_saved(tmp_path: Any) -> None:
             y = nd.sparse.dot(nd.array([[0, 1, 2, 0, 0]]).tostype("csr"), rows)
         y.backward()
         trainer.step(1)
-        return w.row_sparse_data(nd.array([1, 2])).data.asnumpy()
+        return w.row_sparse_data(nd.array([1, 2])).data.asnumpy()  # type: ignore[attr-defined]
 
     w, trainer = make()
     step(w, trainer)

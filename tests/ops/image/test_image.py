@@ -74,20 +74,20 @@ def test_resizing_to_the_same_size_is_no_change() -> None:
 @pytest.mark.usefixtures("opencv")
 def test_decoding_gives_red_first_unless_told_otherwise(tmp_path: Path) -> None:
     buffer = nd.array([7], dtype="uint8")
-    assert (nd._cvimdecode(buffer).asnumpy() == PIXELS).all()
-    assert (nd._cvimdecode(buffer, to_rgb=False).asnumpy() == PIXELS[..., ::-1]).all()
-    assert nd._cvimdecode(buffer, flag=0).shape == (6, 8, 1)
+    assert (nd._cvimdecode(buffer).asnumpy() == PIXELS).all()  # type: ignore[attr-defined]
+    assert (nd._cvimdecode(buffer, to_rgb=False).asnumpy() == PIXELS[..., ::-1]).all()  # type: ignore[attr-defined]
+    assert nd._cvimdecode(buffer, flag=0).shape == (6, 8, 1)  # type: ignore[attr-defined]
     path = tmp_path / "image.png"
     path.write_bytes(b"\x07")
-    assert (nd._cvimread(filename=str(path)).asnumpy() == PIXELS).all()
+    assert (nd._cvimread(filename=str(path)).asnumpy() == PIXELS).all()  # type: ignore[attr-defined]
 
 
 @pytest.mark.usefixtures("opencv")
 def test_what_is_no_image_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OperatorError, match="got 1 that OpenCV cannot decode"):
-        nd._cvimdecode(nd.array([1], dtype="uint8")).asnumpy()
+        nd._cvimdecode(nd.array([1], dtype="uint8")).asnumpy()  # type: ignore[attr-defined]
     with pytest.raises(OperatorError, match="expected an image file"):
-        nd._cvimread(filename=str(tmp_path / "missing.png"))
+        nd._cvimread(filename=str(tmp_path / "missing.png"))  # type: ignore[attr-defined]
 
 
 def test_gradient_of_a_crop_is_zero_outside() -> None:

@@ -68,7 +68,7 @@ def test_products_of_bytes_are_near_those_of_floats() -> None:
     found = real(*contrib.quantized_elemwise_mul(qx, qy, *rx, *ry))
     np.testing.assert_allclose(found, x * y, atol=0.02)
     floats = contrib.quantized_elemwise_mul(qx, qy, *rx, *ry, enable_float_output=True)
-    np.testing.assert_allclose(floats.asnumpy(), x * y, atol=0.02)
+    np.testing.assert_allclose(floats.asnumpy(), x * y, atol=0.02)  # type: ignore[attr-defined]
 
 
 def test_sum_with_uint8_and_int8_counts_both() -> None:

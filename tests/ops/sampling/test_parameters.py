@@ -74,7 +74,7 @@ def test_like_an_array_numbers_are_refused_at_the_wait(size: int) -> None:
 
 def test_dtype_is_refused_at_the_call() -> None:
     with pytest.raises(OperatorError, match="int32 or int64"):
-        nd._random_randint(low=0, high=3, dtype="float32")
+        nd._random_randint(low=0, high=3, dtype="float32")  # type: ignore[attr-defined]
 
 
 def test_probability_above_1_is_certain() -> None:
@@ -94,9 +94,9 @@ def test_arrays_out_of_range_are_refused() -> None:
 
 def test_population_that_is_too_small_is_refused() -> None:
     with pytest.raises(OperatorError, match="at most the population's 3"):
-        nd._npi_choice(a=3, size=(4,), replace=False)
+        nd._npi_choice(a=3, size=(4,), replace=False)  # type: ignore[attr-defined]
     with pytest.raises(OperatorError, match="population of at least 1, got 0"):
-        nd._npi_choice(a=0, size=(4,))
+        nd._npi_choice(a=0, size=(4,))  # type: ignore[attr-defined]
     weights = nd.array([1, 0, 0])
     few = "at least 2 weights above 0"
     refused(few, "_npi_choice", weights, a=3, size=(2,), replace=False, weighted=True)
@@ -146,5 +146,5 @@ def test_samplers_of_arrays_pass_no_gradient() -> None:
 
 
 def test_hidden_noise_stays_hidden() -> None:
-    assert nd._npi_normal(loc=0, scale=1, size=(3,)).shape == (3,)
-    assert len(mx.sym._npi_normal(loc=0, scale=1, size=(3,)).list_outputs()) == 1
+    assert nd._npi_normal(loc=0, scale=1, size=(3,)).shape == (3,)  # type: ignore[attr-defined]
+    assert len(mx.sym._npi_normal(loc=0, scale=1, size=(3,)).list_outputs()) == 1  # type: ignore[attr-defined]

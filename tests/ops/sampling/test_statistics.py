@@ -30,7 +30,7 @@ def distance(sample: Any, distribution: Any) -> float:
 
 def zipfian(**attrs: Any) -> Any:
     """Return samples and numbers of tries."""
-    return [y.asnumpy() for y in nd._sample_unique_zipfian(**attrs)]
+    return [y.asnumpy() for y in nd._sample_unique_zipfian(**attrs)]  # type: ignore[attr-defined]
 
 
 def draw(word: str, *parameters: float) -> Any:
