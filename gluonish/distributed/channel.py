@@ -16,6 +16,7 @@ import numpy as np
 from gluonish.core.errors import DistributedError
 from gluonish.core.spec import Shape
 from gluonish.distributed.meeting import END, Meeting
+from gluonish.distributed.server import Server
 from gluonish.distributed.world import World, world
 from gluonish.engine import current_engine
 from gluonish.ndarray import NDArray
@@ -78,6 +79,7 @@ class Channel:
         self.world = world
         self._meeting = Meeting(world)
         self._order = Var()
+        self._servers: list[Server] = []
         self.sent_nbytes = 0
 
     def add_up(self, arrays: Sequence[Named], what: str, codec: Codec | None = None) -> None:
@@ -115,6 +117,41 @@ class Channel:
         self._push(what, (), lambda: None)
         current_engine().wait(self._order)
 
+    def alone(
+        self, act: Callable[[], object], arrays: Sequence[NDArray], *, wait: bool = False
+    ) -> None:
+        """Do something that other ranks have no part in, in order with the exchanges.
+
+        Args:
+            act: What to do.
+            arrays: The arrays that it reads or writes.
+            wait: Whether to return only when it is done.
+
+        Raises:
+            DistributedError: It failed; without ``wait`` the arrays carry the failure.
+        """
+        variables = [x._var for x in arrays]
+
+        def run() -> None:
+            failed = next((x.error for x in variables if x.error is not None), None)
+            if failed is not None:
+                raise DistributedError(f"kvstore: expected arrays to send, got a failure: {failed}")
+            act()
+
+        current_engine().push(run, (), [*variables, self._order], _LANE, 0, "kvstore_request")
+        if wait:
+            current_engine().wait(self._order)
+
+    def serve(self, handle: Callable[[str, Any], Any]) -> Server:
+        """Start a server in each rank; all of them call this at the same time.
+
+        Args:
+            handle: Answers requests; see `Server`.
+        """
+        self.barrier("the start of servers")
+        self._servers.append(Server(self.world, handle))
+        return self._servers[-1]
+
     def end(self) -> None:
         """At the end of the process: wait for the other ranks, or say that they are not there."""
         try:
@@ -122,6 +159,8 @@ class Channel:
         except DistributedError as error:
             sys.stderr.write(f"rank {self.world.rank} ends the job: {error}\n")
             self.world.abort(1)
+        for server in self._servers:
+            server.end()
         self.world.leave()
 
     def _push(self, what: str, arrays: Sequence[Named], act: Callable[[], None]) -> None:

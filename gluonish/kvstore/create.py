@@ -10,6 +10,7 @@ from gluonish.core.errors import (
     NotSupportedError,
 )
 from gluonish.distributed import channel
+from gluonish.kvstore.async_store import AsyncStore
 from gluonish.kvstore.base import KVStoreBase
 from gluonish.kvstore.kvstore import KINDS, KVStore
 from gluonish.kvstore.nccl_reduce import NCCLReduction, find_nccl
@@ -22,7 +23,6 @@ _LOG = logging.getLogger("gluonish")
 _told: list[str] = []  # what the log has said already
 
 _ELSEWHERE = {
-    "dist_async": "use 'dist_sync', whose sums hide behind the backward pass",
     "p3": "use 'dist_sync', which sends in pieces, too",
     "horovod": "use 'device' for the GPUs of one machine",
     "byteps": "use 'device' for the GPUs of one machine",
@@ -33,10 +33,10 @@ def create(name: str = "local") -> KVStore | Any:
     """Create a store by name.
 
     Args:
-        name: ``"local"``, ``"device"``, ``"nccl"``, ``"dist_sync"`` and ``"dist_device_sync"``
-            for the processes that `gluonish launch` starts, or the class name of a registered
-            store; its case does not matter. Without NCCL ``"nccl"`` gives a device store, and the
-            log says so once.
+        name: ``"local"``, ``"device"``, ``"nccl"``; ``"dist_sync"``, ``"dist_device_sync"`` or
+            ``"dist_async"`` for the processes that `gluonish launch` starts; or the class name of a
+            registered store. Its case does not matter. Without NCCL ``"nccl"`` gives a device
+            store, and the log says so once.
 
     Returns:
         A `KVStore`, or one of the registered class.
@@ -58,6 +58,8 @@ def create(name: str = "local") -> KVStore | Any:
         return _nccl_store()
     if kind in _SYNCHRONOUS:
         return SyncStore(kind, channel())
+    if kind == "dist_async":
+        return AsyncStore(channel())
     if kind in _ELSEWHERE:
         raise NotSupportedError(
             f"kvstore: expected a store that gluonish has, got {name!r}; {_ELSEWHERE[kind]}"
@@ -77,5 +79,5 @@ def _nccl_store() -> KVStore:
 
 
 def _unknown(name: str) -> ArgumentError:
-    known = sorted({*KINDS, *_SYNCHRONOUS, "nccl", *KVStoreBase.kv_registry})
+    known = sorted({*KINDS, *_SYNCHRONOUS, "dist_async", "nccl", *KVStoreBase.kv_registry})
     return ArgumentError(f"kvstore: expected one of {', '.join(known)}, got {name!r}")

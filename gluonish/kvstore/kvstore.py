@@ -7,8 +7,9 @@ from typing import Any
 
 from gluonish.core.config import MXNET_KVSTORE_USETREE
 from gluonish.core.context import Context, cpu
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.errors import ArgumentError
 from gluonish.core.files import atomic_write, open_to_read
+from gluonish.kvstore.arguments import Key, check_like, flat, pairs_of
 from gluonish.kvstore.base import KVStoreBase, check_capability
 from gluonish.kvstore.compression import Compression, compression_from
 from gluonish.kvstore.nccl_reduce import NCCLReduction
@@ -21,7 +22,6 @@ from gluonish.optimizer import Optimizer, Updater, get_updater
 
 __all__ = ["KVStore", "Key", "Sum"]
 
-Key = int | str
 UpdateFunction = Callable[[Any, Any, Any], Any]
 Sum = tuple[Key, NDArray, NDArray]  # of a key's gradients, and the stored value
 
@@ -78,7 +78,7 @@ class KVStore(KVStoreBase):
         Raises:
             ArgumentError: A key has a value already, or ints and strs are mixed.
         """
-        for name, values in _pairs("init", key, value):
+        for name, values in pairs_of("init", key, value):
             self._check_kind(name)
             if name in self._stored:
                 raise ArgumentError(
@@ -104,9 +104,9 @@ class KVStore(KVStoreBase):
             ArgumentError: A key was not given to `init`, or shapes differ from what is stored.
         """
         sums: list[Sum] = []
-        for name, values in _pairs("push", key, value):
+        for name, values in pairs_of("push", key, value):
             stored = self._find("push", name)
-            _check_like("push", name, values, stored)
+            check_like("push", name, values, stored)
             context = values[0].context if self._on_device else cpu()
             stored = self._move(name, stored, context)
             sums.append((name, self._sum(name, values, context, priority), stored))
@@ -136,9 +136,9 @@ class KVStore(KVStoreBase):
         """
         if out is None:
             raise ArgumentError("pull: expected arrays in out, got None")
-        for name, targets in _pairs("pull", key, out):
+        for name, targets in pairs_of("pull", key, out):
             stored = self._find("pull", name)
-            _check_like("pull", name, targets, stored, dtype=False)
+            check_like("pull", name, targets, stored, dtype=False)
             if ignore_sparse:
                 targets = [target for target in targets if target.stype == "default"]
             if self._trees is not None and _fit_for_trees([*targets, stored]):
@@ -204,9 +204,9 @@ class KVStore(KVStoreBase):
                 f"row_sparse_pull: expected arrays in out and row_ids, got {out!r:.40} and "
                 f"{row_ids!r:.40}"
             )
-        pairs = _pairs("row_sparse_pull", key, out)
+        pairs = pairs_of("row_sparse_pull", key, out)
         count = sum(len(targets) for _, targets in pairs)
-        wanted = _flat(row_ids)
+        wanted = flat(row_ids)
         if len(wanted) == 1:
             wanted *= count
         if len(wanted) != count:
@@ -216,9 +216,12 @@ class KVStore(KVStoreBase):
         asked = iter(wanted)
         for name, targets in pairs:
             stored = self._find("row_sparse_pull", name)
-            _check_like("row_sparse_pull", name, targets, stored, dtype=False)
+            check_like("row_sparse_pull", name, targets, stored, dtype=False)
             for target in targets:
-                pull_rows(stored, target, next(asked))
+                self._pull_rows(name, stored, target, next(asked))
+
+    def _pull_rows(self, key: Key, stored: NDArray, target: NDArray, row_ids: NDArray) -> None:
+        pull_rows(stored, target, row_ids)
 
     def _sum(self, key: Key, values: list[NDArray], context: Context, priority: int) -> NDArray:
         if any(value.stype != "default" for value in values):
@@ -383,47 +386,9 @@ class KVStore(KVStoreBase):
     barrier = _barrier
 
 
-def _flat(row_ids: Any) -> list[Any]:
-    """Return arrays of row numbers in order, whether they come alone, in a list or in lists."""
-    if not isinstance(row_ids, list | tuple):
-        return [row_ids]
-    return [array for part in row_ids for array in _flat(part)]
-
-
-def _pairs(what: str, key: Any, value: Any) -> list[tuple[Key, list[NDArray]]]:
-    """Return each key with its list of arrays; what a list names twice comes together."""
-    keys = list(key) if isinstance(key, list | tuple) else [key]
-    values = list(value) if isinstance(key, list | tuple) else [value]
-    if len(keys) != len(values):
-        raise ArgumentError(f"{what}: expected {len(keys)} values for {keys}, got {len(values)}")
-    found: dict[Key, list[NDArray]] = {}
-    for name, given in zip(keys, values, strict=True):
-        if isinstance(name, bool) or not isinstance(name, int | str):
-            raise ArgumentTypeError(f"{what}: expected an int or str key, got {name!r}")
-        arrays = list(given) if isinstance(given, list | tuple) else [given]
-        wrong = [type(x).__name__ for x in arrays if not isinstance(x, NDArray)]
-        if wrong or not arrays:
-            raise ArgumentTypeError(
-                f"{what}: expected NDArrays for key {name!r}, got {', '.join(wrong) or 'none'}"
-            )
-        found.setdefault(name, []).extend(arrays)
-    return list(found.items())
-
-
 def _fit_for_trees(arrays: list[NDArray]) -> bool:
     """Whether arrays are several dense ones of one dtype, each in one piece of memory."""
     return len(arrays) > 1 and all(
         x.stype == "default" and x.dtype == arrays[0].dtype and x._data.flags.c_contiguous
         for x in arrays
     )
-
-
-def _check_like(
-    what: str, key: Key, arrays: list[NDArray], stored: NDArray, dtype: bool = True
-) -> None:
-    for x in arrays:
-        if x.shape != stored.shape or (dtype and x.dtype != stored.dtype):
-            raise ArgumentError(
-                f"{what}: expected {stored.dtype.__name__}{stored.shape} for key {key!r},"
-                f" got {x.dtype.__name__}{x.shape}"
-            )

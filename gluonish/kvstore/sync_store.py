@@ -10,8 +10,9 @@ from typing import Any, NoReturn
 
 from gluonish.core.errors import NotSupportedError
 from gluonish.distributed.channel import Channel, Named
+from gluonish.kvstore.arguments import Key
 from gluonish.kvstore.compression import Compression, compression_from
-from gluonish.kvstore.kvstore import Key, KVStore, Sum
+from gluonish.kvstore.kvstore import KVStore, Sum
 from gluonish.kvstore.sparse import rows_of, sum_of_rows
 from gluonish.ndarray import NDArray
 

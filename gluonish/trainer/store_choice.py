@@ -20,6 +20,7 @@ from gluonish.core.config import MXNET_UPDATE_ON_KVSTORE
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
 from gluonish.kvstore import KVStore, KVStoreBase, create
+from gluonish.kvstore.async_store import AsyncStore
 from gluonish.kvstore.sync_store import SyncStore
 from gluonish.optimizer import Optimizer
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
@@ -72,6 +73,13 @@ def choose_store(
             f" {'no kvstore' if store is None else type(store).__name__}, which cannot update; "
             "use kvstore='device'"
         )
+    if isinstance(store, AsyncStore):
+        if update is not None and not update:
+            raise ArgumentError(
+                "Trainer: expected update_on_kvstore=True or None with a dist_async store, whose "
+                "servers update the weights, got False"
+            )
+        return StoreChoice(store, True, "the servers of dist_async update")
     if update is None and isinstance(store, SyncStore) and not _has_sparse_weights(params):
         return StoreChoice(store, False, "each process updates its own weights")
     return StoreChoice(store, *_choose_update(store is not None, capable, update, params))

@@ -40,7 +40,8 @@ MXNET_KVSTORE_BIGARRAY_BOUND = Flag(
     "MXNET_KVSTORE_BIGARRAY_BOUND",
     integer(0),
     1_000_000,
-    "Number of elements above which a store adds arrays up in parts.",
+    "Number of elements above which a store adds arrays up in parts, and dist_async's servers "
+    "share them.",
 )
 MXNET_ENABLE_GPU_P2P = Flag(
     "MXNET_ENABLE_GPU_P2P",

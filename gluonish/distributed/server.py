@@ -1,0 +1,142 @@
+"""Server: a thread in each rank that answers the requests of all ranks, whenever they come.
+
+In an exchange of a `Channel` all ranks take part at the same time. A request needs only the rank
+that asks and the server that answers, so that no rank waits for the pace of another.
+
+Requests of one rank to one server are answered in the order in which they were made. Threads look
+for messages now and then: a blocking call of MPI would keep a core busy that others compute on.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from gluonish.core.config import GLUONISH_DISTRIBUTED_TIMEOUT
+from gluonish.core.errors import DistributedError
+from gluonish.distributed.meeting import wait_for_ranks
+from gluonish.distributed.world import World
+
+__all__ = ["Request", "Server", "ask"]
+
+_REQUEST, _REPLY = 1, 2  # tags
+_SHORTEST_S, _LONGEST_S = 2e-5, 1e-3
+_BUSY_S = 2e-3  # how long after a message the next one is looked for at the shortest intervals
+
+
+class Request(NamedTuple):
+    """What a rank wants of a server.
+
+    Attributes:
+        kind: What is to be done, as the server's handler knows it.
+        content: With what; anything that can be pickled.
+        replies: Whether the rank waits for the reply; what goes wrong with others is told with the
+            next reply.
+    """
+
+    kind: str
+    content: Any = None
+    replies: bool = True
+
+
+class _Reply(NamedTuple):
+    content: Any
+    error: str
+
+
+class Server:
+    """Answers requests in a thread of its own.
+
+    Args:
+        world: The ranks; all of them make a server at the same time.
+        handle: Is called with each request's kind and content, one at a time, and returns the
+            reply.
+    """
+
+    def __init__(self, world: World, handle: Callable[[str, Any], Any]) -> None:
+        self._world = world
+        self.comm = world.mpi.COMM_WORLD.Dup()
+        self._handle = handle
+        self._errors: dict[int, str] = {}  # of requests without a reply, by the rank that asked
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._serve, name="kvstore server", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Stop, when no rank will ask any more."""
+        self._ended.set()
+        self._thread.join()
+
+    def _serve(self) -> None:
+        mpi = self._world.mpi
+        status = mpi.Status()
+        last, pause = time.perf_counter(), _SHORTEST_S
+        while not self._ended.is_set():
+            message = self.comm.improbe(mpi.ANY_SOURCE, _REQUEST, status)
+            if message is None:
+                time.sleep(pause)
+                if time.perf_counter() - last > _BUSY_S:
+                    pause = min(2 * pause, _LONGEST_S)
+                continue
+            self._answer(status.Get_source(), Request(*message.recv()))
+            last, pause = time.perf_counter(), _SHORTEST_S
+
+    def _answer(self, source: int, request: Request) -> None:
+        content, error = None, ""
+        try:
+            content = self._handle(request.kind, request.content)
+        except Exception as failure:  # it belongs to the rank that asked
+            error = f"{type(failure).__name__}: {failure}"
+        if not request.replies:
+            if error:
+                self._errors.setdefault(source, error)
+            return
+        error = self._errors.pop(source, "") or error
+        sent = self.comm.isend(_Reply(content, error), source, _REPLY)
+        wait_for_ranks([sent], GLUONISH_DISTRIBUTED_TIMEOUT.value)
+
+
+def ask(world: World, comm: Any, requests: Mapping[int, Request]) -> dict[int, Any]:
+    """Make a request to each of some servers, and return their replies.
+
+    One thread of a rank at a time calls this.
+
+    Args:
+        world: The ranks.
+        comm: The servers' communicator.
+        requests: By the server's rank.
+
+    Raises:
+        DistributedError: A server does not answer in time, or could not do what was wanted.
+    """
+    patience = GLUONISH_DISTRIBUTED_TIMEOUT.value
+    sent = [comm.isend(tuple(request), rank, _REQUEST) for rank, request in requests.items()]
+    if not all(wait_for_ranks(sent, patience)):
+        raise _silent(world, [*requests], patience)
+    waiting = {rank for rank, request in requests.items() if request.replies}
+    replies: dict[int, Any] = {}
+    start, pause = time.perf_counter(), _SHORTEST_S
+    while waiting:
+        for rank in sorted(waiting):
+            message = comm.improbe(rank, _REPLY)
+            if message is not None:
+                replies[rank] = _Reply(*message.recv())
+        waiting -= replies.keys()
+        if not waiting:
+            break
+        if time.perf_counter() - start > patience:
+            raise _silent(world, sorted(waiting), patience)
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST_S)
+    for rank, reply in replies.items():
+        if reply.error:
+            raise DistributedError(f"kvstore: the server of rank {rank} failed with {reply.error}")
+    return {rank: reply.content for rank, reply in replies.items()}
+
+
+def _silent(world: World, ranks: list[int], patience: float) -> DistributedError:
+    named = "; ".join(f"rank {rank} ({world.places[rank]})" for rank in ranks)
+    return DistributedError(
+        f"kvstore: expected an answer of the server within {patience:g} s, got none of {named}; "
+        "it hangs, or computes longer than GLUONISH_DISTRIBUTED_TIMEOUT allows"
+    )

@@ -1,0 +1,49 @@
+"""What users give to stores: keys with arrays, alone or in lists."""
+
+from typing import Any
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.ndarray import NDArray
+
+__all__ = ["Key", "check_like", "flat", "pairs_of"]
+
+Key = int | str
+
+
+def flat(row_ids: Any) -> list[Any]:
+    """Return arrays of row numbers in order, whether they come alone, in a list or in lists."""
+    if not isinstance(row_ids, list | tuple):
+        return [row_ids]
+    return [array for part in row_ids for array in flat(part)]
+
+
+def pairs_of(what: str, key: Any, value: Any) -> list[tuple[Key, list[NDArray]]]:
+    """Return each key with its list of arrays; what a list names twice comes together."""
+    keys = list(key) if isinstance(key, list | tuple) else [key]
+    values = list(value) if isinstance(key, list | tuple) else [value]
+    if len(keys) != len(values):
+        raise ArgumentError(f"{what}: expected {len(keys)} values for {keys}, got {len(values)}")
+    found: dict[Key, list[NDArray]] = {}
+    for name, given in zip(keys, values, strict=True):
+        if isinstance(name, bool) or not isinstance(name, int | str):
+            raise ArgumentTypeError(f"{what}: expected an int or str key, got {name!r}")
+        arrays = list(given) if isinstance(given, list | tuple) else [given]
+        wrong = [type(x).__name__ for x in arrays if not isinstance(x, NDArray)]
+        if wrong or not arrays:
+            raise ArgumentTypeError(
+                f"{what}: expected NDArrays for key {name!r}, got {', '.join(wrong) or 'none'}"
+            )
+        found.setdefault(name, []).extend(arrays)
+    return list(found.items())
+
+
+def check_like(
+    what: str, key: Key, arrays: list[NDArray], stored: NDArray, dtype: bool = True
+) -> None:
+    """Refuse arrays of another shape, or dtype, than what is stored."""
+    for x in arrays:
+        if x.shape != stored.shape or (dtype and x.dtype != stored.dtype):
+            raise ArgumentError(
+                f"{what}: expected {stored.dtype.__name__}{stored.shape} for key {key!r},"
+                f" got {x.dtype.__name__}{x.shape}"
+            )

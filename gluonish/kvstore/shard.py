@@ -1,0 +1,173 @@
+"""Shard: the values that one server of a ``dist_async`` store has, and what it does with requests.
+
+Values lie on a CPU device of the server's own, so that updates do not queue behind the computation
+of the rank that the server runs in.
+"""
+
+import logging
+import pickle
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.core.context import Context
+from gluonish.core.errors import DistributedError
+from gluonish.kvstore.arguments import Key
+from gluonish.kvstore.compression import Compression, compression_from
+from gluonish.ndarray import NDArray, array
+from gluonish.ndarray.sparse import RowSparseNDArray, row_sparse_array
+from gluonish.ndarray.sparse.selection import retain_rows
+from gluonish.optimizer import Updater, get_updater
+
+__all__ = ["Packed", "Rows", "Settings", "Shard"]
+
+_LOG = logging.getLogger("gluonish")
+_CONTEXT = Context("cpu", 1023)  # no program computes there
+
+
+class Rows(NamedTuple):
+    """A row-sparse array on its way between ranks.
+
+    Attributes:
+        indices: Numbers of the rows, int64, in order.
+        data: The rows.
+        shape: Shape of the whole array.
+    """
+
+    indices: Any
+    data: Any
+    shape: tuple[int, ...]
+
+    def part(self, first: int, last: int) -> "Rows":
+        """Return some of the rows, as an array of their own."""
+        mine = (self.indices >= first) & (self.indices < last)
+        return Rows(self.indices[mine] - first, self.data[mine], (last - first, *self.shape[1:]))
+
+
+class Packed(NamedTuple):
+    """A compressed gradient on its way between ranks.
+
+    Attributes:
+        data: What `Compression.pack` gave.
+        shape: Shape of the gradient.
+    """
+
+    data: Any
+    shape: tuple[int, ...]
+
+
+class Settings(NamedTuple):
+    """What a rank wants its gradients to be applied with.
+
+    Attributes:
+        rescale_grad: Factor of the gradients.
+        wd: Weight decay.
+        lr: Learning rate; None where the optimizer's schedule says it.
+    """
+
+    rescale_grad: float
+    wd: float
+    lr: float | None
+
+
+class Shard:
+    """Values by key, and their updater."""
+
+    def __init__(self) -> None:
+        self._values: dict[Key, NDArray] = {}
+        self._updater: Updater | None = None
+        self._compression: Compression | None = None
+
+    def handle(self, kind: str, content: Any) -> Any:
+        """Do what a rank asks for, and return the reply; it is the handler of a `Server`.
+
+        Args:
+            kind: Name of one of the methods below.
+            content: Its argument.
+        """
+        return getattr(self, f"_do_{kind}")(content)
+
+    def _do_put(self, values: Mapping[Key, Any]) -> None:
+        """Replace values."""
+        for key, value in values.items():
+            self._values[key] = _arrived(value)
+
+    def _do_push(self, content: tuple[Mapping[Key, Any], Settings | None]) -> None:
+        """Apply gradients at once, or replace values where there is no optimizer."""
+        gradients, settings = content
+        if self._updater is None:
+            self._do_put({key: self._unpacked(value) for key, value in gradients.items()})
+            return
+        if settings is not None:
+            optimizer = self._updater.optimizer
+            optimizer.rescale_grad, optimizer.wd = settings.rescale_grad, settings.wd
+            if settings.lr is not None:
+                optimizer.lr = settings.lr
+        for key, value in gradients.items():
+            gradient = _arrived(self._unpacked(value))
+            stored = self._value(key)
+            self._updater(key, gradient, stored)
+            stored.wait_to_read()  # what goes wrong is this rank's
+
+    def _do_pull(self, keys: Sequence[Key]) -> dict[Key, Any]:
+        return {key: _leaving(self._value(key)) for key in keys}
+
+    def _do_pull_rows(self, wanted: Mapping[Key, Any]) -> dict[Key, Rows]:
+        """Return rows by their numbers, which are in order."""
+        found = {}
+        for key, numbers in wanted.items():
+            stored = self._value(key)
+            if isinstance(stored, RowSparseNDArray):
+                found[key] = _leaving(retain_rows(stored, numbers))
+            else:
+                found[key] = Rows(numbers, stored.asnumpy()[numbers], stored.shape)
+        return found
+
+    def _do_optimize(self, content: tuple[bytes, Mapping[Key, tuple[float, float]]]) -> None:
+        """Update by an optimizer from now on, with factors of parameters by their keys."""
+        optimizer = pickle.loads(content[0])
+        optimizer.param_dict = {
+            key: SimpleNamespace(lr_mult=lr_mult, wd_mult=wd_mult)
+            for key, (lr_mult, wd_mult) in content[1].items()
+        }
+        self._updater = get_updater(optimizer)
+
+    def _do_compress(self, parameters: Mapping[str, Any]) -> None:
+        self._compression = compression_from(parameters)
+
+    def _do_command(self, content: tuple[int, str]) -> None:
+        _LOG.info("kvstore: a server got command %s, which it does not know: %.200s", *content)
+
+    def _do_finish(self, content: None) -> None:
+        """Reply when all that this rank asked for is done."""
+
+    def _value(self, key: Key) -> NDArray:
+        found = self._values.get(key)
+        if found is None:
+            raise DistributedError(f"expected a key that init was given, got {key!r}")
+        return found
+
+    def _unpacked(self, value: Any) -> Any:
+        if not isinstance(value, Packed):
+            return value
+        if self._compression is None:
+            raise DistributedError("expected set_gradient_compression on all ranks, got none here")
+        return self._compression.unpack(value.data, value.shape)
+
+
+def _arrived(value: Any) -> NDArray:
+    if isinstance(value, Rows):
+        made: NDArray = row_sparse_array(
+            (value.data, value.indices), shape=value.shape, ctx=_CONTEXT, dtype=value.data.dtype
+        )
+        return made
+    return array(value, ctx=_CONTEXT, dtype=value.dtype)
+
+
+def _leaving(value: NDArray) -> Any:
+    if isinstance(value, RowSparseNDArray):
+        return Rows(value.indices.asnumpy(), value.data.asnumpy(), value.shape)
+    found: np.ndarray[Any, Any] = value.asnumpy()
+    return found
