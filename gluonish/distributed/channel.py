@@ -27,6 +27,8 @@ __all__ = ["BUCKET_NBYTES", "Channel", "Codec", "Named", "channel"]
 
 _LANE = ("mpi", 0, "exchange")
 BUCKET_NBYTES = 4 << 20  # of arrays that are exchanged at once
+# MPI's memory between processes stays in the caches: a sum of 44 MB takes 4 ms so, 16 ms at once.
+_AT_ONCE_NBYTES = 1 << 20
 _PACKED_NBYTES = 1 << 16  # smaller arrays are copied into one piece of memory
 
 _channels: list["Channel"] = []
@@ -186,7 +188,9 @@ class Channel:
             total = (
                 whole.astype(wide) if (wide := accumulator(whole.dtype)) != whole.dtype else whole
             )
-            comm.Allreduce(mpi.IN_PLACE, total)
+            flat, step = total.reshape(-1), _AT_ONCE_NBYTES // total.itemsize
+            for first in range(0, flat.size, step):
+                comm.Allreduce(mpi.IN_PLACE, flat[first : first + step])
             self.sent_nbytes += total.nbytes
             if total is not whole:
                 whole[...] = total  # rounded once
