@@ -128,6 +128,11 @@ def _seconds(words: list[str], environment: dict[str, str]) -> float:
     return float(done.stdout.split()[-1])
 
 
+def _ratio(first: list[float], second: list[float]) -> float:
+    """Return the median ratio of jobs that followed each other: the machine's pace changes."""
+    return statistics.median(a / b for a, b in zip(first, second, strict=True))
+
+
 def main() -> None:
     """Measure, and print a table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -153,13 +158,13 @@ def main() -> None:
     for name, median in medians.items():
         ranks = 2 if " 2" in name else 1
         print(f"{name:22s}{median * 1e3:9.1f} ms a step {ranks * batch / median:8.1f} images/s")
-    speedup = 2 * medians["gluonish 1"] / medians["gluonish 2"]
-    hidden = medians["gluonish 2"] / medians["gluonish 2, no sums"]
+    speedup = 2 * _ratio(times["gluonish 1"], times["gluonish 2"])
+    hidden = _ratio(times["gluonish 2"], times["gluonish 2, no sums"])
     print(f"two ranks to one {speedup:.2f}; step with sums to step without {hidden:.3f}")
     if options.torch:
-        print(f"gluonish to DDP {medians['torch 2, DDP'] / medians['gluonish 2']:.2f}")
+        print(f"gluonish to DDP {_ratio(times['torch 2, DDP'], times['gluonish 2']):.2f}")
     if options.json:
-        options.json.write_text(json.dumps({"batch_size": batch, "seconds": medians}, indent=1))
+        options.json.write_text(json.dumps({"batch_size": batch, "seconds": times}, indent=1))
 
 
 if __name__ == "__main__":
