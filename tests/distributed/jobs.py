@@ -1,12 +1,15 @@
 """Programs in several processes, as `gluonish launch` starts them."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Job", "run_job"]
+__all__ = ["Job", "interrupt_job", "run_job"]
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,8 +38,48 @@ def run_job(ranks: int, program: str, *words: str, timeout: float = 60, **variab
         timeout: Seconds after which a hanging job is an error.
         **variables: Of the environment.
     """
+    done = subprocess.run(
+        _command(ranks, program, words),
+        env=_environment(variables),
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    return Job(done.returncode, sorted(done.stdout.splitlines()), done.stderr)
+
+
+def interrupt_job(ranks: int, program: str, *words: str, **variables: str) -> tuple[float, Job]:
+    """Run a program, press Ctrl-C when all ranks have written a line, and wait for the end.
+
+    Returns:
+        Seconds from the interrupt to the end, and how the job ended.
+    """
+    with subprocess.Popen(
+        _command(ranks, program, words),
+        env=_environment(variables),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # a group of its own, as a shell gives it
+    ) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline() for _ in range(ranks)]
+        start = time.perf_counter()
+        os.killpg(process.pid, signal.SIGINT)
+        rest, errors = process.communicate(timeout=30)
+        seconds = time.perf_counter() - start
+    return seconds, Job(process.returncode, sorted([*lines, *rest.splitlines()]), errors)
+
+
+def _command(ranks: int, program: str, words: Sequence[str]) -> list[str]:
+    launch = [sys.executable, "-m", "gluonish", "launch", "--no-prefix", "-n", str(ranks)]
+    return [*launch, sys.executable, "-c", program, *words]
+
+
+def _environment(variables: Mapping[str, str]) -> dict[str, str]:
     paths = (str(ROOT), str(ROOT / "engine"), os.environ.get("PYTHONPATH", ""))
-    environment = {
+    return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         "OMP_NUM_THREADS": "1",
@@ -44,13 +87,3 @@ def run_job(ranks: int, program: str, *words: str, timeout: float = 60, **variab
         "GLUONISH_DISTRIBUTED_TIMEOUT": "20",
         **variables,
     }
-    launch = (sys.executable, "-m", "gluonish", "launch", "--no-prefix", "-n", str(ranks))
-    done = subprocess.run(
-        [*launch, sys.executable, "-c", program, *words],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
-    return Job(done.returncode, sorted(done.stdout.splitlines()), done.stderr)

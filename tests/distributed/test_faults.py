@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tests.distributed.jobs import run_job
+from tests.distributed.jobs import interrupt_job, run_job
 
 pytestmark = pytest.mark.dist
 
@@ -36,6 +36,9 @@ for step in range(6):
             store._stored["a"] = gradient = nd.ones((5, 4))
         if kind == "fails in an operator":
             gradient = gradient * nd.take(gradient, nd.array([100]), mode="raise").sum()
+    if kind == "waits" and step == 3:
+        print("here", flush=True)
+        time.sleep(1000)
     store.push("a", gradient)
     store.pull("a", out) if gradient.shape == out.shape else None
     nd.waitall()
@@ -47,29 +50,26 @@ print(rank, "is through")
 MORE = "each rank must run the same number of steps"
 
 
-@pytest.mark.parametrize(
-    ("kind", "words"),
-    [
-        ("raises", ["rank 1", "ValueError: on purpose"]),
-        ("exits 0", ["the end of the program on rank 1", MORE]),
-        ("vanishes", ["launch: expected all ranks to end together", "of rank 0, 1"]),
-        ("is killed", []),  # mpiexec itself says so, on standard output
-        ("sleeps", ["within 1.5 s", "rank 1 (", "last at push of 'a'"]),
-        (
-            "pushes another key",
-            ["push of 'a', 1 arrays on rank 0", "push of 'b', 1 arrays on"],
-        ),
-        ("pushes another shape", ["'a' float32(3, 4) on rank 0", "'a' float32(5, 4) on rank 1"]),
-        ("fails in an operator", ["take: expected positions", "on rank 1"]),
-        ("runs one step more", ["the end of the program on rank 0", MORE]),
-    ],
-)
-def test_a_fault_of_one_rank_ends_the_job(kind: str, words: list[str]) -> None:
+KINDS: dict[str, list[str]] = {
+    "raises": ["rank 1", "ValueError: on purpose"],
+    "exits 0": ["the end of the program on rank 1", MORE],
+    "vanishes": ["launch: expected all ranks to end together", "of rank 0, 1"],
+    "is killed": [],  # mpiexec itself says so, on standard output
+    "sleeps": ["within 1.5 s", "rank 1 (", "last at push of 'a'"],
+    "pushes another key": ["push of 'a', 1 arrays on rank 0", "push of 'b', 1 arrays on"],
+    "pushes another shape": ["'a' float32(3, 4) on rank 0", "'a' float32(5, 4) on rank 1"],
+    "fails in an operator": ["take: expected positions", "on rank 1"],
+    "runs one step more": ["the end of the program on rank 0", MORE],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fault_of_one_rank_ends_the_job(kind: str) -> None:
     start = time.perf_counter()
     job = run_job(2, FAULTS, kind, timeout=30, GLUONISH_DISTRIBUTED_TIMEOUT="1.5")
     assert job.status != 0
     assert time.perf_counter() - start < 15  # here others take the cores, too
-    for word in words:
+    for word in KINDS[kind]:
         assert word in job.errors
     if kind != "runs one step more":
         assert job.lines == [line for line in job.lines if "is through" not in line]
@@ -79,3 +79,9 @@ def test_without_a_fault_it_ends_well() -> None:
     job = run_job(2, FAULTS, "none")
     assert (job.status, job.errors) == (0, "")
     assert job.lines == ["0 is through", "1 is through"]
+
+
+def test_an_interrupt_of_the_launcher_ends_all_ranks() -> None:
+    seconds, job = interrupt_job(2, FAULTS, "waits")
+    assert job.status == 130
+    assert seconds < 10

@@ -1,0 +1,81 @@
+"""Faults many times over: does every job end, soon, with its words, and leave no process?
+
+    python -m tests.distributed.repeat_faults --runs 50 [--kinds raises sleeps]
+
+`test_faults.py` tries each fault once; what depends on the moment shows in many runs only.
+"""
+
+import argparse
+import collections
+import os
+import statistics
+import time
+import uuid
+from pathlib import Path
+
+from tqdm import tqdm
+
+from tests.distributed.jobs import interrupt_job, run_job
+from tests.distributed.test_async_store import FAULTS as ASYNC_FAULTS
+from tests.distributed.test_faults import FAULTS, KINDS
+
+TIMEOUT_S = 1.5  # of what waits for a rank
+SLOWEST_S = 5.0
+
+
+def run_fault(kind: str, mark: str) -> tuple[float, str]:
+    """Return how long a job took to end after its start, and what was wrong with that."""
+    settings = {"GLUONISH_DISTRIBUTED_TIMEOUT": str(TIMEOUT_S), "GLUONISH_TEST_JOB": mark}
+    start = time.perf_counter()
+    words: list[str] = []
+    if kind == "Ctrl-C at the launcher":
+        seconds, job = interrupt_job(2, FAULTS, "waits", **settings)
+    elif kind == "a server is killed":
+        job = run_job(2, ASYNC_FAULTS, "killed", timeout=30, **settings)
+        seconds = time.perf_counter() - start
+    else:
+        words = KINDS[kind]
+        job = run_job(2, FAULTS, kind, timeout=30, **settings)
+        seconds = time.perf_counter() - start
+    missing = [word for word in words if word not in job.errors]
+    wrong = "status 0" if job.status == 0 else f"without {missing[0]!r}" if missing else ""
+    if seconds > SLOWEST_S:
+        wrong = wrong or f"after {seconds:.1f} s"
+    return seconds, wrong
+
+
+def left(mark: str) -> int:
+    """Return how many processes of a job are still there."""
+    found = 0
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            found += mark.encode() in path.read_bytes()
+        except OSError:  # it has just ended, or is another user's
+            continue
+    return found
+
+
+def main() -> None:
+    """Run them all, and print a line for each kind."""
+    everything = [*KINDS, "Ctrl-C at the launcher", "a server is killed"]
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--kinds", nargs="*", default=everything)
+    options = parser.parse_args()
+    for kind in options.kinds:
+        seconds, wrong, stayed = [], collections.Counter[str](), 0
+        for _ in tqdm(range(options.runs), desc=kind, disable=None):
+            mark = f"{os.getpid()}-{uuid.uuid4()}"
+            took, what = run_fault(kind, mark)
+            seconds.append(took)
+            wrong[what] += 1
+            stayed += left(mark)
+        print(  # noqa: T201
+            f"{kind:24s} median {statistics.median(seconds):.2f} s, worst {max(seconds):.2f} s; "
+            f"wrong {dict(wrong - collections.Counter({'': options.runs}))}, left {stayed}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
