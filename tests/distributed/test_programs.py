@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.distributed.jobs import run_job
@@ -164,3 +165,49 @@ def test_shares_of_a_loader_with_workers_and_one_norm_for_all() -> None:
     assert min(norms) > 0
     assert len(first) == len(second) == 12
     assert set(first) | set(second) == set(range(23))
+
+
+ESTIMATOR = """
+import logging
+import sys
+import numpy as np
+import gluonish as mx
+from gluonish import gluon, nd
+from gluonish.gluon.contrib.estimator import CheckpointHandler, Estimator
+epochs, folder = int(sys.argv[1]), sys.argv[2]
+logging.disable(logging.WARNING)
+store = mx.kv.create("dist_sync")
+mx.random.seed(1 + store.rank)
+net = gluon.nn.HybridSequential()
+net.add(gluon.nn.Dense(8, activation="tanh", in_units=6), gluon.nn.Dense(3, in_units=8))
+net.initialize(mx.init.Xavier())
+net.hybridize()
+options = {"learning_rate": 0.1, "momentum": 0.9, "rescale_grad": 1.0 / store.num_workers}
+trainer = gluon.Trainer(net.collect_params(), "sgd", options, kvstore=store)
+random = np.random.default_rng(0)
+data = random.standard_normal((48, 6)).astype("float32")
+dataset = gluon.data.ArrayDataset(data, data.argmax(1) % 3)
+sampler = gluon.data.SplitSampler(48, store.num_workers, store.rank)
+loader = gluon.data.DataLoader(dataset, 12 // store.num_workers, sampler=sampler)
+estimator = Estimator(
+    net, gluon.loss.SoftmaxCrossEntropyLoss(), mx.metric.Accuracy(), trainer=trainer
+)
+handler = CheckpointHandler(folder, "net", resume_from_checkpoint=True, max_checkpoints=2)
+estimator.fit(loader, epochs=epochs, event_handlers=[handler])
+print(" ".join(f"{v:.5f}" for p in trainer._params for v in p.data().asnumpy().ravel()))
+"""
+
+
+def test_an_estimator_goes_on_with_another_number_of_ranks(tmp_path: Path) -> None:
+    ends = []
+    for steps in (((2, 4),), ((2, 2), (1, 3), (3, 4))):  # (ranks, epochs in all)
+        folder = tmp_path / str(len(steps))
+        for ranks, epochs in steps:
+            job = run_job(ranks, ESTIMATOR, str(epochs), str(folder))
+            assert (job.status, job.errors) == (0, "")
+            assert len(set(job.lines)) == 1, "all ranks end alike"
+        ends.append(np.array(job.lines[0].split(), dtype=float))
+        names = sorted(path.name for path in folder.iterdir())
+        kept = [name.partition("batch")[0] for name in names if name.endswith(".states")]
+        assert kept == ["net-epoch2", "net-epoch3"]
+    np.testing.assert_allclose(ends[0], ends[1], atol=2e-5)

@@ -27,8 +27,11 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
     of an epoch, and the number of the batch from 0 elsewhere. Each file is written as a whole or
     not at all, the parameters last, so that a crash leaves no checkpoint by half.
 
+    Of processes that train together, through a ``dist_sync`` store, the first one writes, and all
+    read: a training may go on with another number of processes.
+
     Args:
-        model_dir: Folder of the files; made if missing.
+        model_dir: Folder of the files, which all processes see; made if missing.
         model_prefix: Prefix of the files' names.
         monitor: One of the Estimator's metrics, for ``save_best``.
         verbose: Above 0: log what is saved.
@@ -141,12 +144,16 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             self.saved_checkpoints.remove(name)
         self.saved_checkpoints.append(name)
         while len(self.saved_checkpoints) > self.max_checkpoints:
-            self._remove(self.saved_checkpoints.pop(0))
+            oldest = self.saved_checkpoints.pop(0)
+            if _writes(estimator):
+                self._remove(oldest)
         if self.save_best:
             self._save_best(estimator)
 
     def _save(self, estimator: Run, name: str) -> None:
         """Write both files: those that `_resume` looks for are there when the others are."""
+        if not _writes(estimator):
+            return
         params, states = self._path(name, ".params"), self._path(name, ".states")
         with written_together(params, states):
             estimator.net.save_parameters(params)
@@ -188,6 +195,8 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
     def _save_symbol(self, estimator: Run) -> None:
         """Write the graph of a hybridized network, which there is after a batch."""
+        if not _writes(estimator):
+            return
         path = self._path(self.model_prefix, "-symbol.json")
         net = estimator.net
         graph = next(reversed(net._graphs.values()), None) if isinstance(net, HybridBlock) else None
@@ -263,3 +272,8 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             )
         estimator.net.load_parameters(self._path(name, ".params"), ctx=estimator.context)
         estimator.trainer.load_states(states)
+
+
+def _writes(estimator: Run) -> bool:
+    """Whether this process writes files: the first of those that train together."""
+    return getattr(estimator.trainer._kvstore, "rank", 0) == 0
