@@ -1,7 +1,11 @@
 """``gluonish bandwidth``: what a kvstore costs a batch, for the gradients of a network."""
 
 import argparse
+import contextlib
+import io
 import math
+import subprocess
+import sys
 from collections.abc import Sequence
 from statistics import mean
 from time import perf_counter
@@ -10,8 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the networks
+from gluonish.core.config import GLUONISH_LAUNCH_FOLDER
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
+from gluonish.distributed import world
 from gluonish.engine import current_engine
 from gluonish.kvstore import create
 from gluonish.model_zoo.registry import get_model
@@ -80,6 +86,7 @@ def measure(
         checks: Whether sums are compared with the exact ones.
     """
     store: Any = create(kv_store)
+    ranks = store.num_workers
     if compression is not None:
         store.set_gradient_compression({"type": compression})
     if optimizer is not None:
@@ -89,11 +96,14 @@ def measure(
     weights = [[zeros(shape, context) for context in contexts] for shape in shapes]
     for key, held in enumerate(weights):
         store.init(key, held[0])
-    exact = [np.asarray(sum(x.asnumpy().astype(float) for x in values)) for values in gradients]
+    # Each process has the same gradients.
+    exact = [ranks * np.asarray(sum(x.asnumpy().astype(float) for x in v)) for v in gradients]
     nbytes = sum(4 * values[0].size for values in gradients)
     found = []
     for _ in range(batches + 1):
         current_engine().wait_all()
+        if ranks > 1:
+            store.barrier()
         start = perf_counter()
         for key, values in enumerate(gradients):
             store.push(key, values, -key)
@@ -101,7 +111,8 @@ def measure(
             store.pull(key, held, -key)
         current_engine().wait_all()
         seconds = perf_counter() - start
-        rate = nbytes * 2 * (len(contexts) - 1) / len(contexts) / seconds / 1e9
+        devices = len(contexts) * ranks
+        rate = nbytes * 2 * (devices - 1) / devices / seconds / 1e9
         error = _error(weights, exact) if checks and optimizer is None else float("nan")
         found.append(Batch(seconds, rate, error))
     return found[1:]
@@ -140,7 +151,13 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser.add_argument(
         "--cpus", default="0,1", help="numbers of CPU devices (default: %(default)s)"
     )
-    parser.add_argument("--kv-store", default="device", help="(default: %(default)s)")
+    parser.add_argument("--kv-store", "--kvstore", default="device", help="(default: %(default)s)")
+    parser.add_argument(
+        *("-n", "--num-workers"),
+        type=int,
+        default=1,
+        help="processes, each with those devices, for --kv-store dist_sync or dist_async",
+    )
     parser.add_argument("--num-batches", type=int, default=5, help="(default: %(default)s)")
     parser.add_argument("--disp-batches", type=int, default=1, help="print each so many batches")
     parser.add_argument(
@@ -154,7 +171,28 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure and print; 0."""
+    """Measure and print; 0, or the status of the processes that do."""
+    if arguments.num_workers > 1 and not GLUONISH_LAUNCH_FOLDER.value:
+        return _launch(arguments)
+    alone = "dist" not in arguments.kv_store
+    out = sys.stdout if alone or world().rank == 0 else io.StringIO()
+    with contextlib.redirect_stdout(out):
+        return _run(arguments)
+
+
+def _launch(arguments: argparse.Namespace) -> int:
+    """Run this command in several processes, here."""
+    if "dist" not in arguments.kv_store:
+        raise ArgumentError(
+            f"-n: expected --kv-store dist_sync or dist_async, got {arguments.kv_store}, which "
+            "does not reach other processes"
+        )
+    words = ["launch", "--standalone", "--no-prefix", "-n", str(arguments.num_workers)]
+    command = [sys.executable, "-m", "gluonish"]
+    return subprocess.run([*command, *words, *command, *sys.argv[1:]], check=False).returncode
+
+
+def _run(arguments: argparse.Namespace) -> int:
     kind, text = ("gpu", arguments.gpus) if arguments.gpus else ("cpu", arguments.cpus)
     contexts = [Context(kind, number) for number in _numbers(f"--{kind}s", text)]
     image_shape = _numbers("--image-shape", arguments.image_shape)
@@ -168,7 +206,7 @@ def run(arguments: argparse.Namespace) -> int:
     elements = sum(int(np.prod(shape)) for shape in shapes)
     places = ", ".join(map(str, contexts))
     print(f"{len(shapes)} gradients, {4 * elements / 1e6:.1f} MB, on {places}")
-    if len(contexts) == 1:
+    if len(contexts) == 1 and arguments.num_workers == 1:
         print(f"one device sends nothing: --{kind}s takes a list of numbers, such as 0,1")
     found = measure(
         shapes,
@@ -177,7 +215,8 @@ def run(arguments: argparse.Namespace) -> int:
         batches=arguments.num_batches,
         optimizer=None if arguments.optimizer.lower() == "none" else arguments.optimizer,
         compression=None if arguments.gc_type.lower() == "none" else arguments.gc_type,
-        checks=bool(arguments.test_results),
+        # Servers of dist_async replace values, where they do not update them.
+        checks=bool(arguments.test_results) and arguments.kv_store != "dist_async",
     )
     shown = arguments.disp_batches
     for last in range(shown, len(found) + 1, shown):

@@ -2,6 +2,8 @@
 
 import argparse
 import math
+import subprocess
+import sys
 
 import pytest
 
@@ -96,3 +98,27 @@ def test_results_need_not_be_compared(tiny: None, capsys: pytest.CaptureFixture[
 def test_wrong_options_are_refused(tiny: None, options: tuple[str, str]) -> None:
     with pytest.raises(ArgumentError, match="expected"):
         run(*options)
+
+
+@pytest.mark.dist
+@pytest.mark.parametrize(("kv_store", "told"), [("dist_sync", "error 0"), ("dist_async", "GB/s")])
+def test_several_processes_are_measured(kv_store: str, told: str) -> None:
+    words = ["--kvstore", kv_store, "-n", "2", "--cpus", "0", "--network", "squeezenet1.1"]
+    done = subprocess.run(
+        [sys.executable, "-m", "gluonish", "bandwidth", *words, "--num-batches", "1"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [line.partition(":")[0] for line in done.stdout.splitlines()][1:] == [
+        "batch 1",
+        "average",
+    ]
+    assert told in done.stdout
+
+
+def test_a_store_of_one_process_is_refused_for_several() -> None:
+    with pytest.raises(ArgumentError, match="-n: expected --kv-store dist_sync or dist_async"):
+        run("-n", "2", "--kv-store", "device")
