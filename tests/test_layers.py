@@ -88,6 +88,7 @@ LONGER = {
     "gluonish.block.hybrid_block": 460,  # one class that users subclass
     "gluonish.block.hybrid_graph": 490,  # one class: what a hybridized call keeps and runs
     "gluonish.trainer.trainer": 450,  # one class that users call
+    "gluonish.kvstore.kvstore": 420,  # one class that users call
     "gluonish.symbol.executor": 480,  # one class that users call
     "gluonish.ndarray.eager": 450,  # the eager call: the hot path on one page
     "gluonish.numpy": 440,  # a list of names

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from matplotlib.image import imread
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -14,6 +15,7 @@ PICTURES: dict[str, tuple[str, ...]] = {
     "autoencoder": ("codes.png", "rebuilt.png"),
     "character_lstm": ("character-lstm.png",),
     "custom_layer": ("custom-layer.png",),
+    "distributed": ("distributed.png",),
     "estimator": ("learning-curves.png",),
     "fine_tuning": ("fine-tuning.png",),
     "first_steps": (),
@@ -118,3 +120,13 @@ def test_without_a_folder_pictures_go_to_a_new_temporary_one(tmp_path: Path) -> 
     text = run("custom_layer", tmp_path / "working", "--quick", TMPDIR=str(temporary))
     (picture,) = temporary.glob("gluonish-*/custom-layer.png")
     assert f"picture: {picture}" in text
+
+
+@pytest.mark.dist
+def test_two_processes_learn_what_one_does(tmp_path: Path) -> None:
+    text = quick("distributed", tmp_path)
+    (apart,) = numbers("between their losses: #", text)
+    assert apart < 1e-3
+    one, two = numbers(", loss #", text)
+    assert 0 < one < 2.2  # from 2.3
+    assert abs(one - two) < 1e-3

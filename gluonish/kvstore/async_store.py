@@ -309,6 +309,10 @@ class AsyncStore(KVStore):
 
     barrier = _barrier
 
+    def gather(self, value: Any) -> list[Any]:
+        """Return what each process gives, by rank, in all of them; waits for it."""
+        return self._channel.gather(value, "gather")
+
     def _send_command_to_servers(self, head: int, body: str) -> None:
         """Send a command to all servers, which write those that they do not know into the log.
 

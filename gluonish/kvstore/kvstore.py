@@ -380,6 +380,17 @@ class KVStore(KVStoreBase):
         """Number of processes: 1."""
         return 1
 
+    def gather(self, value: Any) -> list[Any]:
+        """Return what each process gives, by rank, in all of them; waits for it.
+
+        So a metric of all shares is ``sum(store.gather(metric.sum_metric))`` over
+        ``sum(store.gather(metric.num_inst))``.
+
+        Args:
+            value: Anything that can be pickled, such as a number.
+        """
+        return [value]
+
     def _barrier(self) -> None:
         """Wait for all processes: there is one."""
 

@@ -131,6 +131,10 @@ class SyncStore(KVStore):
 
     barrier = _barrier
 
+    def gather(self, value: Any) -> list[Any]:
+        """Return what each process gives, by rank, in all of them; waits for it."""
+        return self._channel.gather(value, "gather")
+
     def _send_command_to_servers(self, head: int, body: str) -> None:
         """Accepted: there are no servers, every process updates its own copy of the weights."""
 

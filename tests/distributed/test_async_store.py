@@ -56,6 +56,7 @@ np.testing.assert_array_equal(got[0].asnumpy(), expected)
 store.pull("float16", got[1])
 assert (got[1].asnumpy() == 3 - size).all()
 store.send_command_to_servers(7, "hello")
+assert store.gather(rank * 2) == [2 * r for r in range(size)]
 print(rank, size, store.type)
 """
 

@@ -42,6 +42,8 @@ expected = np.zeros((5, 2))
 for r in range(size):
     expected[[r, 3]] += 1
 np.testing.assert_array_equal(wanted.asnumpy(), expected)
+assert store.gather(rank * 2) == [2 * r for r in range(size)]
+assert mx.kv.create("local").gather("x") == ["x"]
 store.barrier()
 print(rank, size, store.type)
 """
