@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from gluonish.core.config import GLUONISH_LAUNCH_FOLDER
+from gluonish.core.config import DMLC_NUM_WORKER, DMLC_ROLE, GLUONISH_LAUNCH_FOLDER
 from gluonish.core.errors import NotSupportedError
 
 __all__ = ["World", "world"]
@@ -32,11 +32,32 @@ def world() -> "World":
         NotSupportedError: mpi4py or MPI itself is missing.
     """
     if not _worlds:
+        _check_launch()
         made = World(_load_mpi())
+        _check_size(made)
         if not _worlds:  # a step
             _worlds.append(made)
             made.watch()
     return _worlds[0]
+
+
+def _check_launch() -> None:
+    role = DMLC_ROLE.value
+    if role != "worker":
+        raise NotSupportedError(
+            f"kvstore: expected to be a worker, got DMLC_ROLE={role}, a process of MXNet's own "
+            "launcher; start the program with `gluonish launch`, which takes the same options"
+        )
+
+
+def _check_size(world: "World") -> None:
+    wanted = DMLC_NUM_WORKER.value
+    if wanted not in (0, world.size):
+        raise NotSupportedError(
+            f"kvstore: expected {wanted} processes, by DMLC_NUM_WORKER, got {world.size} that MPI "
+            "joined; start the program with `gluonish launch` or mpiexec, and with the MPI that "
+            "mpi4py was built for"
+        )
 
 
 def _load_mpi() -> Any:

@@ -7,6 +7,8 @@ the default. Nothing outside this package reads ``os.environ``. A group of flags
 """
 
 from gluonish.core.config.communication import (
+    DMLC_NUM_WORKER,
+    DMLC_ROLE,
     GLUONISH_DISTRIBUTED_TIMEOUT,
     GLUONISH_LAUNCH_FOLDER,
     MXNET_ENABLE_GPU_P2P,
@@ -109,6 +111,8 @@ from gluonish.core.config.without_effect import (
 
 __all__ = [
     "DMLC_LOG_STACK_TRACE_DEPTH",
+    "DMLC_NUM_WORKER",
+    "DMLC_ROLE",
     "GLUONISH_DISTRIBUTED_TIMEOUT",
     "GLUONISH_LAUNCH_FOLDER",
     "MXNET_BACKWARD_DO_MIRROR",

@@ -1,9 +1,11 @@
 """Communication and updates: the kvstore and the optimizer."""
 
 from gluonish.core.config.flag import Flag
-from gluonish.core.config.kind import TEXT, boolean, integer, real
+from gluonish.core.config.kind import TEXT, boolean, choice, integer, real
 
 __all__ = [
+    "DMLC_NUM_WORKER",
+    "DMLC_ROLE",
     "GLUONISH_DISTRIBUTED_TIMEOUT",
     "GLUONISH_LAUNCH_FOLDER",
     "MXNET_ENABLE_GPU_P2P",
@@ -78,6 +80,18 @@ MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY = Flag(
     real(0.0, 1.0),
     0.7,
     "What a link's weight is multiplied by for the later trees when a tree uses it.",
+)
+DMLC_ROLE = Flag(
+    "DMLC_ROLE",
+    choice("worker", "server", "scheduler"),
+    "worker",
+    "What a launcher started a process as: distributed stores refuse all but workers.",
+)
+DMLC_NUM_WORKER = Flag(
+    "DMLC_NUM_WORKER",
+    integer(0),
+    0,
+    "Set by `gluonish launch`: the number of processes that a store must find; 0 for any.",
 )
 GLUONISH_DISTRIBUTED_TIMEOUT = Flag(
     "GLUONISH_DISTRIBUTED_TIMEOUT",

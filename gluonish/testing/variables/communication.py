@@ -9,6 +9,8 @@ from tempfile import TemporaryDirectory
 
 from gluonish.autograd import backward, record
 from gluonish.core.config import (
+    DMLC_NUM_WORKER,
+    DMLC_ROLE,
     GLUONISH_DISTRIBUTED_TIMEOUT,
     GLUONISH_LAUNCH_FOLDER,
     MXNET_ENABLE_GPU_P2P,
@@ -245,6 +247,14 @@ _ALONE = """\
 import gluonish as mx
 mx.kv.create("dist_sync").barrier()
 """
+_REFUSED = """\
+import gluonish as mx
+try:
+    mx.kv.create("dist_sync")
+    print("made")
+except mx.MXNetError as error:
+    print(error)
+"""
 
 
 @observes(GLUONISH_LAUNCH_FOLDER)
@@ -277,3 +287,20 @@ def _timeout() -> str:
     right = all(seconds <= waited[seconds] < seconds + 0.3 for seconds in waited)
     expect(GLUONISH_DISTRIBUTED_TIMEOUT, right, "0.2 and 0.6 s", waited)
     return "a rank that does not come was waited for 0.2 and 0.6 s"
+
+
+@observes(DMLC_ROLE)
+def _role() -> str:
+    """See a server of MXNet's launcher refused."""
+    said = run_program(_REFUSED, DMLC_ROLE="server")
+    expect(DMLC_ROLE, "expected to be a worker" in said, "a refusal", said)
+    return "a process that was started as a server was refused"
+
+
+@observes(DMLC_NUM_WORKER)
+def _num_worker() -> str:
+    """See a process alone refused where two were to come."""
+    _need_mpi()
+    said = run_program(_REFUSED, DMLC_NUM_WORKER="2")
+    expect(DMLC_NUM_WORKER, "expected 2 processes" in said, "a refusal", said)
+    return "one process was refused where two were to come"
