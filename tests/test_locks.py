@@ -27,6 +27,7 @@ REASONS = {
     ("gluonish/data/endings.py", "Lock"): GATE,
     ("gluonish/data/thread_pool.py", "Lock"): GATE,
     ("gluonish/data/worker_service.py", "Lock"): GATE,
+    ("gluonish/distributed/server.py", "Event"): GATE,
     ("gluonish/download/stalling.py", "Event"): GATE,
     ("gluonish/graph/executable.py", "Turn"): TURN,
     ("gluonish/block/hybrid_block.py", "Turn"): TURN,
