@@ -7,6 +7,7 @@ while other lanes compute. A `Meeting` comes before each.
 
 import atexit
 import sys
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
@@ -17,6 +18,7 @@ from gluonish.core.errors import DistributedError
 from gluonish.core.spec import Shape
 from gluonish.distributed.meeting import END, Meeting
 from gluonish.distributed.server import Server
+from gluonish.distributed.watch import tell, watchers
 from gluonish.distributed.world import World, world
 from gluonish.engine import current_engine
 from gluonish.ndarray import NDArray
@@ -41,6 +43,7 @@ def channel() -> "Channel":
         NotSupportedError: mpi4py or MPI itself is missing.
     """
     if not _channels:
+        current_engine()  # a profiler that it starts writes its file at exit after the ranks met
         made = Channel(world())
         if not _channels:  # a step
             _channels.append(made)
@@ -168,15 +171,26 @@ class Channel:
     def _push(self, what: str, arrays: Sequence[Named], act: Callable[[], None]) -> None:
         variables = [x.array._var for x in arrays]
         words = "\n".join([f"{what}, {len(arrays)} arrays" if arrays else what, *map(str, arrays)])
-        run = partial(self._run, words, variables, act)
+        run = partial(self._watched, what, words, arrays, act)
         # Not as reads: a rank whose arrays carry a failure must come and say so.
         current_engine().push(run, (), [*variables, self._order], _LANE, 0, "kvstore_exchange")
 
-    def _run(self, words: str, variables: Sequence[Var], act: Callable[[], None]) -> None:
+    def _watched(
+        self, what: str, words: str, arrays: Sequence[Named], act: Callable[[], None]
+    ) -> None:
+        """Meet and act, and tell who watches how long either took."""
+        sent, start_ns = self.sent_nbytes, time.perf_counter_ns()
+        self._meet(words, [x.array._var for x in arrays])
+        met_ns = time.perf_counter_ns()
+        act()
+        if watchers:
+            names = [x.name for x in arrays]
+            tell("exchange", what, names, self.sent_nbytes - sent, start_ns, met_ns)
+
+    def _meet(self, words: str, variables: Sequence[Var]) -> None:
         failed = next((x.error for x in variables if x.error is not None), None)
         if failed is None:
             self._meeting.meet(words)
-            act()
             return
         message = f"a failure: {getattr(failed, 'cause', failed)}"
         self._meeting.meet(message)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from gluonish.core.config import GLUONISH_DISTRIBUTED_TIMEOUT
 from gluonish.core.errors import DistributedError
 from gluonish.distributed.meeting import wait_for_ranks
+from gluonish.distributed.watch import names_of, nbytes_of, tell, watchers
 from gluonish.distributed.world import World
 
 __all__ = ["Request", "Server", "ask"]
@@ -82,6 +83,14 @@ class Server:
             last, pause = time.perf_counter(), _SHORTEST_S
 
     def _answer(self, source: int, request: Request) -> None:
+        start_ns = time.perf_counter_ns()
+        reply = self._reply(source, request)
+        if watchers:
+            what, names = f"{request.kind} of rank {source}", names_of(request.content)
+            tell("answer", what, names, nbytes_of(reply), start_ns)
+
+    def _reply(self, source: int, request: Request) -> Any:
+        """Do what a rank wants, and send it the reply, if it waits for one."""
         content, error = None, ""
         try:
             content = self._handle(request.kind, request.content)
@@ -90,10 +99,11 @@ class Server:
         if not request.replies:
             if error:
                 self._errors.setdefault(source, error)
-            return
+            return None
         error = self._errors.pop(source, "") or error
         sent = self.comm.isend(_Reply(content, error), source, _REPLY)
         wait_for_ranks([sent], GLUONISH_DISTRIBUTED_TIMEOUT.value)
+        return content
 
 
 def ask(world: World, comm: Any, requests: Mapping[int, Request]) -> dict[int, Any]:
@@ -109,7 +119,7 @@ def ask(world: World, comm: Any, requests: Mapping[int, Request]) -> dict[int, A
     Raises:
         DistributedError: A server does not answer in time, or could not do what was wanted.
     """
-    patience = GLUONISH_DISTRIBUTED_TIMEOUT.value
+    patience, start_ns = GLUONISH_DISTRIBUTED_TIMEOUT.value, time.perf_counter_ns()
     sent = [comm.isend(tuple(request), rank, _REQUEST) for rank, request in requests.items()]
     if not all(wait_for_ranks(sent, patience)):
         raise _silent(world, [*requests], patience)
@@ -128,10 +138,21 @@ def ask(world: World, comm: Any, requests: Mapping[int, Request]) -> dict[int, A
             raise _silent(world, sorted(waiting), patience)
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST_S)
+    if watchers and requests:
+        _tell(requests, start_ns)
     for rank, reply in replies.items():
         if reply.error:
             raise DistributedError(f"kvstore: the server of rank {rank} failed with {reply.error}")
     return {rank: reply.content for rank, reply in replies.items()}
+
+
+def _tell(requests: Mapping[int, Request], start_ns: int) -> None:
+    """Tell watchers of requests whose replies are there."""
+    kinds = ", ".join(dict.fromkeys(request.kind for request in requests.values()))
+    contents = [request.content for request in requests.values()]
+    names = dict.fromkeys(name for content in contents for name in names_of(content))
+    what = f"{kinds} at rank {', '.join(map(str, requests))}"
+    tell("request", what, [*names], nbytes_of(contents), start_ns)
 
 
 def _silent(world: World, ranks: list[int], patience: float) -> DistributedError:

@@ -18,7 +18,7 @@ from typing import Any
 from gluonish.core.config import DMLC_NUM_WORKER, DMLC_ROLE, GLUONISH_LAUNCH_FOLDER
 from gluonish.core.errors import NotSupportedError
 
-__all__ = ["World", "world"]
+__all__ = ["World", "joined", "world"]
 
 _DRAIN_S = 0.2  # until a launcher has passed on what was written
 
@@ -39,6 +39,11 @@ def world() -> "World":
             _worlds.append(made)
             made.watch()
     return _worlds[0]
+
+
+def joined() -> "World | None":
+    """Return the job's processes where MPI was started, and there are several; None elsewhere."""
+    return _worlds[0] if _worlds and _worlds[0].size > 1 else None
 
 
 def _check_launch() -> None:
@@ -92,6 +97,7 @@ class World:
         size: Number of processes.
         values: Communicator for arrays.
         words: Communicator for what ranks tell each other.
+        traces: Communicator of the profiler.
         places: Host and process of each rank, for messages.
     """
 
@@ -99,6 +105,7 @@ class World:
         self.mpi = mpi
         self.values = mpi.COMM_WORLD.Dup()
         self.words = mpi.COMM_WORLD.Dup()
+        self.traces = mpi.COMM_WORLD.Dup()
         self.rank: int = self.words.rank
         self.size: int = self.words.size
         self.places: list[str] = self.words.allgather(f"{socket.gethostname()}:{os.getpid()}")
