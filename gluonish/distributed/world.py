@@ -15,12 +15,23 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from gluonish.core.config import DMLC_NUM_WORKER, DMLC_ROLE, GLUONISH_LAUNCH_FOLDER
+from gluonish.core.config import (
+    DMLC_NUM_WORKER,
+    DMLC_ROLE,
+    GLUONISH_LAUNCH_FOLDER,
+    OMPI_COMM_WORLD_SIZE,
+    PMI_SIZE,
+    SLURM_STEP_NUM_TASKS,
+    WORLD_SIZE,
+)
 from gluonish.core.errors import NotSupportedError
 
 __all__ = ["World", "joined", "world"]
 
 _DRAIN_S = 0.2  # until a launcher has passed on what was written
+
+# What launchers tell a process of their number.
+_SIZES = (WORLD_SIZE, PMI_SIZE, OMPI_COMM_WORLD_SIZE, SLURM_STEP_NUM_TASKS)
 
 _worlds: list["World"] = []
 
@@ -56,13 +67,21 @@ def _check_launch() -> None:
 
 
 def _check_size(world: "World") -> None:
+    """Refuse what would train so many times alone where processes were to train together."""
     wanted = DMLC_NUM_WORKER.value
     if wanted not in (0, world.size):
-        raise NotSupportedError(
-            f"kvstore: expected {wanted} processes, by DMLC_NUM_WORKER, got {world.size} that MPI "
-            "joined; start the program with `gluonish launch` or mpiexec, and with the MPI that "
-            "mpi4py was built for"
-        )
+        raise _other_size(world.size, wanted, DMLC_NUM_WORKER.name)
+    for flag in _SIZES if world.size == 1 else ():
+        if flag.value > 1:
+            raise _other_size(world.size, flag.value, flag.name)
+
+
+def _other_size(found: int, wanted: int, variable: str) -> NotSupportedError:
+    return NotSupportedError(
+        f"kvstore: expected {wanted} processes, by {variable}, got {found} that MPI joined; start "
+        f"the program with `gluonish launch -n {wanted} python ...` instead of torchrun and the "
+        "like, or with mpiexec or srun --mpi=pmi2 of the MPI that mpi4py was built for"
+    )
 
 
 def _load_mpi() -> Any:
@@ -135,7 +154,8 @@ class World:
         sys.excepthook = ended_by
 
     def abort(self, status: int) -> None:
-        """End all processes of the job at once."""
+        """End all processes of the job at once, for a reason that was written."""
+        self._note("failed")
         sys.stdout.flush()
         sys.stderr.flush()
         time.sleep(_DRAIN_S)

@@ -22,6 +22,7 @@ from gluonish.core.errors import ArgumentError, MissingFileError
 
 __all__ = ["add_parser", "mpi_command", "run"]
 
+_INTERRUPTED = 130  # by Ctrl-C
 # What MPICH and OpenMPI tell a rank, in the words of torchrun and MXNet.
 _RANK = """
 rank=${PMI_RANK:-${PMIX_RANK:-${OMPI_COMM_WORLD_RANK:-0}}}
@@ -107,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.log_folder:
             Path(arguments.log_folder).mkdir(parents=True, exist_ok=True)
         status = _wait(subprocess.Popen(command))
-        return status or _early(Path(folder))
+        return _judged(status, Path(folder))
 
 
 def mpi_command(
@@ -196,19 +197,23 @@ def _wait(process: "subprocess.Popen[bytes]") -> int:
         return 128 - status if status < 0 else status
 
 
-def _early(folder: Path) -> int:
-    """Return 1, and say so, where a rank that used a store did not end with the others."""
+def _judged(status: int, folder: Path) -> int:
+    """Return the job's status: 1, and say so, where ranks with a store ended without a word.
+
+    A rank that `os._exit` ended, or a signal, takes the others with it; mpiexec then tells 0, or a
+    signal's number.
+    """
 
     def ranks(what: str) -> set[int]:
         return {int(path.suffix[1:]) for path in folder.glob(f"{what}.*")}
 
     missing = sorted(ranks("started") - ranks("ended"))
-    if not missing:
-        return 0
+    if not missing or ranks("failed") or status == _INTERRUPTED:
+        return status
     named = ", ".join(map(str, missing))
     print(
         f"gluonish: launch: expected all ranks to end together, got no end of rank {named}; did a "
-        "program call os._exit, or a library end it?",
+        "program call os._exit, or a signal or the system end it?",
         file=sys.stderr,
     )
-    return 1
+    return status or 1

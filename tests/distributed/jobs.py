@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Job", "interrupt_job", "run_job"]
+__all__ = ["Job", "environment", "interrupt_job", "run_job"]
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -40,7 +40,7 @@ def run_job(ranks: int, program: str, *words: str, timeout: float = 60, **variab
     """
     done = subprocess.run(
         _command(ranks, program, words),
-        env=_environment(variables),
+        env=environment(variables),
         capture_output=True,
         text=True,
         timeout=timeout,
@@ -57,7 +57,7 @@ def interrupt_job(ranks: int, program: str, *words: str, **variables: str) -> tu
     """
     with subprocess.Popen(
         _command(ranks, program, words),
-        env=_environment(variables),
+        env=environment(variables),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -77,7 +77,8 @@ def _command(ranks: int, program: str, words: Sequence[str]) -> list[str]:
     return [*launch, sys.executable, "-c", program, *words]
 
 
-def _environment(variables: Mapping[str, str]) -> dict[str, str]:
+def environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return this process's variables and others, with which a program finds gluonish."""
     paths = (str(ROOT), str(ROOT / "engine"), os.environ.get("PYTHONPATH", ""))
     return {
         **os.environ,

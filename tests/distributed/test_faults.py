@@ -54,7 +54,7 @@ KINDS: dict[str, list[str]] = {
     "raises": ["rank 1", "ValueError: on purpose"],
     "exits 0": ["the end of the program on rank 1", MORE],
     "vanishes": ["launch: expected all ranks to end together", "of rank 0, 1"],
-    "is killed": [],  # mpiexec itself says so, on standard output
+    "is killed": ["launch: expected all ranks to end together", "of rank 0, 1"],
     "sleeps": ["within 1.5 s", "rank 1 (", "last at push of 'a'"],
     "pushes another key": ["push of 'a', 1 arrays on rank 0", "push of 'b', 1 arrays on"],
     "pushes another shape": ["'a' float32(3, 4) on rank 0", "'a' float32(5, 4) on rank 1"],

@@ -21,6 +21,10 @@ from gluonish.core.config.communication import (
     MXNET_KVSTORE_USETREE,
     MXNET_OPTIMIZER_AGGREGATION_SIZE,
     MXNET_UPDATE_ON_KVSTORE,
+    OMPI_COMM_WORLD_SIZE,
+    PMI_SIZE,
+    SLURM_STEP_NUM_TASKS,
+    WORLD_SIZE,
 )
 from gluonish.core.config.environment import (
     LoadEnvironment,
@@ -185,7 +189,11 @@ __all__ = [
     "MXNET_USE_TENSORRT",
     "MXNET_WINOGRAD_CONVOLUTION",
     "NNVM_EXEC_MATCH_RANGE",
+    "OMPI_COMM_WORLD_SIZE",
     "OMP_NUM_THREADS",
+    "PMI_SIZE",
+    "SLURM_STEP_NUM_TASKS",
+    "WORLD_SIZE",
     "Flag",
     "Kind",
     "LoadEnvironment",

@@ -18,6 +18,10 @@ __all__ = [
     "MXNET_KVSTORE_USETREE",
     "MXNET_OPTIMIZER_AGGREGATION_SIZE",
     "MXNET_UPDATE_ON_KVSTORE",
+    "OMPI_COMM_WORLD_SIZE",
+    "PMI_SIZE",
+    "SLURM_STEP_NUM_TASKS",
+    "WORLD_SIZE",
 ]
 
 MXNET_OPTIMIZER_AGGREGATION_SIZE = Flag(
@@ -104,4 +108,17 @@ GLUONISH_LAUNCH_FOLDER = Flag(
     TEXT,
     "",
     "Set by `gluonish launch`: where ranks note that they started and ended.",
+)
+WORLD_SIZE = Flag(
+    "WORLD_SIZE",
+    integer(0),
+    0,
+    "Set by torchrun: the number of processes; a distributed store that is alone then refuses.",
+)
+SLURM_STEP_NUM_TASKS = Flag(
+    "SLURM_STEP_NUM_TASKS", integer(0), 0, "Set by Slurm's srun: as WORLD_SIZE."
+)
+PMI_SIZE = Flag("PMI_SIZE", integer(0), 0, "Set by MPICH's mpiexec: as WORLD_SIZE.")
+OMPI_COMM_WORLD_SIZE = Flag(
+    "OMPI_COMM_WORLD_SIZE", integer(0), 0, "Set by OpenMPI's mpiexec: as WORLD_SIZE."
 )

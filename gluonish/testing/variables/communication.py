@@ -23,6 +23,11 @@ from gluonish.core.config import (
     MXNET_KVSTORE_USETREE,
     MXNET_OPTIMIZER_AGGREGATION_SIZE,
     MXNET_UPDATE_ON_KVSTORE,
+    OMPI_COMM_WORLD_SIZE,
+    PMI_SIZE,
+    SLURM_STEP_NUM_TASKS,
+    WORLD_SIZE,
+    Flag,
 )
 from gluonish.core.context import cpu
 from gluonish.core.device import gpu_count
@@ -297,10 +302,35 @@ def _role() -> str:
     return "a process that was started as a server was refused"
 
 
+def _alone(flag: Flag[int]) -> str:
+    """See a process alone refused where a launcher started two."""
+    _need_mpi()
+    said = run_program(_REFUSED, **{flag.name: "2"})
+    words = f"expected 2 processes, by {flag.name}"
+    expect(flag, words in said, "a refusal", said)
+    return "one process was refused where two were to come"
+
+
 @observes(DMLC_NUM_WORKER)
 def _num_worker() -> str:
-    """See a process alone refused where two were to come."""
-    _need_mpi()
-    said = run_program(_REFUSED, DMLC_NUM_WORKER="2")
-    expect(DMLC_NUM_WORKER, "expected 2 processes" in said, "a refusal", said)
-    return "one process was refused where two were to come"
+    return _alone(DMLC_NUM_WORKER)
+
+
+@observes(WORLD_SIZE)
+def _world_size() -> str:
+    return _alone(WORLD_SIZE)
+
+
+@observes(SLURM_STEP_NUM_TASKS)
+def _slurm_tasks() -> str:
+    return _alone(SLURM_STEP_NUM_TASKS)
+
+
+@observes(PMI_SIZE)
+def _pmi_size() -> str:
+    return _alone(PMI_SIZE)
+
+
+@observes(OMPI_COMM_WORLD_SIZE)
+def _openmpi_size() -> str:
+    return _alone(OMPI_COMM_WORLD_SIZE)
