@@ -151,7 +151,7 @@ def _tell(requests: Mapping[int, Request], start_ns: int) -> None:
     kinds = ", ".join(dict.fromkeys(request.kind for request in requests.values()))
     contents = [request.content for request in requests.values()]
     names = dict.fromkeys(name for content in contents for name in names_of(content))
-    what = f"{kinds} at rank {', '.join(map(str, requests))}"
+    what = f"{kinds} at rank {', '.join(map(str, sorted(requests)))}"
     tell("request", what, [*names], nbytes_of(contents), start_ns)
 
 

@@ -1,15 +1,17 @@
 """The profiler: what takes how long, as a trace for Chrome and as tables."""
 
+from gluonish.profiler.deprecated import (
+    dump_profile,
+    profiler_set_config,
+    profiler_set_state,
+)
 from gluonish.profiler.objects import Counter, Domain, Event, Frame, Marker, Task
 from gluonish.profiler.scopes import scope
 from gluonish.profiler.state import (
     dump,
-    dump_profile,
     dumps,
     pause,
     profiler_kvstore_handle,
-    profiler_set_config,
-    profiler_set_state,
     resume,
     set_config,
     set_kvstore_handle,

@@ -4,11 +4,11 @@ A *job* is one push to the engine and its run. It is an operator of its own, or 
 graph, whose operators are its *steps*. A *row* is a thread, as traces show it.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-__all__ = ["Job", "Kind", "Operand", "Row", "Step", "Totals", "TraceEvent"]
+__all__ = ["Job", "Kind", "Operand", "Row", "Step", "Totals", "TraceEvent", "is_of_ranks"]
 
 Kind = Literal["span", "interval", "count", "mark"]
 
@@ -61,6 +61,11 @@ class Step(NamedTuple):
     outputs: tuple[Operand, ...]
 
 
+def is_of_ranks(lane: Hashable) -> bool:
+    """Whether work with other ranks goes to a lane, rather than a device's."""
+    return isinstance(lane, tuple) and lane[:1] == ("mpi",)
+
+
 class Job(NamedTuple):
     """What the engine was given and ran; times as of `Step`.
 
@@ -98,8 +103,10 @@ class Job(NamedTuple):
 
     @property
     def category(self) -> str:
-        """``"operator"``, or ``"segment"`` of a graph."""
-        return "operator" if self.steps is None else "segment"
+        """``"operator"``, ``"segment"`` of a graph, or ``"exchange"`` with other ranks."""
+        if self.steps is not None:
+            return "segment"
+        return "exchange" if is_of_ranks(self.lane) else "operator"
 
 
 class TraceEvent(NamedTuple):
@@ -114,6 +121,7 @@ class TraceEvent(NamedTuple):
         row: Thread that recorded it.
         value: Of a count.
         scope: Of a mark: what it is for, such as ``"process"``.
+        details: What else is known of a span.
     """
 
     kind: Kind
@@ -124,6 +132,7 @@ class TraceEvent(NamedTuple):
     row: Row
     value: int = 0
     scope: str = ""
+    details: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gluonish.profiler.events import Job, Kind, Row, Totals, TraceEvent
 
@@ -34,6 +34,7 @@ __all__ = [
     "MOST_EVENTS",
     "START_NS",
     "Recorder",
+    "from_counter",
     "now",
     "recorder",
     "this_row",
@@ -60,6 +61,11 @@ START_NS = _EPOCH_NS + time.perf_counter_ns()  # what traces count from
 def now() -> int:
     """Return the time in nanoseconds since 1970, by a clock that is never set back."""
     return _EPOCH_NS + time.perf_counter_ns()
+
+
+def from_counter(time_ns: int) -> int:
+    """Return a time of ``time.perf_counter_ns`` as `now` would have given it."""
+    return _EPOCH_NS + time_ns
 
 
 class _Thread(threading.local):
@@ -121,9 +127,16 @@ class Recorder:
         self._changes: deque[_Change] = deque()
         self._bytes: dict[str, list[int]] = {}  # one number each
 
-    def span(self, category: str, name: str, start_ns: int, stop_ns: int) -> None:
-        """Keep what this thread did from one time to another."""
-        self._keep("span", category, name, start_ns, stop_ns - start_ns)
+    def span(
+        self,
+        category: str,
+        name: str,
+        start_ns: int,
+        stop_ns: int,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Keep what this thread did from one time to another, and what else is known of it."""
+        self._keep("span", category, name, start_ns, stop_ns - start_ns, details=details)
 
     def interval(self, category: str, name: str, start_ns: int, stop_ns: int) -> None:
         """Keep what lasted from one time to another, whichever threads took part."""
@@ -176,10 +189,12 @@ class Recorder:
         duration_ns: int,
         value: int = 0,
         scope: str = "",
+        details: Mapping[str, Any] | None = None,
     ) -> None:
         if not self.active:
             return
-        event = TraceEvent(kind, category, name, start_ns, duration_ns, _thread.row, value, scope)
+        row = _thread.row
+        event = TraceEvent(kind, category, name, start_ns, duration_ns, row, value, scope, details)
         self._add(event)
         if self.keeps_totals and kind != "mark":
             is_time = kind != "count"

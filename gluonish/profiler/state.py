@@ -10,7 +10,6 @@ import logging
 import os
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,22 +18,21 @@ from gluonish.core.errors import ArgumentError, NotSupportedError
 from gluonish.core.turn import Turn
 from gluonish.profiler.api_calls import observe_calls
 from gluonish.profiler.blocks import observe_blocks
+from gluonish.profiler.exchanges import observe_exchanges
 from gluonish.profiler.graphs import observe_steps, observe_updates
 from gluonish.profiler.memory import observe_memory
 from gluonish.profiler.operators import observe_engine
 from gluonish.profiler.options import Options, check_process, read_options
 from gluonish.profiler.recorder import Recorder, recorder
 from gluonish.profiler.tables import as_json, as_table, check_order
-from gluonish.profiler.trace_file import write_trace
+from gluonish.profiler.trace_file import write_alone, write_together
 
 __all__ = [
     "dump",
-    "dump_profile",
+    "dump_alone",
     "dumps",
     "pause",
     "profiler_kvstore_handle",
-    "profiler_set_config",
-    "profiler_set_state",
     "recording",
     "resume",
     "set_config",
@@ -44,7 +42,6 @@ __all__ = [
 ]
 
 _LOG = logging.getLogger("gluonish")
-_MODES = ("symbolic", "imperative", "api", "memory", "all")
 _STATES = {"run": True, "stop": False}
 # After a trace was written, the next time comes no sooner than so many times as long as that took.
 _PAUSE = 20
@@ -214,6 +211,7 @@ def _begin() -> None:
     if imperative:
         _unhook.append(observe_updates())
     _unhook.append(observe_steps(wanted=symbolic))
+    _unhook.append(observe_exchanges())
     if everything or options.profile_memory:
         _unhook.append(observe_memory())
     if everything or options.profile_api:
@@ -295,6 +293,10 @@ def was_finished() -> bool:
 def dump(finished: bool = True, profile_process: str = "worker") -> None:
     """Write the trace to the file of `set_config`.
 
+    In a job of several processes all of them call this, and rank 0 writes one file of all: those
+    that profile wait for each other, for 10 s at most. Clocks are measured, and times are by that
+    of rank 0. A process that is left out says so, and writes a file of its own.
+
     Args:
         finished: Whether the trace ends here: the next one has what happens from now on.
         profile_process: As of `set_state`.
@@ -304,14 +306,20 @@ def dump(finished: bool = True, profile_process: str = "worker") -> None:
         OSError: The file cannot be written.
     """
     check_process("dump", profile_process)
-    _write(finished=finished)
+    _write(finished=finished, together=True)
 
 
-def _write(*, finished: bool) -> None:
+def dump_alone() -> None:
+    """As `dump`, for a rank that may be the only one to come here: it waits for no other."""
+    _write(finished=True)
+
+
+def _write(*, finished: bool, together: bool = False) -> None:
     global _finished
     with _file_turn:
         events = recorder.events()
-        write_trace(_options.filename, events, recorder.dropped)
+        write = write_together if together else write_alone
+        write(_options.filename, events, recorder.dropped)
         if finished:
             recorder.drop(len(events), events[0] if events else None)
             _finished = True
@@ -362,39 +370,3 @@ def dumps(
         _LOG.warning("dumps: no totals are kept; call set_config(aggregate_stats=True) first")
         return ""
     return formats[format](totals, sort_by, ascending)
-
-
-def profiler_set_config(mode: str = "symbolic", filename: str = "profile.json") -> None:
-    """Set the file; deprecated for `set_config`.
-
-    Args:
-        mode: ``"symbolic"``, ``"imperative"``, ``"api"``, ``"memory"`` or ``"all"``.
-        filename: Where the trace is written.
-
-    Raises:
-        ArgumentError: There is no such mode.
-    """
-    _deprecated("profiler_set_config", "set_config")
-    if mode not in _MODES:
-        raise ArgumentError(f"profiler_set_config: expected a mode among {_MODES}, got {mode!r}")
-    set_config(**{f"profile_{mode}": True}, filename=filename)
-
-
-def profiler_set_state(state: str = "stop") -> None:
-    """Start or stop the profiler; deprecated for `set_state`.
-
-    Args:
-        state: ``"run"`` or ``"stop"``.
-    """
-    _deprecated("profiler_set_state", "set_state")
-    set_state(state)
-
-
-def dump_profile() -> None:
-    """Write the trace; deprecated for `dump`."""
-    _deprecated("dump_profile", "dump")
-    dump(True)
-
-
-def _deprecated(old: str, new: str) -> None:
-    warnings.warn(f"profiler.{old} is deprecated; use profiler.{new}", UserWarning, stacklevel=3)

@@ -4,17 +4,26 @@ Every device is a process; its rows are the threads of its lanes, and what ran i
 pushed it has a row beside those. The program's threads are rows of the process ``python``: pushes,
 calls of Blocks and functions, waits. Domains of the program's own are processes, too. An arrow
 leads from each push to its run.
+
+In a job of several ranks names of processes begin with the rank, and one process of each rank is
+its communication: what it did with other ranks, and what its server did for them.
 """
 
 import json
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+import logging
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
 from typing import Any
 
 from gluonish.core.files import atomic_write
-from gluonish.profiler.events import Job, Operand, Row, Step, TraceEvent
+from gluonish.distributed.world import joined
+from gluonish.profiler.events import Job, Operand, Row, Step, TraceEvent, is_of_ranks
+from gluonish.profiler.exchanges import ANSWER, EXCHANGE, PART
+from gluonish.profiler.ranks import PATIENCE_S, Meeting, file_of_rank, hand_in
 from gluonish.profiler.recorder import MEMORY, START_NS
 
-__all__ = ["write_trace"]
+__all__ = ["write_alone", "write_together", "write_trace"]
 
 Entry = dict[str, Any]
 
@@ -23,11 +32,20 @@ _MARK_SCOPES = {"global": "g", "thread": "t"}
 # Spans of these are what the program's threads do.
 _PYTHON = "python"
 _OF_PYTHON = {"api", "block", "block trace", "wait"}
+_COMMUNICATION = "communication"
+_OF_COMMUNICATION = {EXCHANGE, PART, ANSWER}
+_EXCHANGES = "exchange"  # the kind of the lane
+_MOST_PROCESSES, _MOST_ROWS, _MOST_IDS = 1000, 100_000, 10**9  # of a rank
 _NS_PER_US = 1000
+
+_LOG = logging.getLogger("gluonish")
+_encode_text = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def write_trace(path: str, events: Iterable[TraceEvent | Job], dropped: int = 0) -> None:
     """Write events to a file; readers see the old file or the whole new one.
+
+    In a job of several ranks the file is of this one alone; see `write_together`.
 
     Args:
         path: The file.
@@ -38,47 +56,132 @@ def write_trace(path: str, events: Iterable[TraceEvent | Job], dropped: int = 0)
         MissingFileError: The folder does not exist.
         OSError: The file cannot be written.
     """
-    rows = _Rows()
-    encode = json.JSONEncoder(separators=(",", ":")).encode
+    world = joined()
+    rank = None if world is None else world.rank
+    _write(path, encoded(events, rank), lambda: _other(dropped))
+
+
+def write_alone(path: str, events: Iterable[TraceEvent | Job], dropped: int = 0) -> None:
+    """Write the trace of this rank, and meet nobody: on other ranks than 0 to `file_of_rank`.
+
+    Arguments and errors as of `write_trace`.
+    """
+    world = joined()
+    own = path if world is None or world.rank == 0 else str(file_of_rank(path, world.rank))
+    write_trace(own, events, dropped)
+
+
+def write_together(path: str, events: Iterable[TraceEvent | Job], dropped: int = 0) -> None:
+    """Write one file of all ranks that call this at the same time, or are soon there.
+
+    Rank 0 writes it; another rank that it does not meet writes a file of its own, whose name has
+    the rank in it. Arguments and errors as of `write_trace`.
+    """
+    world = joined()
+    if world is None:
+        write_trace(path, events, dropped)
+    elif world.rank == 0:
+        _write_all(path, events, dropped, Meeting(world))
+    elif hand_in(world, partial(encoded, events, world.rank), dropped):
+        file_of_rank(path, world.rank).unlink(missing_ok=True)
+    else:
+        own = file_of_rank(path, world.rank)
+        _LOG.warning(
+            "profiler: rank 0 did not call dump within %g s; the trace of rank %d goes to %s",
+            *(PATIENCE_S, world.rank, own),
+        )
+        write_trace(str(own), events, dropped)
+
+
+def _write_all(path: str, events: Iterable[TraceEvent | Job], dropped: int, met: Meeting) -> None:
+    def other() -> Entry:
+        clocks = {str(rank): clock._asdict() for rank, clock in met.clocks.items()}
+        found = _other(dropped + met.dropped)
+        return found | {"start_s": met.origin_ns / 1e9, "ranks": 1 + len(clocks), "clocks": clocks}
+
+    _write(path, chain(encoded(events, 0, met.origin_ns), met.parts()), other)
+    if met.missing:
+        _LOG.warning(
+            "profiler: the trace is without rank %s, which did not call dump within %g s",
+            *(", ".join(map(str, met.missing)), PATIENCE_S),
+        )
+
+
+def _other(dropped: int) -> Entry:
+    return {"program": "gluonish", "dropped": dropped, "start_s": START_NS / 1e9}
+
+
+def _write(path: str, lines: Iterable[bytes], other: Callable[[], Entry]) -> None:
+    """Write pieces of the list of events, and then what else there is to say."""
     with atomic_write(path) as file:
         file.write(b'{"traceEvents":[\n')
-        for number, event in enumerate(events):
-            for entry in _entries(event, number, rows):
-                file.write(encode(entry).encode() + b",\n")
-        names = [encode(entry) for entry in rows.names()]
-        file.write(",\n".join(names).encode())
-        other = {"program": "gluonish", "dropped": dropped, "start_s": START_NS / 1e9}
-        file.write(b'\n],"displayTimeUnit":"ms","otherData":' + encode(other).encode() + b"}\n")
+        first = True
+        for piece in lines:
+            file.write(piece if first else b",\n" + piece)
+            first = False
+        file.write(b'\n],"displayTimeUnit":"ms","otherData":' + _encode(other()) + b"}\n")
+
+
+def encoded(
+    events: Iterable[TraceEvent | Job], rank: int | None = None, origin_ns: int = START_NS
+) -> Iterator[bytes]:
+    """Give what stands in the file for events, in pieces with commas between.
+
+    Args:
+        events: In any order.
+        rank: Whose they are; None where there is one process only.
+        origin_ns: What times count from.
+    """
+    rows = _Rows(rank)
+    for number, event in enumerate(events, rows.first_id):
+        for entry in _entries(event, number, rows):
+            yield _encode({**entry, "ts": (entry["ts"] - origin_ns) / _NS_PER_US})
+    yield from map(_encode, rows.names())
+
+
+def _encode(entry: Entry) -> bytes:
+    return _encode_text(entry).encode()
 
 
 class _Rows:
-    """Processes and rows of a trace, numbered as they come."""
+    """Processes and rows of a trace, numbered as they come.
 
-    def __init__(self) -> None:
+    Args:
+        rank: Whose they are: numbers and names differ between ranks; None for one process.
+    """
+
+    def __init__(self, rank: int | None) -> None:
         self._processes: dict[str, int] = {}
         self._rows: dict[tuple[int, str, Row], int] = {}
+        self._prefix = "" if rank is None else f"rank {rank}: "
+        self._first_process = _MOST_PROCESSES * (rank or 0) + 1
+        self._first_row = _MOST_ROWS * (rank or 0) + 1
+        self.first_id = _MOST_IDS * (rank or 0)
 
     def process(self, name: str) -> int:
         """Return the number of a process."""
-        return self._processes.setdefault(name, len(self._processes) + 1)
+        return self._processes.setdefault(name, self._first_process + len(self._processes))
 
     def place(self, process: str, kind: str, row: Row) -> Entry:
         """Return a row: a process's thread, for one kind of lane."""
         pid = self.process(process)
-        tid = self._rows.setdefault((pid, kind, row), len(self._rows) + 1)
+        tid = self._rows.setdefault((pid, kind, row), self._first_row + len(self._rows))
         return {"pid": pid, "tid": tid}
 
     def names(self) -> Iterator[Entry]:
         """Give what names them all."""
         order = sorted(self._processes, key=lambda name: (name != _PYTHON, "/" not in name, name))
         for name, pid in self._processes.items():
-            yield _metadata("process_name", pid, 0, {"name": name})
-            yield _metadata("process_sort_index", pid, 0, {"sort_index": order.index(name)})
+            place = self._first_process - 1 + order.index(name)
+            yield _metadata("process_name", pid, 0, {"name": self._prefix + name})
+            yield _metadata("process_sort_index", pid, 0, {"sort_index": place})
         workers: dict[tuple[int, str], int] = {}
         ordered = sorted(self._rows, key=lambda key: (key[0], key[1], not key[2].is_engine, key[2]))
         for index, (pid, kind, row) in enumerate(ordered):
             name = row.name
-            if kind and row.is_engine:
+            if kind == _EXCHANGES:
+                name = "with other ranks"
+            elif kind and row.is_engine:
                 workers[pid, kind] = workers.get((pid, kind), 0) + 1
                 name = f"{kind} worker {workers[pid, kind]}"
             elif kind:
@@ -92,31 +195,29 @@ def _metadata(name: str, pid: int, tid: int, args: Entry) -> Entry:
     return {"name": name, "ph": "M", "pid": pid, "tid": tid, "args": args}
 
 
-def _us(time_ns: int) -> float:
-    """Return a time in microseconds since the recorder's start, so that no digit is lost."""
-    return (time_ns - START_NS) / _NS_PER_US
-
-
 def _entries(event: TraceEvent | Job, number: int, rows: _Rows) -> Iterator[Entry]:
-    """Give what stands in the file for an event."""
+    """Give what stands in the file for an event, with ``ts`` in nanoseconds."""
     if isinstance(event, Job):
         yield from _job_entries(event, rows)
         return
-    entry: Entry = {"name": event.name, "cat": event.category, "ts": _us(event.start_ns)}
+    entry: Entry = {"name": event.name, "cat": event.category, "ts": event.start_ns}
     if event.kind == "count":
         is_memory = event.category == MEMORY
         process = event.name.removeprefix("Memory: ") if is_memory else event.category
         args = {"bytes" if is_memory else event.name: event.value}
         yield {**entry, "ph": "C", "pid": rows.process(process), "tid": 0, "args": args}
         return
-    process = _PYTHON if event.category in _OF_PYTHON else event.category
-    entry |= rows.place(process, "", event.row)
+    process, kind = _PYTHON if event.category in _OF_PYTHON else event.category, ""
+    if event.category in _OF_COMMUNICATION:
+        process, kind = _COMMUNICATION, "" if event.category == ANSWER else _EXCHANGES
+    entry |= rows.place(process, kind, event.row)
     if event.kind == "span":
-        yield {**entry, "ph": "X", "dur": event.duration_ns / _NS_PER_US}
+        details: Entry = {"args": event.details} if event.details else {}
+        yield {**entry, "ph": "X", "dur": event.duration_ns / _NS_PER_US, **details}
     elif event.kind == "interval":
         yield {**entry, "ph": "b", "id": number}
         stop_ns = event.start_ns + event.duration_ns
-        yield {**entry, "ph": "e", "id": number, "ts": _us(stop_ns)}
+        yield {**entry, "ph": "e", "id": number, "ts": stop_ns}
     else:
         yield {**entry, "ph": "i", "s": _MARK_SCOPES.get(event.scope, "p")}
 
@@ -126,7 +227,8 @@ def _job_entries(job: Job, rows: _Rows) -> Iterator[Entry]:
     device, kind = _device_and_kind(job.lane)
     run = rows.place(device, kind, job.runner)
     push = rows.place(_PYTHON, "", job.pusher)
-    args: Entry = {"call": job.call, **_operands(job)}
+    call = rows.first_id + job.call
+    args: Entry = {"call": call, **_operands(job)}
     if job.scope:
         args["scope"] = job.scope
     if job.steps is not None:
@@ -135,16 +237,18 @@ def _job_entries(job: Job, rows: _Rows) -> Iterator[Entry]:
         args["error"] = job.error
     yield _span(job.name, job.category, job.start_ns, job.stop_ns, run, args)
     for step in job.steps or ():
-        own = {"call": job.call, "node": step.node, **_operands(step)}
+        own = {"call": call, "node": step.node, **_operands(step)}
         yield _span(step.name, "operator", step.start_ns, step.stop_ns, run, own)
-    yield _span(job.name, "push", job.push_ns, job.pushed_ns, push, {"call": job.call})
-    flow = {"name": "push", "cat": "flow", "id": job.call}
-    yield {**flow, "ph": "s", "ts": _us(job.push_ns), **push}
-    yield {**flow, "ph": "f", "bp": "e", "ts": _us(job.start_ns), **run}
+    yield _span(job.name, "push", job.push_ns, job.pushed_ns, push, {"call": call})
+    flow = {"name": "push", "cat": "flow", "id": call}
+    yield {**flow, "ph": "s", "ts": job.push_ns, **push}
+    yield {**flow, "ph": "f", "bp": "e", "ts": job.start_ns, **run}
 
 
 def _device_and_kind(lane: Hashable) -> tuple[str, str]:
     """Return the process and the kind of row for a lane's key."""
+    if is_of_ranks(lane):
+        return _COMMUNICATION, _EXCHANGES
     if isinstance(lane, tuple) and len(lane) == 3:
         return f"{lane[0]}/{lane[1]}", str(lane[2])
     return "engine", str(lane)
@@ -157,7 +261,7 @@ def _span(
         "name": name,
         "cat": category,
         "ph": "X",
-        "ts": _us(start_ns),
+        "ts": start_ns,
         "dur": (stop_ns - start_ns) / _NS_PER_US,
         **place,
         "args": args,

@@ -84,7 +84,7 @@ def _check_arrows(events: list[Event]) -> None:
     jobs = {}
     for event in events:
         args = event.get("args", {})
-        if event["cat"] in ("operator", "segment") and "node" not in args:
+        if event["cat"] in ("exchange", "operator", "segment") and "node" not in args:
             assert args["call"] not in jobs, event
             jobs[args["call"]] = event
     pushes = {e["args"]["call"]: e for e in events if e["cat"] == "push"}

@@ -12,6 +12,7 @@ __all__ = ["advice"]
 # Where a sentence is worth reading; below or above, it would be noise.
 _IDLE_SHARE = 0.5
 _BUSY_SHARE = 0.8
+_OF_SERVERS = "cpu/1023"  # where those of dist_async update weights: they only do what they must
 _WAIT_SHARE = 0.3
 _ONE_OPERATOR_SHARE = 0.5
 _FIRST_SHARE = 0.4
@@ -21,6 +22,8 @@ _SHORT_US = 20.0
 _SHORT_SHARE = 0.5
 _MANY_RUNS = 200
 _OVERLAP_SHARE = 0.1
+_LATE_SHARE = 0.1
+_EXPOSED_SHARE = 0.15
 _GROWTH = 1.3
 _QUARTERS = (0.25, 0.5, 0.75, 1.0)  # the first one is for starting up
 _GROWTH_NBYTES = 10e6
@@ -47,10 +50,42 @@ def _missing(_: Trace, summary: Summary) -> Iterator[str]:
         )
 
 
+def _late(_: Trace, summary: Summary) -> Iterator[str]:
+    """A rank that others wait for."""
+    if len(summary.communication) < 2:
+        return
+    most = max(summary.communication, key=lambda found: found.waiting_us)
+    least = min(summary.communication, key=lambda found: found.waiting_us)
+    share = (most.waiting_us - least.waiting_us) / summary.duration_us
+    if share > _LATE_SHARE:
+        longer, shorter = (
+            share_text(found.waiting_us / summary.duration_us) for found in (most, least)
+        )
+        yield (
+            f"Rank {most.rank} waited for other ranks for {longer} of the time, rank {least.rank} "
+            f"for {shorter}: rank {least.rank} is the slow one. "
+            "Look whether its data come late, its share of the work is larger, or others use its "
+            "cores."
+        )
+
+
+def _exposed(_: Trace, summary: Summary) -> Iterator[str]:
+    """Transfer in which nothing is computed."""
+    for found in summary.communication:
+        share = found.transfer_us * (1 - found.hidden) / summary.duration_us
+        if share > _EXPOSED_SHARE:
+            yield (
+                f"Rank {found.rank} transferred for {share_text(share)} of the time while nothing "
+                "computed. Larger batches give each transfer more to hide behind; gradient "
+                "compression sends less."
+            )
+            return
+
+
 def _idle(_: Trace, summary: Summary) -> Iterator[str]:
     for device in summary.devices:
         share = device.busy_us / summary.duration_us
-        if device.lanes and share < _IDLE_SHARE:
+        if device.lanes and share < _IDLE_SHARE and not device.name.endswith(_OF_SERVERS):
             yield (
                 f"{device.name} was idle for {share_text(1 - share)} of the time: it waited for "
                 "the program. Larger batches, hybridize(), or a DataLoader with workers keep it "
@@ -60,6 +95,8 @@ def _idle(_: Trace, summary: Summary) -> Iterator[str]:
 
 def _apart(_: Trace, summary: Summary) -> Iterator[str]:
     for left, right in combinations(summary.devices, 2):
+        if summary.communication:
+            return  # devices of several ranks, which the program does not order
         shorter_us = min(left.busy_us, right.busy_us)
         if shorter_us <= 0.05 * summary.duration_us:
             continue
@@ -133,6 +170,8 @@ _LOOKS: tuple[_Look, ...] = (
     _missing,
     _idle,
     _apart,
+    _late,
+    _exposed,
     _waiting,
     _short,
     _one_operator,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gluonish.core.errors import ArgumentError
 from gluonish.core.files import atomic_write
+from gluonish.distributed.world import joined
 from gluonish.tools.profile.advice import advice
 from gluonish.tools.profile.page import page
 from gluonish.tools.profile.summary import Summary, summarize
@@ -53,16 +54,21 @@ def run(arguments: argparse.Namespace) -> int:
     if not output.parent.is_dir():
         raise ArgumentError(f"--output: expected an existing folder, got {str(output.parent)!r}")
     trace_path, page_path = (output.with_name(output.name + end) for end in (".json", ".html"))
-    profiler = importlib.import_module("gluonish.profiler")  # it hooks much of the package
+    profiler = importlib.import_module("gluonish.profiler.state")  # it hooks much of the package
     settings = {"profile_all": True, "filename": str(trace_path), "continuous_dump": False}
     profiler.set_config(**settings)
     profiler.set_state("run")
-    try:
-        status = run_script(arguments.script, arguments.arguments)
-    finally:
-        profiler.set_state("stop")
-        profiler.set_config(**settings)  # the script may have named another file
+    status = run_script(arguments.script, arguments.arguments)
+    profiler.set_state("stop")
+    profiler.set_config(**settings)  # the script may have named another file
+    if status:  # other ranks may not come here
+        profiler.dump_alone()
+    else:
+        importlib.import_module("gluonish.profiler.ranks").meet()
         profiler.dump()
+    world = joined()
+    if world is not None and world.rank > 0:
+        return status  # rank 0 has the traces of all
     trace = read_trace(trace_path)
     summary = summarize(trace)
     sentences = advice(trace, summary)
@@ -90,5 +96,15 @@ def _print_summary(summary: Summary, sentences: list[str]) -> None:
         if device.peak_nbytes is not None:
             line += f" and held at most {bytes_text(device.peak_nbytes)}"
         lines += ["", line]
+    for found in summary.communication:
+        waiting, transfer = (
+            share_text(us / summary.duration_us) for us in (found.waiting_us, found.transfer_us)
+        )
+        lines += [
+            "",
+            f"rank {found.rank} sent {bytes_text(found.nbytes)} in {found.exchanges:,} exchanges: "
+            f"{waiting} of the time waiting for other ranks, {transfer} in transfer, "
+            f"{share_text(found.hidden)} of that while devices compute",
+        ]
     lines += ["", *(f"- {sentence}" for sentence in sentences)] if sentences else []
     print("\n".join(lines), file=sys.stderr)

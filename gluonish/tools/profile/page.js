@@ -121,7 +121,8 @@ function firstInView(row) {
 function spanColor(span, colors) {
   if (chosen !== null) return data.name[span] === chosen ? colors.memory : colors.faded;
   const category = data.categories[data.category[span]];
-  if (category === "segment" || category === "push" || category === "wait") return colors.chrome;
+  const quiet = ["segment", "push", "wait", "exchange"].includes(category);
+  if (quiet || data.names[data.name[span]] === "waiting for ranks") return colors.chrome;
   return `hsl(${hues[data.name[span]]} ${colors.hues} ${colors.lightness})`;
 }
 

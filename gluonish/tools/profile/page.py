@@ -11,7 +11,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from gluonish.tools.profile.summary import Device, Operator, Summary
+from gluonish.tools.profile.summary import Communication, Device, Operator, Summary
 from gluonish.tools.profile.trace import Span, Trace
 from gluonish.tools.profile.units import bytes_text, share_text, time_text
 
@@ -47,6 +47,7 @@ def page(title: str, trace: Trace, summary: Summary, sentences: list[str]) -> st
         "figures": _figures(summary),
         "advice": _advice(sentences),
         "devices": "\n".join(_device(device, summary) for device in summary.devices),
+        "communication": _communication(summary),
         "heads": "".join(_head(number, *head) for number, head in enumerate(_HEADS)),
         "operators": "\n".join(_operator(operator) for operator in summary.operators),
         "data": _as_json(_data(trace)),
@@ -66,6 +67,8 @@ def _figures(summary: Summary) -> str:
         ("Time in operators", time_text(summary.operator_us)),
         ("Waiting for results", time_text(summary.wait_us)),
     ]
+    if summary.communication:
+        figures.insert(0, ("Ranks", f"{len(summary.communication)}"))
     peaks = [device.peak_nbytes for device in summary.devices if device.peak_nbytes is not None]
     if peaks:
         figures.append(("Peak memory of arrays", bytes_text(max(peaks))))
@@ -77,6 +80,26 @@ def _advice(sentences: list[str]) -> str:
         return "<p>Nothing: devices were busy, and no operator stands out.</p>"
     items = "\n".join(f"<li>{html.escape(sentence)}</li>" for sentence in sentences)
     return f"<ul>\n{items}\n</ul>"
+
+
+def _communication(summary: Summary) -> str:
+    """A table of what ranks did with each other; nothing where there is one process."""
+    if not summary.communication:
+        return ""
+    rows = "\n".join(_rank(found, summary) for found in summary.communication)
+    return Template(_read("communication.html")).substitute(rows=rows)
+
+
+def _rank(found: Communication, summary: Summary) -> str:
+    whole_us = summary.duration_us or 1.0
+    waiting, transfer = found.waiting_us / whole_us, found.transfer_us / whole_us
+    return (
+        f'<tr class="device"><th scope="row">rank&nbsp;{found.rank}</th>'
+        f"<td>{found.exchanges:,}</td><td>{bytes_text(found.nbytes)}</td>"
+        f"<td>{time_text(found.waiting_us)}</td><td>{share_text(waiting)}</td>"
+        f"<td>{time_text(found.transfer_us)}</td><td>{share_text(transfer)}</td>"
+        f"<td>{share_text(found.hidden)}</td><td>{_bar(found.hidden)}</td></tr>"
+    )
 
 
 def _device(device: Device, summary: Summary) -> str:
@@ -175,6 +198,11 @@ def _detail(span: Span) -> str:
             nbytes = span.details.get("bytes", {}).get(side)
             amount = "" if nbytes is None else f" ({bytes_text(nbytes)})"
             lines.append(f"{word} {', '.join(arrays)}{amount}")
+    if "keys" in span.details:
+        keys, nbytes = span.details["keys"], span.details.get("bytes", 0)
+        lines.append(f"{', '.join(map(str, keys)) or 'no arrays'}: {bytes_text(nbytes)} sent")
+        parts = [("waiting_us", "for ranks"), ("transfer_us", "transfer")]
+        lines += [f"{time_text(span.details[x])} {y}" for x, y in parts if x in span.details]
     named = ("scope", "node", "steps", "error")
     lines += [f"{key}: {span.details[key]}" for key in named if key in span.details]
     return "\n".join(lines)

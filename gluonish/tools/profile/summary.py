@@ -3,11 +3,15 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from gluonish.tools.profile.trace import PYTHON, Row, Span, Trace
+from gluonish.tools.profile.trace import Row, Span, Trace
 
-__all__ = ["Device", "Lane", "Operator", "Summary", "covered_us", "summarize"]
+__all__ = ["Communication", "Device", "Lane", "Operator", "Summary", "covered_us", "summarize"]
 
 Interval = tuple[float, float]
+
+# As the profiler names them: the parts of an exchange between ranks.
+PART = "part of communication"
+WAITING = "waiting for ranks"
 
 
 class Operator(NamedTuple):
@@ -64,6 +68,26 @@ class Device(NamedTuple):
     peak_nbytes: int | None
 
 
+class Communication(NamedTuple):
+    """What a rank did with the others.
+
+    Attributes:
+        rank: The rank.
+        exchanges: How often it exchanged arrays with others, or asked servers.
+        nbytes: Bytes that it sent.
+        waiting_us: How long it waited there for other ranks.
+        transfer_us: How long the rest took.
+        hidden: Part of the transfer in which a device of the rank computed, from 0 to 1.
+    """
+
+    rank: int
+    exchanges: int
+    nbytes: int
+    waiting_us: float
+    transfer_us: float
+    hidden: float
+
+
 class Summary(NamedTuple):
     """A trace in sum.
 
@@ -74,7 +98,8 @@ class Summary(NamedTuple):
         in_graphs: How many of their runs were parts of a graph's segments.
         devices: All devices that ran something or held memory.
         waits: How often the program waited for the engine.
-        wait_us: How long in all.
+        wait_us: How long in all; of several ranks, on average.
+        communication: What each rank did with the others; nothing where there is one process.
         dropped: Events that are missing because there were too many.
     """
 
@@ -85,6 +110,7 @@ class Summary(NamedTuple):
     devices: list[Device]
     waits: int
     wait_us: float
+    communication: list[Communication]
     dropped: int
 
 
@@ -96,16 +122,20 @@ def summarize(trace: Trace) -> Summary:
     for span in trace.spans:
         by_row.setdefault(span.row, []).append(span)
     waits = [span for span in trace.spans if span.category == "wait"]
-    program = [row.number for row in trace.rows if row.process == PYTHON]
+    program = [row.number for row in trace.rows if row.is_program]
+    ranks = sorted({row.rank for row in trace.rows})
+    devices = _devices(trace, by_row)
     return Summary(
         trace.duration_us,
         _operators(runs, operator_us),
         operator_us,
         sum(span.depth > 0 for span in runs),
-        _devices(trace, by_row),
+        devices,
         len(waits),
         # Threads may wait at the same time, and one wait may stand in another.
-        sum(_length(_union(s for s in by_row[row] if s.category == "wait")) for row in program),
+        sum(_length(_union(s for s in by_row[row] if s.category == "wait")) for row in program)
+        / max(1, len(ranks)),
+        [found for rank in ranks if (found := _communication(trace, rank, by_row)) is not None],
         trace.dropped,
     )
 
@@ -122,6 +152,31 @@ def covered_us(left: list[Interval], right: list[Interval]) -> float:
         else:
             j += 1
     return common
+
+
+def _communication(trace: Trace, rank: int, by_row: dict[int, list[Span]]) -> Communication | None:
+    mine = [row for row in trace.rows if row.rank == rank]
+    spans = [span for row in mine for span in by_row[row.number]]
+    whole = [span for span in spans if span.category == "communication"]
+    if not whole:
+        return None
+    waiting = [span for span in spans if span.name == WAITING and span.category == PART]
+    waiting_us = sum(span.duration_us for span in waiting)
+    # What is not waiting: between the end of the wait, where there is one, and the end.
+    ends = {span.start_us: span.start_us + span.duration_us for span in waiting}
+    busy = _merged(
+        (ends.get(span.start_us, span.start_us), span.start_us + span.duration_us) for span in whole
+    )
+    computing = _union(span for row in mine if row.is_device for span in by_row[row.number])
+    transfer_us = _length(busy)
+    return Communication(
+        rank,
+        len(whole),
+        sum(int(span.details.get("bytes", 0)) for span in whole),
+        waiting_us,
+        transfer_us,
+        covered_us(busy, computing) / transfer_us if transfer_us else 0.0,
+    )
 
 
 def _operators(runs: Iterable[Span], operator_us: float) -> list[Operator]:

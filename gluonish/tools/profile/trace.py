@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ __all__ = ["PYTHON", "Row", "Span", "Trace", "read_trace"]
 # The process whose rows are the program's own threads.
 PYTHON = "python"
 _MEMORY_CATEGORY = "Device Storage"
-_MEMORY_NAME = "Memory: "
+_OF_RANK = re.compile(r"rank (\d+): (.*)", re.DOTALL)
 
 
 class Row(NamedTuple):
@@ -21,16 +22,21 @@ class Row(NamedTuple):
 
     Attributes:
         number: Its number in the trace.
-        process: The device, such as ``cpu/0``, or `PYTHON`.
+        process: The device, such as ``cpu/0``, or `PYTHON`; where there are several ranks,
+            ``rank 1: cpu/0``.
+        rank: Whose row it is; 0 where there are no ranks.
         name: What it is called there.
         is_device: Whether operators run on it.
+        is_program: Whether it is a thread of the program.
         depth: How many spans stand inside one another at most.
     """
 
     number: int
     process: str
+    rank: int
     name: str
     is_device: bool
+    is_program: bool
     depth: int
 
 
@@ -114,32 +120,41 @@ def _parse(events: list[dict[str, Any]], other: dict[str, Any]) -> Trace:
     memory: dict[str, list[tuple[float, int]]] = {}
     for event in timed:
         if event["ph"] == "C" and event.get("cat") == _MEMORY_CATEGORY:
-            curve = memory.setdefault(event["name"].removeprefix(_MEMORY_NAME), [])
+            curve = memory.setdefault(_process(event["pid"], named), [])
             curve.append((event["ts"] - start_us, int(event["args"]["bytes"])))
     for curve in memory.values():
         curve.sort(key=lambda point: point[0])
     return Trace(rows, spans, memory, stop_us - start_us, int(other.get("dropped", 0)))
 
 
-def _place(key: tuple[int, int], named: dict[Any, Any]) -> tuple[int, int, int, int]:
-    """Where a row is shown: devices as the trace sorts them, and the program's threads last."""
+def _place(key: tuple[int, int], named: dict[Any, Any]) -> tuple[int, int, int, int, int]:
+    """Where a row is shown: ranks in order, the program's threads last in each."""
     pid, tid = key
-    is_python = _process(pid, named) == PYTHON
+    rank, own = _parted(_process(pid, named))
+    is_python = own == PYTHON
     process = int(named.get(("process_sort_index", pid, 0), {}).get("sort_index", pid))
     thread = int(named.get(("thread_sort_index", pid, tid), {}).get("sort_index", tid))
-    return (int(is_python), process, thread, tid)
+    return (rank, int(is_python), process, thread, tid)
 
 
 def _process(pid: int, named: dict[Any, Any]) -> str:
     return str(named.get(("process_name", pid, 0), {}).get("name", pid))
 
 
+def _parted(process: str) -> tuple[int, str]:
+    """Return the rank in a process's name, and the rest of the name."""
+    found = _OF_RANK.fullmatch(process)
+    return (int(found[1]), found[2]) if found else (0, process)
+
+
 def _row(key: tuple[int, int], named: dict[Any, Any], depth: int) -> Row:
     pid, tid = key
     process = _process(pid, named)
     name = str(named.get(("thread_name", pid, tid), {}).get("name", tid))
-    kind, _, number = process.partition("/")
-    return Row(tid, process, name, bool(kind) and number.isdecimal(), depth)
+    rank, own = _parted(process)
+    kind, _, number = own.partition("/")
+    is_device = bool(kind) and number.isdecimal()
+    return Row(tid, process, rank, name, is_device, own == PYTHON, depth)
 
 
 def _nested(events: Iterable[dict[str, Any]], origin_us: float) -> list[Span]:

@@ -1,0 +1,208 @@
+"""One trace of all ranks of a job: those that dump at the same time hand theirs in at rank 0.
+
+A rank tells rank 0 once that it records. Where it dumps, it tells that it is ready. Rank 0, which
+dumps as well, then asks it for the time over and over (the fastest answer shows how far its clock
+is ahead), says what its trace is to count from, and gets the trace. Nobody waits longer than
+`PATIENCE_S` for a rank to come here: rank 0 then writes what it has, and another rank a file of its
+own. What is left under way then does not disturb the next dump: dumps are numbered.
+"""
+
+import itertools
+import logging
+import os
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gluonish.core.config import GLUONISH_DISTRIBUTED_TIMEOUT
+from gluonish.distributed.channel import channel
+from gluonish.distributed.meeting import wait_for_ranks
+from gluonish.distributed.world import World, joined
+from gluonish.profiler.recorder import START_NS, now
+
+__all__ = ["PATIENCE_S", "Clock", "Meeting", "file_of_rank", "hand_in", "meet", "note"]
+
+PATIENCE_S = 10.0
+
+_LOG = logging.getLogger("gluonish")
+_NOTE, _TO_RANK, _PONG, _PART = range(1, 5)  # tags
+_LOOK_S = 0.05  # for notes that are under way
+_PINGS, _PING_S = 30, 2.0
+_PAUSE_S = 1e-3
+_SPIN_S = 5e-4
+
+_numbers = itertools.count(1)
+_noted: list[World] = []
+_recording: set[int] = set()  # rank 0: the ranks that told
+_sent: list[Any] = []  # requests of MPI, whose memory must stay
+
+
+class Clock(NamedTuple):
+    """How another rank's clock differs from rank 0's.
+
+    Attributes:
+        ahead_ns: What to add to its times.
+        error_ns: How wrong that is at most.
+    """
+
+    ahead_ns: int
+    error_ns: int
+
+
+def note() -> None:
+    """Tell rank 0, once, that this rank records."""
+    world = joined()
+    if world is None or world.rank == 0 or world in _noted:
+        return
+    _noted.append(world)
+    _sent.append(world.traces.isend(None, 0, _NOTE))
+
+
+def meet() -> None:
+    """Wait for all ranks of a job, at the end of a program that all of them profile.
+
+    Raises:
+        DistributedError: A rank does something else, or does not come.
+    """
+    if joined() is not None:
+        channel().barrier("the end of the profile")
+
+
+def file_of_rank(path: str, rank: int) -> Path:
+    """Return where a rank writes that has not met rank 0: ``profile.rank1.json``."""
+    whole = Path(path)
+    return whole.with_name(f"{whole.stem}.rank{rank}{whole.suffix}")
+
+
+def hand_in(world: World, encode: Callable[[int], Iterator[bytes]], dropped: int) -> bool:
+    """Give rank 0 the trace of this rank; False where rank 0 does not come for it.
+
+    Args:
+        world: The ranks.
+        encode: Gives the trace, from what its times are to count from.
+        dropped: Events that are missing.
+    """
+    comm, number = world.traces, next(_numbers)
+    _sent.append(comm.isend(START_NS, 0, _NOTE))
+    origin_ns = _answer_pings(comm, number)
+    if origin_ns is None:
+        return False
+    packer = zlib.compressobj(1)
+    pieces = (packer.compress(b",\n" * (i > 0) + x) for i, x in enumerate(encode(origin_ns)))
+    data = b"".join([*pieces, packer.flush()])
+    request = comm.isend((number, dropped, data), 0, _PART)
+    return all(wait_for_ranks([request], GLUONISH_DISTRIBUTED_TIMEOUT.value))
+
+
+def _answer_pings(comm: Any, number: int) -> int | None:
+    """Tell rank 0 the time until it knows enough, and return what it says times count from."""
+    patience_s = PATIENCE_S
+    while (message := _receive(comm, 0, _TO_RANK, patience_s)) is not None:
+        asked, origin_ns = message
+        if origin_ns is None:
+            _sent[:] = [x for x in _sent if not x.Test()]
+            _sent.append(comm.isend((asked, number, now()), 0, _PONG))
+            patience_s = 2 * PATIENCE_S  # it is there, and waits for others
+        elif asked == number:
+            return int(origin_ns)
+    return None
+
+
+class Meeting:
+    """Rank 0's side of one dump: who came, and what they bring.
+
+    Args:
+        world: The ranks.
+
+    Attributes:
+        clocks: The ranks that came, with their clocks.
+        missing: The ranks that record, and did not come.
+        origin_ns: What times of the trace count from, by rank 0's clock.
+        dropped: Events that other ranks miss.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.clocks: dict[int, Clock] = {}
+        self.dropped = 0
+        self.origin_ns = START_NS
+        self._numbers: dict[int, int] = {}
+        silent = self._wait()
+        self.missing = sorted((_recording - self.clocks.keys()) | silent)
+        for rank, clock in self.clocks.items():
+            told = (self._numbers[rank], self.origin_ns - clock.ahead_ns)
+            _sent.append(world.traces.isend(told, rank, _TO_RANK))
+
+    def _wait(self) -> set[int]:
+        """Wait for ranks that record, and return those that came and do not answer."""
+        comm, mpi, start = self._world.traces, self._world.mpi, time.perf_counter()
+        status, silent = mpi.Status(), set()
+        while True:
+            ready: dict[int, int] = {}
+            while (message := comm.improbe(mpi.ANY_SOURCE, _NOTE, status)) is not None:
+                told = message.recv()
+                _recording.add(status.Get_source())
+                if told is not None:
+                    ready[status.Get_source()] = told
+            for rank, start_ns in ready.items():
+                found = _measured(comm, rank)
+                if found is None:
+                    silent.add(rank)
+                    continue
+                clock, self._numbers[rank] = found
+                self.clocks[rank] = clock
+                self.origin_ns = min(self.origin_ns, start_ns + clock.ahead_ns)
+            passed = time.perf_counter() - start
+            complete = _recording <= self.clocks.keys()
+            if passed > (_LOOK_S if complete else PATIENCE_S):
+                return silent - self.clocks.keys()
+            time.sleep(_PAUSE_S)
+
+    def parts(self) -> Iterator[bytes]:
+        """Give the traces of the other ranks, as they come."""
+        for rank, number in self._numbers.items():
+            while True:
+                found = _receive(
+                    self._world.traces, rank, _PART, GLUONISH_DISTRIBUTED_TIMEOUT.value
+                )
+                if found is None or found[0] == number:
+                    break
+            if found is None:
+                self.missing.append(rank)
+                continue
+            self.dropped += found[1]
+            yield zlib.decompress(found[2])
+
+
+def _measured(comm: Any, rank: int) -> tuple[Clock, int] | None:
+    """Return a rank's clock, and the number of its dump; None where it does not answer."""
+    best, number = Clock(0, 1 << 62), 0
+    for _ in range(_PINGS):
+        asked, begin_ns = next(_numbers), now()
+        _sent.append(comm.isend((asked, None), rank, _TO_RANK))
+        while (answer := _receive(comm, rank, _PONG, _PING_S)) is not None and answer[0] != asked:
+            """One of a ping that was given up."""
+        if answer is None:
+            return None
+        end_ns = now()
+        _, number, there_ns = answer
+        found = Clock((begin_ns + end_ns) // 2 - there_ns, (end_ns - begin_ns) // 2)
+        best = min(best, found, key=lambda clock: clock.error_ns)
+    _sent[:] = [x for x in _sent if not x.Test()]
+    return best, number
+
+
+def _receive(comm: Any, rank: int, tag: int, patience_s: float) -> Any:
+    """Return a rank's next message; None where none comes in time."""
+    start = time.perf_counter()
+    while (message := comm.improbe(rank, tag)) is None:
+        passed = time.perf_counter() - start
+        if passed > patience_s:
+            return None
+        if passed < _SPIN_S:
+            os.sched_yield()
+        else:
+            time.sleep(_PAUSE_S / 10)
+    return message.recv()
