@@ -115,9 +115,8 @@ def gradients(mx, case, inputs, outputs, found, wanted, make):
         return {}
 
 
-def serve(connection, path):
+def serve(connection, cases):
     """Answer with the results of the cases whose positions are asked for."""
-    cases = load_cases(path)
     while True:
         position = connection.recv()
         if position is None:
@@ -128,8 +127,8 @@ def serve(connection, path):
 class Oracle:
     """A child process that runs cases, replaced when MXNet ends it."""
 
-    def __init__(self, path):
-        self.path = path
+    def __init__(self, cases):
+        self.cases = cases
         self.child = None
 
     def run(self, position):
@@ -137,7 +136,7 @@ class Oracle:
         if self.child is None:
             self.connection, other = multiprocessing.Pipe()
             context = multiprocessing.get_context("fork")
-            self.child = context.Process(target=serve, args=(other, self.path), daemon=True)
+            self.child = context.Process(target=serve, args=(other, self.cases), daemon=True)
             self.child.start()
             other.close()
         try:
@@ -178,7 +177,7 @@ def update(path):
     for position, case in enumerate(cases):
         if case.key in have or case.wrong:
             continue
-        oracle = oracles.setdefault(case.op.startswith("_np"), Oracle(path))
+        oracle = oracles.setdefault(case.op.startswith("_np"), Oracle(cases))
         results = oracle.run(position)
         if ("error" in results) != case.invalid:
             word = "an error" if case.invalid else "a result"

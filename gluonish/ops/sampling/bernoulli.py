@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import FLOAT32, is_floating
+from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import REQUIRED, Schema, boolean, dtype_attr, number, optional, text
 from gluonish.core.schema import shape as shape_attr
@@ -13,7 +13,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.random import check_limits, work_dtype
 from gluonish.ops.registry import Attrs, Operator, register
-from gluonish.ops.sampling.numpy_limits import result_shape
+from gluonish.ops.sampling.numpy_limits import check_numbers, result_shape
 from gluonish.ops.support.dtype_rules import named_dtype
 from gluonish.ops.support.philox import uniform
 from gluonish.ops.support.zero_gradient import zero_gradient
@@ -41,9 +41,7 @@ def _infer(
     if len(arrays) != len(_active(attrs)):
         word = "logit" if attrs["is_logit"] else "prob"
         raise OperatorError(f"{_NAME}: expected {word} or an array, got {len(arrays)} arrays")
-    for spec in arrays:
-        if not is_floating(spec.dtype):
-            raise OperatorError(f"{_NAME}: expected floating data, got {spec.dtype.name}")
+    check_numbers(_NAME, arrays)
     return (Spec(result_shape(_NAME, arrays, size), dtype),)
 
 

@@ -8,13 +8,23 @@ from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
+from gluonish.core.dtype import BOOL, FLOAT32, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.random import Limit, check_extents
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.broadcasting import broadcast_shapes
 
-__all__ = ["LIMITS", "active", "check_count", "check_values", "placed", "result_shape"]
+__all__ = [
+    "LIMITS",
+    "active",
+    "as_floating",
+    "check_count",
+    "check_numbers",
+    "check_values",
+    "placed",
+    "result_shape",
+]
 
 _NOT_BELOW: Limit = ("of at least 0", lambda value: value >= 0)
 _ABOVE: Limit = ("above 0", lambda value: value > 0)
@@ -62,6 +72,22 @@ def check_count(operator: str, parameters: Sequence[str], count: int, attrs: Att
             f"{operator}: expected an array for each of {', '.join(parameters)} that is None, "
             f"{wanted}, got {count}"
         )
+
+
+def check_numbers(operator: str, arrays: Sequence[Spec]) -> None:
+    """Check that parameters that are arrays hold numbers, whole ones or not.
+
+    Raises:
+        OperatorError: One holds truth values.
+    """
+    for spec in arrays:
+        if spec.dtype == BOOL:
+            raise OperatorError(f"{operator}: expected parameters that are numbers, got {spec}")
+
+
+def as_floating(parameter: Any) -> Any:
+    """Return an array of parameters for kernels: float32 where it holds whole numbers."""
+    return parameter if is_floating(parameter.dtype) else parameter.astype(FLOAT32)
 
 
 def check_values(

@@ -3,13 +3,14 @@
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.dtype import INT64, is_floating
+from gluonish.core.dtype import INT64
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, numbers, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import PartialSpec, Shape, Spec, checked_spec
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.sampling.numpy_limits import check_numbers
 from gluonish.ops.support import variates
 
 __all__ = ["NUMPY_MULTINOMIAL"]
@@ -39,8 +40,9 @@ def _infer(
     if len(arrays) != (pvals is None):
         raise OperatorError(f"{_NAME}: expected pvals or an array, got {len(arrays)} arrays")
     for spec in arrays:
-        if len(spec.shape) != 1 or not is_floating(spec.dtype):
-            raise OperatorError(f"{_NAME}: expected floating data of 1 axis, got {spec}")
+        if len(spec.shape) != 1:
+            raise OperatorError(f"{_NAME}: expected probabilities of 1 axis, got {spec}")
+    check_numbers(_NAME, arrays)
     classes = arrays[0].shape if pvals is None else (len(pvals),)
     return (checked_spec(_NAME, (size or ()) + classes, INT64),)
 

@@ -26,7 +26,9 @@ from gluonish.ops.random import fill_uniform, work_dtype
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.sampling.numpy_limits import (
     active,
+    as_floating,
     check_count,
+    check_numbers,
     check_values,
     placed,
     result_shape,
@@ -181,16 +183,14 @@ def _sampler(
     def infer(*arrays: Spec, size: Shape | None, **attrs: Any) -> tuple[Spec, ...]:
         check_count(name, names, len(arrays), attrs)
         dtype: np.dtype[Any] = attrs.get("dtype", FLOAT32)
-        for found in (dtype, *(spec.dtype for spec in arrays)):
-            if not is_floating(found):
-                raise OperatorError(
-                    f"{name}: expected a floating dtype of result and parameters, got {found.name}"
-                )
+        if not is_floating(dtype):
+            raise OperatorError(f"{name}: expected a floating dtype, got {dtype.name}")
+        check_numbers(name, arrays)
         spec = Spec(result_shape(name, arrays, size, in_front=name.endswith("_n")), dtype)
         return (spec,) if smooth is None else (spec, spec._replace(dtype=work_dtype(dtype)))
 
     def kernel(xp: ModuleType, out: Any, *arrays: Any, key: Key, **attrs: Any) -> None:
-        values = placed(names, arrays, attrs)
+        values = placed(names, [as_floating(x) for x in arrays], attrs)
         check_values(xp, name, names, values)
         draw(xp, out, key, *values)
 

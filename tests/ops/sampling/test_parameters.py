@@ -148,3 +148,28 @@ def test_samplers_of_arrays_pass_no_gradient() -> None:
 def test_hidden_noise_stays_hidden() -> None:
     assert nd._npi_normal(loc=0, scale=1, size=(3,)).shape == (3,)  # type: ignore[attr-defined]
     assert len(mx.sym._npi_normal(loc=0, scale=1, size=(3,)).list_outputs()) == 1  # type: ignore[attr-defined]
+
+
+_WHOLE = {
+    "normal": ([0, 100], [1, 2]),
+    "uniform": ([0, 10], [1, 20]),
+    "gamma": ([2, 3], [1, 2]),
+    "gumbel": ([0, 10], [1, 2]),
+    "logistic": ([0, 10], [1, 2]),
+    "exponential": ([1, 50],),
+    "rayleigh": ([1, 20],),
+    "pareto": ([2, 3],),
+    "weibull": ([2, 3],),
+    "power": ([2, 3],),
+}
+
+
+@pytest.mark.parametrize("name", _WHOLE)
+def test_whole_numbers_as_parameters_draw_as_floats_do(name: str) -> None:
+    drawn = []
+    for dtype in ("int32", "float32"):
+        mx.random.seed(3)
+        parameters = [mx.np.array(p, dtype=dtype) for p in _WHOLE[name]]
+        drawn.append(getattr(mx.np.random, name)(*parameters, size=(50, 2)).asnumpy())
+    assert drawn[0].dtype == np.float32
+    np.testing.assert_array_equal(*drawn)
