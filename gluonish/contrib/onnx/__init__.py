@@ -1,7 +1,7 @@
-"""`mx.contrib.onnx`: ONNX files; they come later, and what is called says so."""
+"""`mx.contrib.onnx`: ONNX files, read and written."""
 
 from gluonish.contrib.onnx import onnx2mx
-from gluonish.contrib.onnx.onnx2mx import get_model_metadata, import_model, import_to_gluon
+from gluonish.onnx.importing import get_model_metadata, import_model, import_to_gluon
 from gluonish.onnx.mx2onnx import export_model
 
 __all__ = ["export_model", "get_model_metadata", "import_model", "import_to_gluon", "onnx2mx"]

@@ -1,0 +1,147 @@
+"""What rules compute with: arrays of ``mx.np``, with values or traced, and numbers known now.
+
+A value that does not depend on the network's inputs has its numbers while the graph is traced, too,
+so that chains of Shape, Gather and Concat are computed at once and leave no nodes. Where a rule
+needs numbers that are not there yet, the error of traced arrays says so and the network runs
+without a graph.
+"""
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+import gluonish.numpy as mnp
+from gluonish.core.context import current_context
+from gluonish.core.dtype import FLOAT32, is_floating
+from gluonish.core.errors import NotSupportedError, UntraceableError
+from gluonish.ndarray.namespace import operator_function
+from gluonish.onnx.importing.elements import Narrow, narrowed
+from gluonish.onnx.importing.tensors import Stored
+
+__all__ = [
+    "array_of",
+    "axis_of",
+    "check_size",
+    "computed",
+    "constant",
+    "dtype_of",
+    "filled",
+    "floats",
+    "host",
+    "integer",
+    "integers",
+    "is_known",
+    "op",
+    "plain",
+    "wide",
+]
+
+_MAX_ELEMENTS = 1 << 31  # of an array that a few numbers of a file ask for
+
+op = operator_function
+
+
+def plain(value: Any) -> Any:
+    """Return the array that carries a value."""
+    return value.array if isinstance(value, Narrow) else value
+
+
+def is_known(value: Any) -> bool:
+    """Whether the numbers of a value are there."""
+    return not plain(value).is_traced
+
+
+def host(value: Any) -> np.ndarray[Any, Any]:
+    """Return the numbers of a value.
+
+    Raises:
+        UntraceableError: They are not there yet.
+    """
+    array = plain(value)
+    if array.is_traced:
+        raise UntraceableError(
+            "ONNX: expected a graph whose shapes follow from those of its inputs, got one that "
+            "needs numbers of its inputs, or of what is computed from them, to say a shape"
+        )
+    found: np.ndarray[Any, Any] = array.asnumpy()
+    return found
+
+
+def integers(value: Any) -> list[int]:
+    """Return the numbers of a vector of integers."""
+    return [int(number) for number in host(value).reshape(-1)]
+
+
+def integer(value: Any) -> int:
+    """Return the number of an array that holds one."""
+    return int(host(value).reshape(-1)[0])
+
+
+def floats(value: Any) -> list[float]:
+    """Return the numbers of a vector."""
+    return [float(number) for number in host(value).reshape(-1)]
+
+
+def array_of(numbers: Any, dtype: Any = None) -> Any:
+    """Return an array with numbers that are known now."""
+    given = np.asarray(numbers, dtype)
+    return mnp.array(given, dtype=given.dtype)
+
+
+def constant(stored: Stored) -> Any:
+    """Return the value of a tensor of the file on the current device."""
+    context = current_context()
+    array = stored.arrays.get(context)
+    if array is None:
+        array = stored.arrays[context] = array_of(stored.carried())
+    return narrowed(array, stored.element)
+
+
+def computed(dtype: Any, *values: Any) -> Any:
+    """Return values in a dtype, one or a list."""
+    cast = [None if x is None else x if x.dtype == dtype else x.astype(dtype) for x in values]
+    return cast[0] if len(cast) == 1 else cast
+
+
+def dtype_of(array: Any) -> np.dtype[Any]:
+    """Return an array's dtype as NumPy's object."""
+    found: np.dtype[Any] = np.dtype(array.dtype)
+    return found
+
+
+def wide(array: Any) -> Any:
+    """Return an array in float32 where it is of a smaller floating type, else as it is."""
+    dtype = dtype_of(array)
+    return array.astype(FLOAT32) if is_floating(dtype) and dtype.itemsize < 4 else array
+
+
+def axis_of(axis: int, rank: int) -> int:
+    """Return an axis counted from the front.
+
+    Raises:
+        NotSupportedError: There is no such axis.
+    """
+    if not -rank <= axis < max(rank, 1):
+        raise NotSupportedError(f"ONNX: expected an axis of {rank}, got {axis}")
+    return axis % rank if rank else 0
+
+
+def check_size(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return a shape that a file's numbers ask for, if an array may have it.
+
+    Raises:
+        NotSupportedError: It is absurd.
+    """
+    extents = tuple(int(extent) for extent in shape)
+    if prod(extents) > _MAX_ELEMENTS or any(extent < 0 for extent in extents):
+        raise NotSupportedError(
+            f"ONNX: expected an array of at most {_MAX_ELEMENTS} elements, got shape {extents}"
+        )
+    return extents
+
+
+def filled(shape: Sequence[int], number: Any, dtype: Any) -> Any:
+    """Return a new array of one number."""
+    return mnp.full(check_size(shape), number, dtype=dtype)

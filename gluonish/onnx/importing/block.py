@@ -1,0 +1,155 @@
+"""The network that an ONNX file becomes."""
+
+from typing import Any
+
+from gluonish.block.hybrid_block import HybridBlock
+from gluonish.core.dtype import is_floating
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.ndarray import NDArray, array
+from gluonish.numpy.array import ndarray
+from gluonish.onnx.importing.arrays import plain
+from gluonish.onnx.importing.elements import Narrow
+from gluonish.onnx.importing.models import Declared, Model
+from gluonish.onnx.importing.nodes import Node
+from gluonish.onnx.importing.programs import Program
+from gluonish.onnx.importing.running import run
+from gluonish.onnx.importing.tensors import Stored
+from gluonish.parameter import ParameterDict
+
+__all__ = ["OnnxBlock", "trainable"]
+
+# Inputs whose numbers decide about shapes or kernels; what the file gives there is no parameter.
+_NUMBERS = {
+    "Clip": (1, 2),
+    "Dropout": (1, 2),
+    "OneHot": (2,),
+    "Pad": (2,),
+    "Range": (0, 1, 2),
+    "Resize": (1, 2, 3),
+    "Upsample": (1,),
+    "NonMaxSuppression": (3, 4),
+    "QuantizeLinear": (1, 2),
+    "DequantizeLinear": (1, 2),
+}
+_STATISTICS = {"BatchNormalization": (3, 4)}
+
+
+class OnnxBlock(HybridBlock):
+    """A network that computes what an ONNX graph says, for inputs of any shapes it is right for.
+
+    Its floating-point tensors of the file are parameters; what integers there say about shapes is
+    computed when it is traced.
+
+    Args:
+        model: The model.
+
+    Inputs:
+        inputs: One array for each of the graph's inputs, a list of arrays for a sequence.
+
+    Outputs:
+        outputs: One array, or a list of them, as the graph has outputs. Numbers of a type that
+            arrays here do not have (float8, int4) are in a wider one.
+    """
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(prefix=None, params=None)
+        self._prefix, self._params = "", ParameterDict("", None)
+        self._model = model
+        statistics, trained = trainable(model.program)
+        for name in sorted(trained, key=statistics.__contains__):
+            stored = model.program.constants[name]
+            parameter = self.params.get(
+                name,
+                shape=stored.numbers.shape,
+                dtype=stored.element.dtype,
+                grad_req="null" if name in statistics else "write",
+            )
+            self._reg_params[name] = parameter
+
+    def load(self, ctx: Any) -> None:
+        """Give the parameters the file's numbers.
+
+        Args:
+            ctx: Device, or list of devices.
+        """
+        for name, parameter in self._reg_params.items():
+            numbers = self._model.program.constants[name].numbers
+            parameter._load_init(array(numbers, dtype=numbers.dtype), ctx)
+
+    def forward(self, *args: Any) -> Any:
+        """Compute the outputs."""
+        inputs = self._model.inputs
+        if len(args) != len(inputs):
+            raise ArgumentError(
+                f"{self.name}: expected {len(inputs)} inputs, {[x.name for x in inputs]}, got "
+                f"{len(args)}"
+            )
+        given = {d.name: _value(d, x) for d, x in zip(inputs, args, strict=True)}
+        weights = {n: p.data().as_np_ndarray() for n, p in self._reg_params.items()}
+        program = self._model.program
+        results = run(program, [given.get(n) for n in program.inputs], parameters=weights)
+        numpy = any(_is_numpy(x) for x in args) or not args
+        shown = [_shown(x, numpy=numpy) for x in results]
+        return shown[0] if len(shown) == 1 else shown
+
+
+def trainable(program: Program) -> tuple[set[str], set[str]]:
+    """Return the tensors of the file that are statistics, and all that are parameters.
+
+    Args:
+        program: The main graph.
+    """
+    numbers, statistics, used = set[str](), set[str](), set[str]()
+    for node in _all_nodes(program):
+        for i, name in enumerate(node.inputs):
+            if i in _NUMBERS.get(node.kind, ()):
+                numbers.add(name)
+            elif i in _STATISTICS.get(node.kind, ()) and not node.domain:
+                statistics.add(name)
+            else:
+                used.add(name)
+    found = {name for name, stored in program.constants.items() if _is_weight(stored)}
+    found -= numbers
+    return found & statistics - used, found
+
+
+def _is_weight(stored: Stored) -> bool:
+    return is_floating(stored.element.dtype) and not stored.element.is_narrow
+
+
+def _all_nodes(program: Program) -> list[Node]:
+    nodes = list(program.nodes)
+    for node in program.nodes:
+        for value in node.attrs.values():
+            if isinstance(value, Program):
+                nodes += _all_nodes(value)
+    return nodes
+
+
+def _value(declared: Declared, x: Any) -> Any:
+    if x is None or isinstance(x, list | tuple):
+        return None if x is None else [_value(declared, item) for item in x]
+    if not isinstance(x, NDArray):
+        raise ArgumentTypeError(
+            f"ONNX input {declared.name!r}: expected an NDArray, got {type(x).__name__}"
+        )
+    array: Any = x.as_np_ndarray()
+    kind = declared.element
+    if kind is None or array.dtype == kind.dtype:
+        return array if kind is None or not kind.is_narrow else Narrow(array, kind)
+    return Narrow(array.astype(kind.dtype), kind) if kind.is_narrow else array.astype(kind.dtype)
+
+
+def _is_numpy(x: Any) -> bool:
+    if isinstance(x, list | tuple):
+        return any(map(_is_numpy, x))
+    return isinstance(x, ndarray)
+
+
+def _shown(value: Any, *, numpy: bool) -> Any:
+    if isinstance(value, list):
+        return [_shown(item, numpy=numpy) for item in value]
+    if value is None:
+        return None
+    array = plain(value)
+    return array if numpy else array.as_nd_ndarray()

@@ -1,0 +1,113 @@
+"""What users call: `import_model`, `import_to_gluon` and `get_model_metadata`."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.symbol_block import SymbolBlock
+from gluonish.core.errors import NotSupportedError, UntraceableError
+from gluonish.ndarray import NDArray
+from gluonish.onnx.importing.block import OnnxBlock
+from gluonish.onnx.importing.models import declared_values, load_model, parse_model
+from gluonish.onnx.importing.symbols import Composed, compose, declared_specs
+from gluonish.symbol import Symbol, var
+
+__all__ = ["get_model_metadata", "import_model", "import_to_gluon"]
+
+_File = str | os.PathLike[str] | bytes
+
+
+def import_model(
+    model_file: _File, input_shapes: Mapping[str, Sequence[int]] | None = None
+) -> tuple[Symbol, dict[str, NDArray], dict[str, NDArray]]:
+    """Read an ONNX file as a Symbol and its parameters.
+
+    Args:
+        model_file: Path of the file, or its bytes.
+        input_shapes: Shapes of inputs by name, where the file leaves extents open. The Symbol may
+            then be right for these shapes only.
+
+    Returns:
+        The Symbol, whose variables have the names of the graph's inputs and tensors; its arguments
+        by name, constants among them; and its auxiliary states by name.
+
+    Raises:
+        FileFormatError: The file is damaged, or breaks ONNX's rules.
+        MissingFileError: There is no such file.
+        NotSupportedError: An operator or an element type cannot be expressed, a shape is not known,
+            or the package onnx is missing.
+    """
+    what = "import_model"
+    model = load_model(model_file, what)
+    found = compose(model, declared_specs(model, input_shapes or {}, what))
+    return found.symbol, dict(found.arguments), dict(found.auxiliary)
+
+
+def import_to_gluon(model_file: _File, ctx: Any = None) -> HybridBlock:
+    """Read an ONNX file as a network, which runs, trains on, and can be exported.
+
+    Floating-point tensors of the file become its parameters, running statistics of batch norm among
+    them; constants of the graph do not change.
+
+    Args:
+        model_file: Path of the file, or its bytes.
+        ctx: Device, or list of devices, of the parameters; the CPU by default.
+
+    Returns:
+        A `SymbolBlock` where the file says all shapes. Where it leaves some open, or where shapes
+        depend on numbers, a HybridBlock that makes a graph for each set of shapes that it meets.
+
+    Raises:
+        FileFormatError: The file is damaged, or breaks ONNX's rules.
+        MissingFileError: There is no such file.
+        NotSupportedError: An operator or an element type cannot be expressed, or the package onnx
+            is missing.
+    """
+    what = "import_to_gluon"
+    model = load_model(model_file, what)
+    try:
+        found = compose(model, declared_specs(model, {}, what))
+    except (NotSupportedError, UntraceableError):
+        block = OnnxBlock(model)  # what it cannot express either, a call refuses
+        block.load(ctx)
+        return block
+    return _symbol_block(found, ctx)
+
+
+def _symbol_block(found: Composed, ctx: Any) -> SymbolBlock:
+    """Return the block of a Symbol, with its arguments' numbers."""
+    block = SymbolBlock(found.symbol, [var(name) for name in found.inputs])
+    values = {**found.arguments, **found.auxiliary}
+    for name, parameter in block.params.items():
+        parameter.cast(values[name].dtype)
+        if name not in found.trained:
+            parameter.grad_req = "null"
+        parameter._load_init(values[name], ctx)
+    return block
+
+
+def get_model_metadata(model_file: _File) -> dict[str, list[tuple[str, tuple[int, ...]]]]:
+    """Return what an ONNX file says of its inputs and outputs.
+
+    Args:
+        model_file: Path of the file, or its bytes.
+
+    Returns:
+        ``input_tensor_data`` and ``output_tensor_data``: pairs of name and shape, with 0 for an
+        extent that the file leaves open.
+
+    Raises:
+        FileFormatError: The file is damaged.
+        MissingFileError: There is no such file.
+        NotSupportedError: The package onnx is missing.
+    """
+    model, _ = parse_model(model_file, "get_model_metadata")
+    names = {tensor.name for tensor in model.graph.initializer}
+    found = declared_values(model.graph, dict.fromkeys(names))
+    shapes = [[(x.name, _zeros_for_open(x.shape)) for x in side] for side in found]
+    return {"input_tensor_data": shapes[0], "output_tensor_data": shapes[1]}
+
+
+def _zeros_for_open(shape: Sequence[int | None] | None) -> tuple[int, ...]:
+    return tuple(0 if extent is None else extent for extent in shape or ())

@@ -1,0 +1,1 @@
+"""Rules by family of ONNX operators; each module ends with its table, `RULES`."""

@@ -1,0 +1,108 @@
+"""Operators that are functions: a model's own, and those for which ONNX itself gives a body."""
+
+from typing import TYPE_CHECKING, Any
+
+from gluonish.core.errors import NotSupportedError
+from gluonish.core.later import later
+from gluonish.onnx.importing.elements import element_of
+from gluonish.onnx.importing.nodes import Call, Node
+from gluonish.onnx.importing.package import onnx_package
+
+if TYPE_CHECKING:
+    from gluonish.onnx.importing import running
+    from gluonish.onnx.importing.programs import Compiler, Program
+else:
+    running = later("gluonish.onnx.importing.running")
+
+__all__ = ["FunctionRule", "SchemaFunction"]
+
+
+class FunctionRule:
+    """Computes a call of a function by its program.
+
+    Args:
+        program: The program.
+    """
+
+    takes_narrow = True
+
+    def __init__(self, program: "Program") -> None:
+        self._program = program
+
+    def __call__(self, call: Call, *inputs: Any) -> tuple[Any, ...]:
+        """Return the outputs."""
+        padded = [*inputs, *[None] * (len(self._program.inputs) - len(inputs))]
+        return tuple(running.run(self._program, padded))
+
+
+class SchemaFunction:
+    """Computes an operator by the body that ONNX gives for certain types of its inputs.
+
+    Args:
+        schema: ONNX's description of the operator.
+        proto: The node.
+        node: The same node as rules see it.
+        compiler: Makes programs.
+    """
+
+    takes_narrow = True
+
+    def __init__(self, schema: Any, proto: Any, node: Node, compiler: "Compiler") -> None:
+        self._schema, self._proto, self._node, self._compiler = schema, proto, node, compiler
+        self._made: dict[Any, FunctionRule] = {}
+
+    def __call__(self, call: Call, *inputs: Any) -> tuple[Any, ...]:
+        """Return the outputs.
+
+        Raises:
+            NotSupportedError: ONNX gives no body for these types.
+        """
+        key = tuple([None if x is None else _number_of(x) for x in inputs])
+        rule = self._made.get(key)
+        if rule is None:
+            rule = self._made[key] = self._rule(key)
+        return rule(call, *inputs)
+
+    def _rule(self, key: tuple[tuple[str, int] | None, ...]) -> FunctionRule:
+        onnx = onnx_package(self._node.where)
+        types = [_type(onnx, kind) for kind in key]
+        body = self._schema.get_context_dependent_function_with_opset_version(
+            self._node.version, self._resolved(onnx).SerializeToString(), types
+        )
+        if not body:
+            raise NotSupportedError(
+                f"{self._node.where}: expected an operator that can be expressed here, got one "
+                "that cannot for these element types"
+            )
+        function = onnx.FunctionProto.FromString(body)
+        return FunctionRule(self._compiler.function(function, self._node.attrs))
+
+    def _resolved(self, onnx: Any) -> Any:
+        """Return the node with values in place of references to a function's attributes."""
+        proto = onnx.NodeProto()
+        proto.CopyFrom(self._proto)
+        del proto.attribute[:]
+        for attribute in self._proto.attribute:
+            if not attribute.ref_attr_name:
+                proto.attribute.append(attribute)
+            elif attribute.name in self._node.attrs:
+                value = self._node.attrs[attribute.name]
+                proto.attribute.append(onnx.helper.make_attribute(attribute.name, value))
+        return proto
+
+
+def _number_of(value: Any) -> tuple[str, int]:
+    """Return whether a value is a tensor or a sequence, and of which element type."""
+    if isinstance(value, list):
+        return ("sequence", element_of(value[0]).number if value else 1)
+    return ("tensor", element_of(value).number)
+
+
+def _type(onnx: Any, kind: tuple[str, int] | None) -> bytes:
+    proto = onnx.TypeProto()
+    if kind is not None and kind[0] == "sequence":
+        proto.sequence_type.elem_type.tensor_type.elem_type = kind[1]
+    elif kind is not None:
+        proto.tensor_type.elem_type = kind[1]
+    found: bytes = proto.SerializeToString()
+    return found

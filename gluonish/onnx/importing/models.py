@@ -1,0 +1,161 @@
+"""An ONNX file as it is read: parsed, checked, and compiled into a program."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gluonish.core.errors import FileFormatError, MissingFileError
+from gluonish.onnx.importing.elements import Element, element
+from gluonish.onnx.importing.package import onnx_package
+from gluonish.onnx.importing.programs import Compiler, Program, opset_versions
+
+__all__ = ["Declared", "Model", "declared_values", "load_model", "model_of_graph", "parse_model"]
+
+_MAX_RANK = 32
+
+
+class Declared(NamedTuple):
+    """What a graph says of an input or output.
+
+    Attributes:
+        name: Its name.
+        shape: Its extents, None for one that may vary; None if the graph does not say any.
+        element: The element type of its arrays; None where the graph does not say.
+        kind: ``tensor``, ``sequence`` or ``optional``.
+    """
+
+    name: str
+    shape: tuple[int | None, ...] | None
+    element: Element | None
+    kind: str
+
+
+class Model(NamedTuple):
+    """A model that was read.
+
+    Attributes:
+        program: Its main graph.
+        inputs: What a call gives: the graph's inputs but those for which the file has a value.
+        outputs: What a call returns.
+    """
+
+    program: Program
+    inputs: Sequence[Declared]
+    outputs: Sequence[Declared]
+
+
+def parse_model(file: Any, what: str) -> tuple[Any, Path | None]:
+    """Return the ModelProto of a file, and the folder that it lies in.
+
+    Args:
+        file: Path of the file; or its bytes, or a ModelProto.
+        what: Who asks, to begin error messages with.
+
+    Raises:
+        FileFormatError: It is no ONNX file.
+        MissingFileError: There is none.
+    """
+    onnx = onnx_package(what)
+    if isinstance(file, onnx.ModelProto):
+        return file, None
+    folder = None
+    data = file
+    if not isinstance(file, bytes):
+        path = Path(os.fspath(file))
+        folder = path.parent
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError as error:
+            raise MissingFileError(
+                f"{what}: expected an ONNX file, got {path}, which is not there"
+            ) from error
+        except OSError as error:
+            raise FileFormatError(f"{what}: expected an ONNX file, got {error}") from error
+    model = onnx.ModelProto()
+    try:
+        model.ParseFromString(data)
+    except Exception as error:  # protobuf's class differs between its implementations
+        raise FileFormatError(
+            f"{what}: expected an ONNX file, got a broken one ({error})"
+        ) from error
+    if not model.HasField("graph") or not model.graph.output or not model.opset_import:
+        raise FileFormatError(
+            f"{what}: expected an ONNX model with a graph, outputs and opsets, got one without"
+        )
+    return model, folder
+
+
+def load_model(file: Any, what: str) -> Model:
+    """Read a file.
+
+    Args:
+        file: Path of the file; or its bytes, or a ModelProto.
+        what: Who asks, to begin error messages with.
+
+    Raises:
+        FileFormatError: It is no ONNX file, or breaks ONNX's rules.
+        MissingFileError: There is none.
+        NotSupportedError: It has an operator, or elements, that cannot be expressed.
+    """
+    model, folder = parse_model(file, what)
+    try:
+        compiler = Compiler(model.functions, opset_versions(model.opset_import), folder)
+        program = compiler.whole(model.graph)
+        inputs, outputs = declared_values(model.graph, program.constants)
+    except RecursionError as error:
+        raise FileFormatError(f"{what}: expected an ONNX model, got one too deep") from error
+    return Model(program, inputs, outputs)
+
+
+def model_of_graph(graph: Any, opset: int) -> bytes:
+    """Return a model around a graph (GraphProto) of ONNX's own operators."""
+    onnx = onnx_package("GraphProto")
+    version = onnx.helper.make_opsetid("", opset)
+    data: bytes = onnx.helper.make_model(graph, opset_imports=[version]).SerializeToString()
+    return data
+
+
+def declared_values(
+    graph: Any, constants: Mapping[str, Any]
+) -> tuple[list[Declared], list[Declared]]:
+    """Return what a graph says of its inputs, but those with a value in the file, and outputs.
+
+    Raises:
+        FileFormatError: A shape is absurd, or two inputs have one name.
+        NotSupportedError: Elements are no numbers that arrays here hold.
+    """
+    names = [value.name for value in graph.input]
+    if len(set(names)) < len(names):
+        raise FileFormatError(f"ONNX graph: expected inputs of different names, got {names[:20]}")
+    inputs = [_declared(value) for value in graph.input if value.name not in constants]
+    return inputs, [_declared(value) for value in graph.output]
+
+
+def _declared(value: Any) -> Declared:
+    kind = value.type.WhichOneof("value")
+    proto = value.type
+    while kind in ("sequence_type", "optional_type"):
+        proto = getattr(proto, kind).elem_type
+        kind = proto.WhichOneof("value")
+    what = f"ONNX value {value.name!r}"
+    if kind is None:
+        return Declared(value.name, None, None, "tensor")
+    if kind != "tensor_type":
+        element(8, what)
+    tensor = proto.tensor_type
+    known = element(tensor.elem_type, what) if tensor.elem_type else None
+    outer = value.type.WhichOneof("value").partition("_")[0]
+    return Declared(value.name, _declared_shape(tensor, what), known, outer)
+
+
+def _declared_shape(tensor: Any, what: str) -> tuple[int | None, ...] | None:
+    if not tensor.HasField("shape"):
+        return None
+    shape = tuple(
+        int(dim.dim_value) if dim.WhichOneof("value") == "dim_value" else None
+        for dim in tensor.shape.dim
+    )
+    if len(shape) > _MAX_RANK or any(n is not None and not 0 <= n < 1 << 48 for n in shape):
+        raise FileFormatError(f"{what}: expected a shape of at most {_MAX_RANK} axes, got {shape}")
+    return shape

@@ -1,0 +1,177 @@
+"""Nodes of an ONNX graph as rules see them: operator, version, names of values, attributes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from gluonish.core.errors import FileFormatError, NotSupportedError
+from gluonish.onnx.importing.tensors import dense_of, read_tensor
+
+if TYPE_CHECKING:
+    from gluonish.onnx.importing.scopes import Scope
+
+__all__ = ["Call", "Node", "Rule", "attributes_of", "tidy_domain"]
+
+# What computes a node: ``rule(call, *inputs)`` returns a value, or a tuple of several.
+Rule = Callable[..., Any]
+_FLOAT, _INT, _STRING, _TENSOR, _GRAPH, _FLOATS, _INTS, _STRINGS = range(1, 9)
+_SPARSE, _TYPE = 11, 13
+
+
+class Node:
+    """A node.
+
+    Attributes:
+        kind: Its operator.
+        domain: The operator's domain, "" for ONNX's own.
+        version: The version of the domain's operators that the model was written for.
+        name: The node's name, "" if it has none.
+        inputs: Names of the values that it takes, "" for one left out.
+        outputs: Names of what it gives.
+        attrs: Attributes by name: numbers, texts, lists, `Stored` tensors, compiled graphs.
+        rule: What computes it.
+        frees: Names of values that nobody needs after it.
+    """
+
+    __slots__ = (
+        *("attrs", "domain", "frees", "inputs", "kind", "name", "outputs", "rule"),
+        "version",
+    )
+
+    def __init__(
+        self,
+        kind: str,
+        domain: str,
+        version: int,
+        name: str,
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        attrs: Mapping[str, Any],
+    ) -> None:
+        self.kind, self.domain, self.version, self.name = kind, domain, version, name
+        self.inputs, self.outputs = tuple(inputs), tuple(outputs)
+        self.attrs = attrs
+        self.rule: Rule | None = None
+        self.frees: tuple[str, ...] = ()
+
+    @property
+    def where(self) -> str:
+        """What error messages call the node."""
+        kind = f"{self.domain}.{self.kind}" if self.domain else self.kind
+        name = self.name or ", ".join(self.outputs)
+        return f"ONNX {kind} (node {name!r}, opset {self.version})"
+
+
+class Call:
+    """A node that is being computed, with what a rule may ask beside its inputs.
+
+    Attributes:
+        node: The node.
+        scope: The values that are there, for the graphs in its attributes.
+    """
+
+    __slots__ = ("node", "scope")
+
+    def __init__(self, node: Node, scope: "Scope") -> None:
+        self.node = node
+        self.scope = scope
+
+    @property
+    def version(self) -> int:
+        """The opset that the node was written for."""
+        return self.node.version
+
+    def attr(self, name: str, default: Any = None) -> Any:
+        """Return an attribute, or the default where the node has none of the name."""
+        return self.node.attrs.get(name, default)
+
+    def wants(self, index: int) -> bool:
+        """Whether someone wants an output."""
+        return index < len(self.node.outputs) and self.node.outputs[index] != ""
+
+    def refuse(self, why: str) -> NoReturn:
+        """Raise what says that the node cannot be expressed.
+
+        Raises:
+            NotSupportedError: Always.
+        """
+        raise NotSupportedError(f"{self.node.where}: {why}")
+
+    def wrong(self, why: str) -> NoReturn:
+        """Raise what says that the file breaks ONNX's rules.
+
+        Raises:
+            FileFormatError: Always.
+        """
+        raise FileFormatError(f"{self.node.where}: {why}")
+
+
+def tidy_domain(domain: str) -> str:
+    """Return a domain under its one name: ONNX's own has two."""
+    return "" if domain == "ai.onnx" else domain
+
+
+def attributes_of(
+    protos: Sequence[Any],
+    given: Mapping[str, Any],
+    compile_graph: Callable[[Any], Any],
+    folder: Path | None,
+    where: str,
+) -> dict[str, Any]:
+    """Return attributes as Python's values.
+
+    Args:
+        protos: The AttributeProtos.
+        given: Attributes of the call of the function that the node stands in, to which its own may
+            refer.
+        compile_graph: Makes what rules get for a graph.
+        folder: Where the model's file lies.
+        where: The node, for error messages.
+
+    Raises:
+        FileFormatError: A tensor is damaged.
+        NotSupportedError: An attribute is of a kind that no rule takes.
+    """
+    found = {}
+    for proto in protos:
+        if proto.ref_attr_name:
+            if proto.ref_attr_name in given:
+                found[proto.name] = given[proto.ref_attr_name]
+            continue
+        what = f"{where}: attribute {proto.name!r}"
+        found[proto.name] = _attribute(proto, compile_graph, folder, what)
+    return found
+
+
+def _attribute(
+    proto: Any, compile_graph: Callable[[Any], Any], folder: Path | None, what: str
+) -> Any:
+    kind = proto.type
+    if kind == _TENSOR:
+        return read_tensor(proto.t, folder, what)
+    if kind == _SPARSE:
+        return dense_of(proto.sparse_tensor, folder, what)
+    if kind == _GRAPH:
+        return compile_graph(proto.g)
+    simple: dict[int, Callable[[], Any]] = {
+        _FLOAT: lambda: proto.f,
+        _INT: lambda: proto.i,
+        _STRING: lambda: _text(proto.s, what),
+        _FLOATS: lambda: list(proto.floats),
+        _INTS: lambda: list(proto.ints),
+        _STRINGS: lambda: [_text(item, what) for item in proto.strings],
+        9: lambda: [read_tensor(item, folder, what) for item in proto.tensors],
+        _TYPE: lambda: proto.tp,
+    }
+    if kind not in simple:
+        raise NotSupportedError(
+            f"{what}: expected a number, text, tensor or graph, got kind {kind}"
+        )
+    return simple[kind]()
+
+
+def _text(data: bytes, what: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise FileFormatError(f"{what}: expected text in UTF-8, got {error}") from None

@@ -1,0 +1,61 @@
+"""Which rule computes an operator: the tables of all families, and what holds for narrow types."""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+
+from gluonish.onnx.importing.nodes import Node, Rule
+
+__all__ = ["KEEPS_NARROW", "TAKES_NARROW", "all_rules", "find_rule"]
+
+_FAMILIES = (
+    "arithmetic",
+    "quantization",
+    "drawing",
+    "sequences",
+    "branching",
+    "convolution",
+    "pooling",
+    "normalization",
+    "pointwise",
+    "reductions",
+    "indexing",
+    "casting",
+    "shapes",
+)
+# Operators whose rules take values of narrow types themselves.
+TAKES_NARROW = frozenset(
+    (
+        *("BitCast", "Cast", "CastLike", "ConcatFromSequence", "ConstantOfShape"),
+        *("DequantizeLinear", "Identity", "If", "Loop", "Optional", "OptionalGetElement"),
+        *("OptionalHasElement", "QLinearMatMul", "QuantizeLinear", "Scan", "SequenceAt"),
+        *("SequenceConstruct", "SequenceErase", "SequenceInsert", "SequenceLength", "Shape"),
+        "Size",
+    )
+)
+# Operators that move numbers about, so that the carrier's rule is right: outputs are of the type
+# of the input.
+KEEPS_NARROW = frozenset(
+    (
+        *("Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND"),
+        *("Reshape", "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Trilu"),
+        "Unsqueeze",
+    )
+)
+
+
+@cache
+def all_rules() -> Mapping[tuple[str, str], Rule]:
+    """Return the rules by domain and operator."""
+    rules: dict[tuple[str, str], Rule] = {}
+    for family in _FAMILIES:
+        module = import_module(f"gluonish.onnx.importing.families.{family}")
+        for name, rule in module.RULES.items():
+            domain, _, kind = name.rpartition("/")
+            rules[domain, kind] = rule
+    return rules
+
+
+def find_rule(node: Node) -> Rule | None:
+    """Return the rule of a node's operator; None if there is none."""
+    return all_rules().get((node.domain, node.kind))

@@ -1,0 +1,83 @@
+"""Running a program: each node in turn, on arrays with values or traced ones."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gluonish.core.errors import FileFormatError, GluonishError
+from gluonish.onnx.importing.arrays import constant
+from gluonish.onnx.importing.elements import Narrow
+from gluonish.onnx.importing.nodes import Call, Node
+from gluonish.onnx.importing.programs import Program
+from gluonish.onnx.importing.rules import KEEPS_NARROW, TAKES_NARROW
+from gluonish.onnx.importing.scopes import Scope
+
+__all__ = ["run"]
+
+
+def run(
+    program: Program,
+    arguments: Sequence[Any],
+    outer: Scope | None = None,
+    parameters: Mapping[str, Any] = {},
+) -> list[Any]:
+    """Return the outputs of a program.
+
+    Args:
+        program: The program.
+        arguments: Values of its inputs; None for one that takes the file's value.
+        outer: The scope that its graph stands in.
+        parameters: Values that take the place of the file's.
+
+    Raises:
+        FileFormatError: The file breaks ONNX's rules.
+        NotSupportedError: Something cannot be expressed.
+        UntraceableError: While traced: numbers are needed that are not there yet.
+    """
+    if len(arguments) > len(program.inputs):
+        raise FileFormatError(
+            f"ONNX graph {program.name!r}: expected {len(program.inputs)} inputs, "
+            f"{list(program.inputs)}, got {len(arguments)}"
+        )
+    scope = Scope(outer)
+    for name, stored in program.constants.items():
+        scope[name] = parameters[name] if name in parameters else constant(stored)
+    for name, value in zip(program.inputs, arguments, strict=False):
+        if name not in program.constants or value is not None:
+            scope[name] = value
+    for node in program.nodes:
+        _compute(node, scope)
+        scope.free(node.frees)
+    return [scope[name] if name else None for name in program.outputs]
+
+
+def _compute(node: Node, scope: Scope) -> None:
+    inputs = [scope[name] if name else None for name in node.inputs]
+    try:
+        results = _results(node, scope, inputs)
+    except GluonishError as error:
+        if error.args and "ONNX " not in str(error.args[0]):
+            error.args = (f"{error.args[0]}; in {node.where}", *error.args[1:])
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise FileFormatError(
+            f"{node.where}: expected inputs and attributes that the operator takes, got {error!r}"
+        ) from error
+    several = results if isinstance(results, tuple) else (results,)
+    for name, value in zip(node.outputs, several, strict=False):
+        if name:
+            scope[name] = value
+
+
+def _results(node: Node, scope: Scope, inputs: list[Any]) -> Any:
+    call, rule = Call(node, scope), node.rule
+    assert rule is not None  # the compiler found one
+    narrow = next((x for x in inputs if isinstance(x, Narrow)), None)
+    takes = node.kind in TAKES_NARROW or getattr(rule, "takes_narrow", False)
+    if narrow is None or (takes and not node.domain) or getattr(rule, "takes_narrow", False):
+        return rule(call, *inputs)
+    if node.kind not in KEEPS_NARROW:
+        call.refuse(f"expected elements that arrays here can have, got {narrow.element.name}")
+    results = rule(call, *[x.array if isinstance(x, Narrow) else x for x in inputs])
+    if isinstance(results, tuple):
+        return tuple(Narrow(x, narrow.element) for x in results)
+    return Narrow(results, narrow.element)
