@@ -48,7 +48,7 @@ def host_key(key: Any) -> Any:
             key = np.asarray(key)
         except ValueError as error:
             raise ArgumentTypeError(f"index: expected a list of indices, got {key!r}") from error
-    if isinstance(key, np.ndarray) and key.dtype.kind == "f":
+    if isinstance(key, np.ndarray) and is_floating(key.dtype):
         return key.astype(np.int64)
     if isinstance(key, str | float | complex | dict):
         raise ArgumentTypeError(

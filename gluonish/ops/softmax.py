@@ -90,7 +90,8 @@ def _infer(
     if lengths is not None:
         expected = data.shape[:along] + data.shape[along + 1 :]
         # A Symbol bound without dtypes has lengths in float32, as all else.
-        if lengths.shape != expected or lengths.dtype.kind not in "iuf":
+        numbers = lengths.dtype.kind in "iu" or is_floating(lengths.dtype)
+        if lengths.shape != expected or not numbers:
             raise OperatorError(f"{name}: expected length {expected} of numbers, got {lengths}")
     return (Spec(data.shape, dtype or data.dtype),)
 
