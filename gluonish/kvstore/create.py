@@ -16,9 +16,10 @@ from gluonish.kvstore.kvstore import KINDS, KVStore
 from gluonish.kvstore.nccl_reduce import NCCLReduction, find_nccl
 from gluonish.kvstore.sync_store import SyncStore
 
-__all__ = ["create"]
+__all__ = ["SYNCHRONOUS", "create"]
 
-_SYNCHRONOUS = ("dist", "dist_sync", "dist_device_sync", "dist_sync_device")
+# Names of a store whose processes go in step.
+SYNCHRONOUS = ("dist", "dist_sync", "dist_device_sync", "dist_sync_device")
 _LOG = logging.getLogger("gluonish")
 _told: list[str] = []  # what the log has said already
 
@@ -56,7 +57,7 @@ def create(name: str = "local") -> KVStore | Any:
         return KVStore(kind)
     if kind == "nccl":
         return _nccl_store()
-    if kind in _SYNCHRONOUS:
+    if kind in SYNCHRONOUS:
         return SyncStore(kind, channel())
     if kind == "dist_async":
         return AsyncStore(channel())
@@ -79,5 +80,5 @@ def _nccl_store() -> KVStore:
 
 
 def _unknown(name: str) -> ArgumentError:
-    known = sorted({*KINDS, *_SYNCHRONOUS, "dist_async", "nccl", *KVStoreBase.kv_registry})
+    known = sorted({*KINDS, *SYNCHRONOUS, "dist_async", "nccl", *KVStoreBase.kv_registry})
     return ArgumentError(f"kvstore: expected one of {', '.join(known)}, got {name!r}")

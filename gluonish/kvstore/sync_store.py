@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from gluonish.core.errors import NotSupportedError
 from gluonish.distributed.channel import Channel, Named
+from gluonish.distributed.statistics import share_statistics
 from gluonish.kvstore.arguments import Key
 from gluonish.kvstore.compression import Compression, compression_from
 from gluonish.kvstore.kvstore import KVStore, Sum
@@ -21,6 +22,8 @@ __all__ = ["SyncStore"]
 
 class SyncStore(KVStore):
     """A store that adds up over all processes of a job; made by `create`.
+
+    Once there is one, SyncBatchNorm's statistics are those of all processes.
 
     All processes call it with the same keys in the same order; where one does not, or is missing,
     all fail with a message that says which.
@@ -36,6 +39,7 @@ class SyncStore(KVStore):
         self._kind = kind
         self._channel = channel
         self._codec: Compression | None = None
+        share_statistics(channel)
 
     def init(self, key: Any, value: Any) -> None:
         """Store the first value of a key: that of rank 0, in every process.

@@ -5,6 +5,9 @@ of the last device pushes the operator that fills it, so no thread waits for a d
 may call the devices one after the other. The engine that runs everything at its push cannot wait
 like that: there the call blocks, and every device needs a thread of its own.
 
+Where a store of several processes joins those, the last device's call has the sums of this process
+added up over all of them: rounds are complete in the same order in each.
+
 A round that some device never joins fails, with an error in all that depends on it, after
 `PATIENCE_S` seconds. A thread sees to that, which lives while there are rounds.
 
@@ -16,9 +19,11 @@ was taken out belongs to who took it. A thread that watches has its own rounds, 
 
 import heapq
 import itertools
+import math
 import threading
 import time
 import weakref
+from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -26,10 +31,13 @@ import numpy as np
 
 from gluonish.core.context import cpu
 from gluonish.core.device import Device, device_of
+from gluonish.core.dtype import FLOAT64
 from gluonish.core.errors import OperatorError
+from gluonish.core.spec import Spec
 from gluonish.engine import current_engine
 from gluonish.ndarray.copying import as_in_context
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec
+from gluonish.ops.support.across_ranks import ranks_sum
 
 __all__ = ["PATIENCE_S", "Member", "Rendezvous", "Round"]
 
@@ -89,17 +97,34 @@ class Round:
         parts = [self.members[device].part for device in order]
         parts = [as_in_context(part, cpu()) if part._device.streams else part for part in parts]
         weight = sum(member.weight for member in self.members.values())
+        add_up = ranks_sum()
+        if add_up is None:
+            self._fill(parts, lambda: (_sum(parts), weight))
+            return
+        shape = self.total._spec.shape
+        # What all ranks sum, and at the end how much it counts.
+        sums = empty_like_spec(Spec((math.prod(shape) + 1,), FLOAT64), self.total._device)
+
+        def begin(raw: Any) -> None:
+            raw[:-1], raw[-1] = _sum(parts).reshape(-1), weight
+
+        sums._write(begin, parts, self.place.name)
+        add_up(sums, f"{self.place.name} ({self.place.key})")
+        self._fill([sums], lambda: (sums._data[:-1].reshape(shape), sums._data[-1]))
+
+    def _fill(self, reads: Sequence[NDArray], find: Callable[[], tuple[Any, float]]) -> None:
+        """Have the total computed from a sum and its weight, which are found then."""
 
         def fill() -> None:
-            summed = np.sum([part._data for part in parts], axis=0, dtype=np.float64)
+            summed, weight = find()
             self.total._data[...] = summed / max(1, weight)
 
-        reads = [part._var for part in parts]
         if self.promise is not None:
             lane = self.total._device.lane
-            current_engine().keep(self.promise, fill, reads, lane, self.place.name)
+            variables = [read._var for read in reads]
+            current_engine().keep(self.promise, fill, variables, lane, self.place.name)
             return
-        self.total._write(lambda _: fill(), parts, self.place.name)
+        self.total._write(lambda _: fill(), reads, self.place.name)
         self._met.set()
 
     def wait(self) -> None:
@@ -144,6 +169,10 @@ class Round:
             f"got those on {came} and no other; call every device before a result is read{advice}, "
             "or set the number of devices"
         )
+
+
+def _sum(parts: Sequence[NDArray]) -> Any:
+    return np.sum([part._data for part in parts], axis=0, dtype=np.float64)
 
 
 class Rendezvous:

@@ -1,4 +1,5 @@
-"""SyncBatchNorm in training on several devices: statistics of the whole batch, in every device.
+"""SyncBatchNorm in training on several devices, of one process or several: statistics of the whole
+batch, in every device.
 
 Each device sums over its part; the sums meet (`gluonish.ndarray.rendezvous`), and everything else
 is ordinary operators, so that the tape differentiates it. The meeting's own gradient is another
@@ -22,6 +23,7 @@ from gluonish.ops.normalization.batch_norm import move
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Attrs
 from gluonish.ops.reshape import reshape
+from gluonish.ops.support.across_ranks import ranks_sum
 from gluonish.ops.support.precision import accumulator
 from gluonish.ops.unary import RSQRT
 
@@ -95,7 +97,7 @@ def _mean(place: Rendezvous, part: NDArray, weight: int) -> NDArray:
 
 
 def normalize_together(inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> Any:
-    """Run SyncBatchNorm on one of several devices; this is what eager calls ask first.
+    """Run SyncBatchNorm on one of several devices or processes; this is what eager calls ask first.
 
     Args:
         inputs: data (N, C, ...), gamma, beta, moving_mean and moving_var (C,).
@@ -109,11 +111,14 @@ def normalize_together(inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> Any
     Raises:
         OperatorError: ``out`` was given, or a device did not come (see `Rendezvous.join`).
     """
-    training = recording.mode.get() & TRAINING
-    if attrs["ndev"] == 1 or attrs["use_global_stats"] or not training:
+    if attrs["use_global_stats"] or not recording.mode.get() & TRAINING:
+        return NotImplemented
+    if attrs["ndev"] == 1 and ranks_sum() is None:
         return NotImplemented
     if out is not None:
-        raise OperatorError(f"{SYNC_BATCH_NORM.name}: expected no out with ndev > 1, got one")
+        raise OperatorError(
+            f"{SYNC_BATCH_NORM.name}: expected no out with ndev > 1 or several processes, got one"
+        )
     data, gamma, beta, moving_mean, moving_var = inputs
     wide = cast(data, accumulator(data.dtype))
     axes = (0, *range(2, len(data.shape)))

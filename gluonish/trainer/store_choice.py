@@ -19,15 +19,26 @@ from typing import Any, NamedTuple
 from gluonish.core.config import MXNET_UPDATE_ON_KVSTORE
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
+from gluonish.distributed import channel
+from gluonish.distributed.statistics import share_statistics
 from gluonish.kvstore import KVStore, KVStoreBase, create
 from gluonish.kvstore.async_store import AsyncStore
+from gluonish.kvstore.create import SYNCHRONOUS
 from gluonish.kvstore.sync_store import SyncStore
+from gluonish.ops.support.across_ranks import expect_ranks
 from gluonish.optimizer import Optimizer
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 from gluonish.parameter import Parameter
 from gluonish.parameter.places import described
 
-__all__ = ["StoreChoice", "choose_store", "expected_update", "take_store", "weights_a_call"]
+__all__ = [
+    "StoreChoice",
+    "choose_store",
+    "expect_processes",
+    "expected_update",
+    "take_store",
+    "weights_a_call",
+]
 
 
 class StoreChoice(NamedTuple):
@@ -42,6 +53,17 @@ class StoreChoice(NamedTuple):
     store: KVStoreBase | None
     update: bool
     reason: str
+
+
+def expect_processes(trainer: Any, kvstore: str | KVStoreBase | None) -> None:
+    """Have SyncBatchNorm's statistics be those of all processes, though the store is made later.
+
+    Args:
+        trainer: What will make the store.
+        kvstore: As the Trainer was given it.
+    """
+    if isinstance(kvstore, str) and kvstore.lower() in SYNCHRONOUS:
+        expect_ranks(trainer, lambda: share_statistics(channel()))
 
 
 def choose_store(

@@ -36,7 +36,13 @@ from gluonish.trainer.state_transfer import (
     save_updater,
     updaters_for,
 )
-from gluonish.trainer.store_choice import choose_store, expected_update, take_store, weights_a_call
+from gluonish.trainer.store_choice import (
+    choose_store,
+    expect_processes,
+    expected_update,
+    take_store,
+    weights_a_call,
+)
 from gluonish.trainer.trainables import Selection, Trainables
 
 __all__ = ["Trainer"]
@@ -81,6 +87,7 @@ class Trainer:
     ) -> None:
         self._params = parameter_list(params)
         check_store_arguments(kvstore, compression_params, update_on_kvstore)
+        expect_processes(self, kvstore)
         self._trainables = Trainables(self._params)
         self._positions = {id(param): i for i, param in enumerate(self._params)}
         self._moves = Parameter.moves

@@ -1,4 +1,4 @@
-"""SyncBatchNorm: batch normalization over the batches of all devices together."""
+"""SyncBatchNorm: batch normalization over the batches of all devices and processes together."""
 
 import warnings
 from types import ModuleType
@@ -23,12 +23,19 @@ class SyncBatchNorm(BatchNorm):
     While training, the layer is called once on each device before anything reads a result, by one
     thread or by one for each device (on the NaiveEngine, by one for each device); the backward
     passes are run likewise. Whoever waits for a result gets an error if a device has not
-    come after 60 seconds. A hybridized network with such layers runs operator by operator while it
-    trains on several devices.
+    come after 60 seconds.
+
+    Where a ``dist_sync`` store joins processes, or a Trainer that will make one, they are those of
+    all devices of all processes, which run the same layers in the same order; ``num_devices`` is
+    the number in each. With other stores each process has its own.
+
+    A hybridized network with such layers runs operator by operator while it trains on several
+    devices or processes.
 
     Args:
         in_channels: Number C of channels; 0 to take it from the first batch.
-        num_devices: Number of devices that train; None for the number of GPUs, at least 1.
+        num_devices: Number of devices of this process that train; None for the number of GPUs, at
+            least 1.
         momentum: Share of the running statistics that an update keeps; the rest comes from the
             batch.
         epsilon: Added to the variance, so that nothing is divided by 0.

@@ -15,6 +15,7 @@ from gluonish.ops.normalization.batch_norm import (
     moves_at,
 )
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.support.across_ranks import ranks_sum
 from gluonish.ops.unary import RSQRT
 
 __all__ = ["SYNC_BATCH_NORM"]
@@ -27,6 +28,13 @@ def _infer(data: Spec, *parameters: Spec, **_: object) -> tuple[Spec, Spec, Spec
     if len(data.shape) < 2:
         raise OperatorError(f"{name}: expected data (N, C, ...), got {data}")
     return infer_normalized(name, data, *parameters, axis=1)
+
+
+def _meets_others(attrs: Attrs) -> bool:
+    """Whether in training the statistics are not those of the data alone."""
+    if attrs["use_global_stats"]:
+        return False
+    return attrs["ndev"] > 1 or ranks_sum() is not None
 
 
 def _kernel(
@@ -42,10 +50,11 @@ def _kernel(
     fix_gamma: bool,
     **attrs: Any,
 ) -> None:
-    if attrs["train"] and attrs["ndev"] > 1 and not attrs["use_global_stats"]:
+    if attrs["train"] and _meets_others(attrs):
         raise OperatorError(
-            "_contrib_SyncBatchNorm: expected a call on an array, or in a hybridized block, for "
-            f"ndev {attrs['ndev']} in training, got one in a planned graph"
+            "_contrib_SyncBatchNorm: expected a call on an array, or in a hybridized block, in "
+            f"training with ndev {attrs['ndev']} or several processes, got one in a planned graph; "
+            "make the Trainer or the dist_sync store before the network is called"
         )
     out, mean, variance = outputs
     found = chosen_statistics(xp, data, moving_mean, moving_var, attrs)
@@ -91,7 +100,8 @@ SYNC_BATCH_NORM = register(
             "use_global_stats, they are the moving ones. fix_gamma takes gamma as 1.\n"
             "output_mean_var also returns mean and variance. In training with ndev above 1 the\n"
             "statistics are those of the data of all ndev devices whose calls have this key: it\n"
-            "is called once on each, by one thread or several, before any result is read."
+            "is called once on each, by one thread or several, before any result is read. With a\n"
+            "dist_sync store they are those of all processes, which make the same calls."
         ),
         inputs=_INPUTS,
         schema=Schema(
@@ -110,7 +120,7 @@ SYNC_BATCH_NORM = register(
             mutates=moves_at(3, 4),
             train_dependent=True,
             heavy=True,
-            across_devices=lambda attrs: attrs["ndev"] > 1 and not attrs["use_global_stats"],
+            across_devices=_meets_others,
         ),
         shapes=ShapeFacts(complete=_complete),
     )
