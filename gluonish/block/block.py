@@ -150,19 +150,25 @@ class Block:
             found.update(child._collect_params_with_prefix(start + name))
         return found
 
-    def save_parameters(self, filename: str | os.PathLike[str], deduplicate: bool = False) -> None:
-        """Save all parameters to a ``.params`` file, under their attribute paths.
+    def save_parameters(
+        self, filename: str | os.PathLike[str], deduplicate: bool = False, **options: Any
+    ) -> None:
+        """Save all parameters to a file, under their attribute paths.
 
         The file is written atomically: a crash leaves the old file or the new one.
 
         Args:
-            filename: Path of the file.
+            filename: Path of the file; its ending chooses the format: ``.safetensors``,
+                ``.safetensors.index.json``, ``.npz``; any other, mostly ``.params``, is MXNet's.
             deduplicate: Whether to save a parameter that is shared between layers only once.
+            **options: ``metadata`` and ``max_shard_nbytes`` of `nd.save`: text by name to keep
+                beside the parameters, and how large each of the files of an index may be.
 
         Raises:
             ParameterError: A parameter is not initialized.
+            ArgumentTypeError: The format has no such dtype.
         """
-        save_block(self, filename, deduplicate)
+        save_block(self, filename, deduplicate, **options)
 
     def save_params(self, filename: str | os.PathLike[str]) -> None:
         """Save parameters by name, without the prefix; deprecated, use `save_parameters`."""
@@ -179,6 +185,12 @@ class Block:
         dtype_source: str = "current",
     ) -> None:
         """Load parameters from a file of `save_parameters`, `ParameterDict.save` or `export`.
+
+        Its content tells the format: whatever its ending, it may be safetensors, an index of
+        several such files, npz, or MXNet's own.
+
+        Parameters that have no values yet take those of a large safetensors or npz file as
+        `nd.load` gives them, which says what that means for whoever changes the file.
 
         Names with dots are attribute paths; others are parameter names, with or without this
         Block's prefix.
@@ -199,15 +211,8 @@ class Block:
             ArgumentError: The file has arrays that no parameter matches, or arrays without names.
             FileFormatError: The file is damaged or of another kind.
         """
-        load_block(
-            self,
-            filename,
-            ctx,
-            allow_missing,
-            ignore_extra,
-            cast_dtype=cast_dtype,
-            dtype_source=dtype_source,
-        )
+        how = ctx, allow_missing, ignore_extra, cast_dtype, dtype_source
+        load_block(self, filename, *how)
 
     def load_dict(
         self,
@@ -219,16 +224,8 @@ class Block:
         dtype_source: str = "current",
     ) -> None:
         """Load parameters from a dict of arrays by name, as `load_parameters` does from a file."""
-        load_arrays(
-            self,
-            dict(param_dict),
-            None,
-            ctx,
-            allow_missing,
-            ignore_extra,
-            cast_dtype=cast_dtype,
-            dtype_source=dtype_source,
-        )
+        how = ctx, allow_missing, ignore_extra, cast_dtype, dtype_source
+        load_arrays(self, dict(param_dict), None, *how)
 
     def load_params(
         self,
@@ -242,7 +239,10 @@ class Block:
         self.load_parameters(filename, ctx, allow_missing, ignore_extra)
 
     def save(self, prefix: str | os.PathLike[str]) -> None:
-        """Save the structure to ``prefix-model.json`` and parameters to ``prefix-model.params``."""
+        """Save the structure to ``prefix-model.json`` and parameters to ``prefix-model.params``.
+
+        A prefix that ends with ``.safetensors`` or ``.npz`` says the format of the parameters.
+        """
         save_model(self, prefix)
 
     def load(self, prefix: str | os.PathLike[str]) -> None:

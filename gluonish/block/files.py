@@ -24,7 +24,12 @@ __all__ = ["load_arrays", "load_block", "save_block"]
 _MOST_NAMES = 10  # in one message
 
 
-def save_block(block: "Block", filename: str | os.PathLike[str], deduplicate: bool) -> None:
+def save_block(
+    block: "Block",
+    filename: str | os.PathLike[str],
+    deduplicate: bool,
+    **options: Any,
+) -> None:
     """Write a Block's parameters under their paths; see `Block.save_parameters`."""
     paths = block._collect_params_with_prefix()
     if deduplicate:
@@ -42,7 +47,7 @@ def save_block(block: "Block", filename: str | os.PathLike[str], deduplicate: bo
                 "network has reached; call the network once, leave out the layer, or give it "
                 "in_units, in_channels and the like"
             ) from error
-    save(filename, arrays)
+    save(filename, arrays, **options)
 
 
 def load_block(
@@ -51,7 +56,8 @@ def load_block(
     ctx: ContextList | None,
     allow_missing: bool,
     ignore_extra: bool,
-    **casting: Any,
+    cast_dtype: bool,
+    dtype_source: str,
 ) -> None:
     """Take a Block's parameters from a file of either naming; see `Block.load_parameters`."""
     loaded = load(filename)
@@ -62,7 +68,8 @@ def load_block(
                 f"{os.fspath(filename)!r}, got a list of {len(loaded)}; save a dict"
             )
         loaded = {}
-    load_arrays(block, loaded, os.fspath(filename), ctx, allow_missing, ignore_extra, **casting)
+    how = ctx, allow_missing, ignore_extra, cast_dtype, dtype_source
+    load_arrays(block, loaded, os.fspath(filename), *how, taken=True)
 
 
 def load_arrays(
@@ -72,7 +79,9 @@ def load_arrays(
     ctx: ContextList | None,
     allow_missing: bool,
     ignore_extra: bool,
-    **casting: Any,
+    cast_dtype: bool,
+    dtype_source: str,
+    taken: bool = False,
 ) -> None:
     """Take a Block's parameters from arrays of either naming.
 
@@ -80,11 +89,14 @@ def load_arrays(
         block: The Block.
         loaded: The arrays by name.
         filename: Where they come from, for messages; None for a dict.
-        ctx: As of `Block.load_parameters`, like the others.
+        ctx: As of `Block.load_parameters`, like those that follow.
         allow_missing: Whether parameters may be missing.
         ignore_extra: Whether there may be others.
-        **casting: ``cast_dtype`` and ``dtype_source``.
+        cast_dtype: Whether to convert where dtypes differ.
+        dtype_source: The dtype to end up with.
+        taken: Whether nobody else has the arrays, so that they need not be copied.
     """
+    casting = {"cast_dtype": cast_dtype, "dtype_source": dtype_source, "taken": taken}
     source = "the dict" if filename is None else repr(filename)
     try:
         _fill(block, loaded, source, ctx, allow_missing, ignore_extra, **casting)

@@ -418,7 +418,9 @@ class HybridBlock(HybridBlockAttributes):
         """Export graph and parameters, for `SymbolBlock.imports`, Module or MXNet itself.
 
         Args:
-            path: Path and prefix: the files are ``path-symbol.json`` and ``path-0000.params``.
+            path: Path and prefix: the files are ``path-symbol.json`` and ``path-0000.params``. One
+                that ends with ``.safetensors`` or ``.npz`` says the format of the parameters:
+                ``net.safetensors`` gives ``net-symbol.json`` and ``net-0000.safetensors``.
             epoch: Number in the name of the parameter file, in four digits.
             remove_amp_cast: Whether to leave casts of mixed precision out of the graph.
 

@@ -36,6 +36,7 @@ from gluonish.graph.ir import Node, Value
 from gluonish.graph.source_lines import Line, innermost, with_line
 from gluonish.graph.structure import Constant, Structure, numbered, regroup
 from gluonish.ndarray import NDArray, recording, save
+from gluonish.ndarray.array_writer import split_prefix
 from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
 from gluonish.parameter import Parameter
 from gluonish.symbol import Symbol
@@ -406,13 +407,13 @@ def write_model(
 ) -> tuple[str, str]:
     """Write a Symbol and parameters under the names of an exported model, and return these."""
     try:
-        stem = os.fspath(path)
+        stem, ending = split_prefix(os.fspath(path))
         number = operator.index(int(epoch) if isinstance(epoch, float) else epoch)
     except TypeError as error:
         raise ArgumentTypeError(
             f"{what}: expected a path and a whole number, got {path!r} and {epoch!r}"
         ) from error
-    symbol_file, params_file = f"{stem}-symbol.json", f"{stem}-{number:04d}.params"
+    symbol_file, params_file = f"{stem}-symbol.json", f"{stem}-{number:04d}{ending}"
     with written_together(symbol_file, params_file):
         symbol.save(symbol_file, remove_amp_cast)
         save(params_file, parameters)

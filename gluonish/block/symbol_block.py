@@ -94,7 +94,8 @@ class SymbolBlock(HybridBlock):
         Args:
             symbol_file: The ``-symbol.json`` file.
             input_names: Name of the input variable, or a list of names.
-            param_file: The ``.params`` file; None leaves the parameters to `initialize`.
+            param_file: The parameters, in any format that `nd.load` knows; None leaves them to
+                `initialize`.
             ctx: Device or devices of the parameters; the CPU by default.
             allow_missing: Whether the file may lack some of the parameters.
             ignore_extra: Whether arrays that the Block has no parameter for are ignored; if not,

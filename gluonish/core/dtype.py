@@ -22,6 +22,7 @@ __all__ = [
     "FLOAT64",
     "INT32",
     "INT64",
+    "STORED_DTYPES",
     "DType",
     "dtype_from_flag",
     "exact_up_to",
@@ -60,9 +61,22 @@ DTYPE_FLAGS: Mapping[np.dtype[Any], int] = {
     np.dtype(np.uint64): 11,
     BFLOAT16: 12,
 }
+# Types without a number, which arrays may have to be loaded, printed, cast and saved as they are.
+STORED_DTYPES: tuple[np.dtype[Any], ...] = tuple(
+    np.dtype(stored)
+    for stored in (
+        ml_dtypes.float8_e4m3fn,
+        ml_dtypes.float8_e5m2,
+        ml_dtypes.float8_e8m0fnu,
+        ml_dtypes.float8_e4m3fnuz,
+        ml_dtypes.float8_e5m2fnuz,
+    )
+)
 _BY_FLAG = {flag: dtype for dtype, flag in DTYPE_FLAGS.items()}
-_BY_NAME = {dtype.name: dtype for dtype in DTYPE_FLAGS}
-_SAME = {dtype: dtype for dtype in DTYPE_FLAGS}  # NumPy may have several objects for one type
+_BY_NAME = {dtype.name: dtype for dtype in (*DTYPE_FLAGS, *STORED_DTYPES)}
+_SAME = {
+    dtype: dtype for dtype in (*DTYPE_FLAGS, *STORED_DTYPES)
+}  # NumPy may have several objects for one type
 # NumPy's other words for them. It is not asked: its parser also takes codes that it warns of.
 _BY_WORD = {
     **_BY_NAME,
@@ -176,7 +190,8 @@ def promote(a: np.dtype[Any], b: np.dtype[Any]) -> np.dtype[Any]:
     gives int32, and float16 with bfloat16 gives float32.
 
     Raises:
-        ArgumentTypeError: for a type that only files may hold (int16, uint16, uint32, uint64).
+        ArgumentTypeError: for a type that only files may hold (int16, uint16, uint32, uint64, those
+            of 8-bit floats).
     """
     found = _PROMOTION.get((a, b))
     if found is None:

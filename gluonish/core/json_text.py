@@ -2,11 +2,12 @@
 
 import json
 import re
+from collections import Counter
 from typing import Any
 
 from gluonish.core.errors import FileFormatError
 
-__all__ = ["parse_json"]
+__all__ = ["parse_json", "parse_object"]
 
 # A string, whole or cut off, or a bracket.
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
@@ -58,3 +59,37 @@ def _deep(text: str) -> int:
         if depth == _DEEP:
             return token.start()
     return 0
+
+
+def parse_object(content: bytes, name: str, what: str, start: int = 0) -> dict[str, Any]:
+    """Return an object of JSON that fills its part of a file, and has no name twice.
+
+    Args:
+        content: The part of the file.
+        name: What error messages call the file.
+        what: What it should hold, for error messages: ``a JSON header``.
+        start: Where in the file the part begins, in bytes.
+
+    Raises:
+        FileFormatError: It is no JSON, no object, nested too deeply, holds a number of thousands of
+            digits, one name twice, or names that are no text.
+    """
+    try:
+        found = json.loads(content.decode("utf-8"), object_pairs_hook=_distinct)
+        if isinstance(found, dict):
+            "".join(found).encode()  # JSON can tell halves of characters
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(
+            f"{name}: expected {what} at byte {start}, got {error!s:.200}"
+        ) from error
+    if not isinstance(found, dict):
+        raise FileFormatError(f"{name}: expected {what} at byte {start}, got {found!r:.60}")
+    return found
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"the name {twice!r:.100} twice")
+    return result

@@ -306,7 +306,7 @@ class BaseModule(ModuleInterface):
     # -- weights ---------------------------------------------------------------------------------
 
     def save_params(self, fname: str) -> None:
-        """Save weights and auxiliary states to a ``.params`` file."""
+        """Save weights and auxiliary states to a file, in the format that its ending says."""
         arguments, auxiliary = self.get_params()
         kinds = (("arg", arguments), ("aux", auxiliary))
         save_arrays(
@@ -314,7 +314,7 @@ class BaseModule(ModuleInterface):
         )
 
     def load_params(self, fname: str) -> None:
-        """Load weights and auxiliary states from a ``.params`` file.
+        """Load weights and auxiliary states from a file of any format that `nd.load` knows.
 
         Raises:
             MissingFileError: There is no such file.

@@ -8,6 +8,7 @@ from gluonish.core.files import written_together
 from gluonish.ndarray import NDArray
 from gluonish.ndarray import load as load_arrays
 from gluonish.ndarray import save as save_arrays
+from gluonish.ndarray.array_writer import find_arrays, split_prefix
 from gluonish.symbol import Symbol
 from gluonish.symbol import load as load_symbol
 
@@ -28,7 +29,9 @@ def save_checkpoint(
     """Save a network and its parameters of one epoch.
 
     Args:
-        prefix: Files are ``prefix-symbol.json`` and ``prefix-0003.params`` for epoch 3.
+        prefix: Files are ``prefix-symbol.json`` and ``prefix-0003.params`` for epoch 3. One that
+            ends with ``.safetensors`` or ``.npz`` says the format of the parameters, and their file
+            ends with it.
         epoch: Number of the epoch.
         symbol: The network; None writes parameters only.
         arg_params: Arguments by name; ``arg:name`` in the file.
@@ -40,8 +43,9 @@ def save_checkpoint(
         for kind, params in zip(_KINDS, (arg_params, aux_params), strict=True)
         for name, values in params.items()
     }
-    filename = _params_file(prefix, epoch)
-    symbol_file = f"{prefix}-symbol.json"
+    stem, ending = split_prefix(prefix)
+    filename = f"{stem}{_number(epoch)}{ending}"
+    symbol_file = f"{stem}-symbol.json"
     with written_together(symbol_file, filename):
         if symbol is not None:
             symbol.save(symbol_file, remove_amp_cast)
@@ -53,7 +57,7 @@ def load_params(prefix: str, epoch: int) -> tuple[Params, Params]:
     """Load the parameters that `save_checkpoint` wrote.
 
     Args:
-        prefix: The prefix passed to `save_checkpoint`.
+        prefix: The prefix passed to `save_checkpoint`, with or without an ending.
         epoch: The epoch passed to `save_checkpoint`.
 
     Returns:
@@ -63,7 +67,7 @@ def load_params(prefix: str, epoch: int) -> tuple[Params, Params]:
         MissingFileError: There is no such file.
         FileFormatError: Its arrays have no names that begin with ``arg:`` or ``aux:``.
     """
-    filename = _params_file(prefix, epoch)
+    filename = find_arrays(prefix, _number(epoch))
     arrays = load_arrays(filename)
     if not arrays:
         logging.warning("Params file '%s' is empty", filename)
@@ -101,7 +105,7 @@ def load_checkpoint(prefix: str, epoch: int) -> tuple[Symbol, Params, Params]:
     """Load the network and parameters that `save_checkpoint` wrote.
 
     Args:
-        prefix: The prefix passed to `save_checkpoint`.
+        prefix: The prefix passed to `save_checkpoint`, with or without an ending.
         epoch: The epoch passed to `save_checkpoint`.
 
     Returns:
@@ -111,9 +115,9 @@ def load_checkpoint(prefix: str, epoch: int) -> tuple[Symbol, Params, Params]:
         MissingFileError: One of the files does not exist.
         FileFormatError: One of them is damaged or of another kind.
     """
-    symbol = load_symbol(f"{prefix}-symbol.json")
+    symbol = load_symbol(f"{split_prefix(prefix)[0]}-symbol.json")
     return (symbol, *load_params(prefix, epoch))
 
 
-def _params_file(prefix: str, epoch: int) -> str:
-    return f"{prefix}-{epoch:04d}.params"
+def _number(epoch: int) -> str:
+    return f"-{epoch:04d}"

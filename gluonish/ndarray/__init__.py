@@ -63,7 +63,7 @@ from gluonish.ndarray.namespace import operator_function as __getattr__  # noqa:
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.out_of_use import imdecode
 from gluonish.ndarray.out_of_use import new_empty_handle as _new_empty_handle  # noqa: F401
-from gluonish.ndarray.serialization import load, load_frombuffer, save
+from gluonish.ndarray.serialization import load, load_frombuffer, load_metadata, save
 
 __all__ = [
     "NDArray",
@@ -93,6 +93,7 @@ __all__ = [
     "linspace",
     "load",
     "load_frombuffer",
+    "load_metadata",
     "logical_and",
     "logical_or",
     "logical_xor",

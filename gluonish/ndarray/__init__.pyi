@@ -67,6 +67,7 @@ from gluonish.ndarray.out_of_use import imdecode as imdecode
 from gluonish.ndarray.out_of_use import new_empty_handle as _new_empty_handle
 from gluonish.ndarray.serialization import load as load
 from gluonish.ndarray.serialization import load_frombuffer as load_frombuffer
+from gluonish.ndarray.serialization import load_metadata as load_metadata
 from gluonish.ndarray.serialization import save as save
 from typing import Any
 from typing import Literal
@@ -99,6 +100,7 @@ __all__ = [
     "linspace",
     "load",
     "load_frombuffer",
+    "load_metadata",
     "logical_and",
     "logical_or",
     "logical_xor",

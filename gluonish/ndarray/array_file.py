@@ -1,168 +1,218 @@
-"""Files of arrays: `.params`, which ``nd.save`` writes, and MXNet 2.0's archives of that name.
+"""Files of arrays of every format: chosen by the name's ending when written, known by their first
+bytes when read.
 
-A list file is a header of three 64-bit numbers (magic, 0, array count), the arrays, the name count
-(0, or one for each array) and the names. All versions from 0.8 on are read; V2 is written, or V3 on
-request.
+===========================  ====================================================================
+``.safetensors``             `gluonish.ndarray.safetensors_file`
+``.safetensors.index.json``  the same in shards, with an index: `gluonish.ndarray.sharded_file`
+``.npz``                     NumPy's archive: `gluonish.ndarray.npz_file`
+any other name               MXNet's list file, mostly ``.params``: `gluonish.ndarray.list_file`
+===========================  ====================================================================
 """
 
 import io
 import os
-import struct
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from gluonish.core.errors import ArgumentError
-from gluonish.core.files import atomic_write, open_to_read
+from gluonish.core.errors import FileFormatError
+from gluonish.core.file_map import private_map
+from gluonish.core.files import open_to_read
 from gluonish.core.later import later
 from gluonish.ndarray.array_record import (
     ArrayRecord,
-    ByteReader,
     DenseRecord,
     SparseRecord,
     decode_record,
     encode_record,
-    read_record,
-    record_chunks,
 )
+from gluonish.ndarray.array_writer import (
+    LIST,
+    LIST_KEY,
+    NPY,
+    NPZ,
+    PARAMS,
+    SAFETENSORS,
+    SHARDS,
+    format_of,
+    list_name,
+    write_array_list,
+    write_arrays,
+)
+from gluonish.ndarray.byte_reader import ByteReader
+from gluonish.ndarray.list_file import LIST_START, read_list
+from gluonish.ndarray.stored_array import Entry, record_of
 
 if TYPE_CHECKING:
-    from gluonish.ndarray import npz_file
+    from gluonish.ndarray import npz_file, safetensors_file, sharded_file
 else:
     npz_file = later("gluonish.ndarray.npz_file")
+    safetensors_file = later("gluonish.ndarray.safetensors_file")
+    sharded_file = later("gluonish.ndarray.sharded_file")
 
 __all__ = [
+    "ArrayFile",
     "ArrayRecord",
     "DenseRecord",
     "SparseRecord",
     "decode_record",
     "encode_record",
+    "format_of",
+    "kind_of",
+    "open_arrays",
+    "open_shard",
     "read_array_list",
+    "read_arrays",
     "write_array_list",
+    "write_arrays",
 ]
 
-_LIST_MAGIC = 0x112
-# Of an undefined V0 array, which is its rank 0 and nothing else; and of an empty name, which is its
-# length.
-_MIN_RECORD_NBYTES = 4
-_MIN_NAME_NBYTES = 8
-
 Source = str | os.PathLike[str] | bytes | bytearray | BinaryIO
-Target = str | os.PathLike[str] | BinaryIO
 
 
-def read_array_list(source: Source) -> tuple[list[ArrayRecord], list[str]]:
-    """Read arrays, and their names where they have some.
+@dataclass(slots=True)
+class ArrayFile:
+    """What a file holds.
 
-    The first bytes tell the kind: a list file, an archive (``PK``), or a single array of NumPy's
-    (``\\x93NUM``). Bytes after the last name of a list are ignored, as MXNet does.
+    Attributes:
+        kind: ``"params"``, ``"npz"``, ``"npy"``, ``"safetensors"`` or ``"sharded safetensors"``.
+        arrays: In the order of the file; those that are not read yet can be read while it is open.
+        names: One for each array, or none. They need not be distinct in a list file.
+        metadata: Text by name; only safetensors and npz files have any.
+    """
+
+    kind: str
+    arrays: list[Entry]
+    names: list[str] = field(default_factory=list)
+    metadata: dict[str, str] = field(default_factory=dict)
+
+
+@contextmanager
+def open_arrays(source: Source) -> Iterator[ArrayFile]:
+    """Open a file of arrays, and read what can be known without their values.
+
+    The first bytes tell the kind: a list file, an archive (``PK``), a single array of NumPy's
+    (``\\x93NUM``), the index of shards (a JSON object), or a length and a JSON object: safetensors.
 
     Args:
         source: Path, content, or a binary file, which is read from its current position to its end.
 
-    Returns:
-        The arrays in the order of the file, and as many names or none. Names need not be distinct.
+    Yields:
+        What it holds, to be read inside the ``with`` block. Large arrays of safetensors and npz
+        files that are given by their path stay in the file (`gluonish.core.file_map`), also after
+        the block, until they are used; all others are in memory of their own.
 
     Raises:
         FileFormatError: The file is truncated, corrupt, or of another kind.
         OSError: The path cannot be read.
     """
     if isinstance(source, bytes | bytearray):
-        return _read_any(io.BytesIO(source), "array file")
-    if isinstance(source, str | os.PathLike):
+        yield _read_any(io.BytesIO(source), "array file")
+    elif isinstance(source, str | os.PathLike):
         with open_to_read(source, "load") as file:
-            return _read_any(file, os.fspath(source))
-    name = str(getattr(source, "name", "array file"))
-    if not source.seekable():
-        source = io.BytesIO(source.read())
-    return _read_any(source, name)
-
-
-def _read_any(file: BinaryIO, name: str) -> tuple[list[ArrayRecord], list[str]]:
-    start = file.tell()
-    head = file.read(4)
-    file.seek(start)
-    if head in (b"PK\x03\x04", b"PK\x05\x06"):
-        return npz_file.read_npz(file, name)
-    reader = ByteReader(file, name)
-    if head == b"\x93NUM":
-        return [DenseRecord(npz_file.read_npy(reader))], []
-    return _read_list(reader)
-
-
-def _read_list(reader: ByteReader) -> tuple[list[ArrayRecord], list[str]]:
-    magic, _, count = reader.numbers("QQQ", "file header")
-    if magic != _LIST_MAGIC:
-        reader.offset -= 24
-        raise reader.error(f"an array file, which begins with {_LIST_MAGIC:#x}", f"{magic:#x}")
-    reader.require(count * _MIN_RECORD_NBYTES, f"{count} arrays")
-    records = [read_record(reader) for _ in range(count)]
-    (name_count,) = reader.numbers("Q", "name count")
-    if name_count not in (0, count):
-        raise reader.error(f"0 or {count} names", name_count)
-    reader.require(name_count * _MIN_NAME_NBYTES, f"{name_count} names")
-    return records, [_read_name(reader) for _ in range(name_count)]
-
-
-def _read_name(reader: ByteReader) -> str:
-    (length,) = reader.numbers("Q", "name length")
-    data = reader.take(length, "a name")
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        reader.offset -= length
-        raise reader.error("a name in UTF-8", data[:40]) from error
-
-
-def write_array_list(
-    target: Target,
-    records: Sequence[ArrayRecord],
-    names: Sequence[str] = (),
-    *,
-    numpy_shape: bool = False,
-) -> None:
-    """Write arrays as a list file; a path is replaced as a whole or left as it was.
-
-    Args:
-        target: Path, or a file open for writing bytes.
-        records: The arrays.
-        names: One for each array, or none at all.
-        numpy_shape: Write V3 records, which know scalars but which MXNet reads under NumPy shape
-            semantics only.
-
-    Raises:
-        ArgumentError: The number of names is wrong, a name is no text that UTF-8 can hold, or a
-            record does not fit the version asked for.
-        ArgumentTypeError: An array's dtype has no number in files.
-        OSError: The file cannot be written.
-    """
-    if names and len(names) != len(records):
-        raise ArgumentError(
-            f"write_array_list: expected {len(records)} names or none, got {len(names)}"
-        )
-    if isinstance(target, str | os.PathLike):
-        with atomic_write(target) as file:
-            _write_list(file, records, names, numpy_shape=numpy_shape)
+            yield _read_any(file, os.fspath(source))
     else:
-        _write_list(target, records, names, numpy_shape=numpy_shape)
+        name = str(getattr(source, "name", "array file"))
+        yield _read_any(source if source.seekable() else io.BytesIO(source.read()), name)
 
 
-def _write_list(
-    file: BinaryIO, records: Sequence[ArrayRecord], names: Sequence[str], *, numpy_shape: bool
-) -> None:
-    encoded = [_encode_name(name) for name in names]
-    file.write(struct.pack("<QQQ", _LIST_MAGIC, 0, len(records)))
-    for record in records:
-        for chunk in record_chunks(record, numpy_shape=numpy_shape):
-            file.write(chunk)
-    file.write(struct.pack("<Q", len(encoded)))
-    for name in encoded:
-        file.write(struct.pack("<Q", len(name)) + name)
+def read_arrays(source: Source) -> ArrayFile:
+    """Read a file of arrays with its values; see `open_arrays`."""
+    with open_arrays(source) as found:
+        found.arrays = [record_of(array) for array in found.arrays]
+        return found
 
 
-def _encode_name(name: str) -> bytes:
-    try:
-        return name.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ArgumentError(
-            f"write_array_list: expected names that UTF-8 can hold, got {name!r}"
-        ) from error
+def read_array_list(source: Source) -> tuple[list[ArrayRecord], list[str]]:
+    """Return arrays, and their names where they have some; see `open_arrays`."""
+    found = read_arrays(source)
+    return [record_of(array) for array in found.arrays], found.names
+
+
+def kind_of(head: bytes) -> str:
+    """Return what the first nine bytes of a file say that it is: a kind of `ArrayFile`, or ``""``.
+
+    A safetensors file begins with the length of its header, which can be the number that a list
+    file begins with, or look like a brace; the header's own brace comes then.
+    """
+    if head[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
+        return NPZ
+    if head[:4] == b"\x93NUM":
+        return NPY
+    if head[8:9] == b"{" and head[4:8] == bytes(4):
+        return SAFETENSORS
+    if head[:1] == b"{":
+        return SHARDS
+    return PARAMS if head[:8] == LIST_START else ""
+
+
+def _read_any(file: BinaryIO, name: str) -> ArrayFile:
+    start = file.tell()
+    head = file.read(9)
+    file.seek(start)
+    kind = kind_of(head)
+    if kind == NPZ:
+        memory = None if start else private_map(file)
+        records, names, metadata = npz_file.read_npz(file, name, memory)
+        return _without_names(ArrayFile(NPZ, list(records), names, metadata))
+    if kind == SAFETENSORS:
+        return _named(kind, _open_safetensors(io.BytesIO(file.read()) if start else file, name))
+    if kind == SHARDS:
+        return _named(kind, sharded_file.read_index(file, name, open_shard))
+    reader = ByteReader(file, name)
+    if kind == NPY:
+        return ArrayFile(NPY, [DenseRecord(npz_file.read_npy(reader))])
+    if kind != PARAMS and len(head) >= 8:
+        raise reader.error(
+            "safetensors, npz, or an array file, which begins with 0x112",
+            f"{int.from_bytes(head[:8], 'little'):#x}",
+        )
+    records, names = read_list(reader)
+    return ArrayFile(PARAMS, list(records), names)
+
+
+def _open_safetensors(file: BinaryIO, name: str) -> "safetensors_file.Safetensors":
+    memory = private_map(file)
+    return safetensors_file.read_safetensors(
+        file, name, None if memory is None else partial(ByteReader, file, name, memory)
+    )
+
+
+def open_shard(path: Path) -> "safetensors_file.Safetensors":
+    """Return what a safetensors file holds, with arrays that can be read after it was closed."""
+    name = os.fspath(path)
+    with open_to_read(path, "load") as file:
+        memory = private_map(file)
+        if memory is not None:
+            at = partial(ByteReader, file, name, memory)
+            return safetensors_file.read_safetensors(file, name, at)
+        found = safetensors_file.read_safetensors(file, name)
+    arrays = {
+        key: array._replace(read=partial(_read_again, path, key))
+        for key, array in found.arrays.items()
+    }
+    return found._replace(arrays=arrays)
+
+
+def _read_again(path: Path, key: str) -> object:
+    with open_to_read(path, "load") as file:
+        found = safetensors_file.read_safetensors(file, os.fspath(path)).arrays.get(key)
+        if found is None:
+            raise FileFormatError(f"{path}: expected {key!r:.100}, got a file that changed")
+        return found.read()
+
+
+def _named(kind: str, found: "safetensors_file.Safetensors") -> ArrayFile:
+    arrays: list[Entry] = list(found.arrays.values())
+    return _without_names(ArrayFile(kind, arrays, list(found.arrays), found.metadata))
+
+
+def _without_names(found: ArrayFile) -> ArrayFile:
+    """Take the names away that a list of arrays got because its format wants some."""
+    if found.metadata.pop(LIST_KEY, None) == LIST:
+        wanted = [list_name(found.kind, i) for i in range(len(found.arrays))]
+        found.names = found.names if found.names != wanted else []
+    return found

@@ -6,21 +6,19 @@ the bytes that are left before memory is asked for.
 """
 
 import io
-import math
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from gluonish.core.dtype import DTYPE_FLAGS, dtype_from_flag
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, FileFormatError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.ndarray.byte_reader import MAX_RANK, ByteReader
 
 __all__ = [
-    "MAX_RANK",
     "ArrayRecord",
-    "ByteReader",
     "DenseRecord",
     "SparseRecord",
     "decode_record",
@@ -34,8 +32,6 @@ _V1, _V2, _V3 = 0xF993FAC8, 0xF993FAC9, 0xF993FACA
 _STORAGE_TYPES = {0: "default", 1: "row_sparse", 2: "csr"}
 _STORAGE_FLAGS = {name: flag for flag, name in _STORAGE_TYPES.items()}
 _AUXILIARY_COUNTS = {"row_sparse": 1, "csr": 2}
-# NumPy 1 has 32 at most, and no operator takes that many.
-MAX_RANK = 32
 _CPU = (1, 0)
 
 
@@ -95,80 +91,6 @@ class SparseRecord:
 
 
 ArrayRecord = DenseRecord | SparseRecord
-
-
-class ByteReader:
-    """Reads numbers and arrays from a seekable file, from its position on, never past its end.
-
-    Args:
-        file: The file; `offset` counts from its beginning.
-        name: What error messages call it.
-    """
-
-    def __init__(self, file: BinaryIO, name: str) -> None:
-        self._file = file
-        self.name = name
-        self.offset = file.tell()
-        self._end = file.seek(0, io.SEEK_END)
-        file.seek(self.offset)
-
-    @property
-    def remaining(self) -> int:
-        """Bytes between here and the end."""
-        return self._end - self.offset
-
-    def error(self, expected: str, got: object) -> FileFormatError:
-        """The error for what was found at `offset`."""
-        return FileFormatError(f"{self.name}: expected {expected} at byte {self.offset}, got {got}")
-
-    def require(self, nbytes: int, what: str) -> None:
-        """Check that so many bytes are left.
-
-        Raises:
-            FileFormatError: The file ends before.
-        """
-        if nbytes > self.remaining:
-            got = f"{self.remaining}; the file is truncated or corrupt"
-            raise self.error(f"{nbytes} bytes of {what}", got)
-
-    def take(self, nbytes: int, what: str) -> bytes:
-        """Return the next bytes.
-
-        Raises:
-            FileFormatError: The file ends before.
-        """
-        self.require(nbytes, what)
-        data = self._file.read(nbytes)
-        self.offset += nbytes
-        return data
-
-    def numbers(self, layout: str, what: str) -> tuple[int, ...]:
-        """Return the next integers; ``layout`` is as in `struct`, without the byte order.
-
-        Raises:
-            FileFormatError: The file ends before.
-        """
-        layout = "<" + layout
-        return struct.unpack(layout, self.take(struct.calcsize(layout), what))
-
-    def array(self, shape: tuple[int, ...], dtype: np.dtype[Any], what: str) -> Any:
-        """Return the next array, in C order and with memory of its own.
-
-        Raises:
-            FileFormatError: The file ends before, or the shape is one that no array can have.
-        """
-        if math.prod(size for size in shape if size) * dtype.itemsize >= 1 << 63:
-            raise self.error("a shape that fits in memory", shape)
-        nbytes = math.prod(shape) * dtype.itemsize
-        self.require(nbytes, what)
-        raw = np.empty(nbytes, np.uint8)
-        if self._file.readinto(raw.data) != nbytes:  # type: ignore[attr-defined]  # of all binary files
-            raise self.error(f"{nbytes} bytes of {what}", "a file that became shorter")
-        self.offset += nbytes
-        if dtype == np.bool_:
-            # NumPy's loops rely on every bool being 0 or 1.
-            np.minimum(raw, 1, out=raw)
-        return raw.view(dtype).reshape(shape)
 
 
 def read_record(reader: ByteReader) -> ArrayRecord:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gluonish.core.dtype import BFLOAT16
+from gluonish.core.dtype import BFLOAT16, STORED_DTYPES
 from gluonish.ndarray.ndarray import NDArray
 
 __all__ = ["array_repr"]
@@ -11,7 +11,7 @@ __all__ = ["array_repr"]
 def array_repr(x: NDArray) -> str:
     """Return the values, then shape and device: ``[1. 2.]`` and ``<NDArray 2 @cpu(0)>``."""
     values = x.asnumpy()
-    if values.dtype == BFLOAT16:
+    if values.dtype == BFLOAT16 or values.dtype in STORED_DTYPES:
         values = values.astype(np.float32)
     shape = "x".join(map(str, x.shape))
     return f"\n{values}\n<{type(x).__name__} {shape} @{x.context}>"

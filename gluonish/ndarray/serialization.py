@@ -1,4 +1,4 @@
-"""nd.save and nd.load: lists and dicts of arrays in MXNet's ``.params`` files."""
+"""nd.save and nd.load: lists and dicts of arrays in MXNet's ``.params`` files and other formats."""
 
 import os
 from collections.abc import Mapping
@@ -7,35 +7,75 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.argument_docs import document_arguments
+from gluonish.core.context import current_context
+from gluonish.core.device import device_of
+from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentTypeError, FileFormatError
+from gluonish.core.spec import Spec
 from gluonish.ndarray.array_file import (
+    ArrayFile,
     ArrayRecord,
     DenseRecord,
     SparseRecord,
     decode_record,
     encode_record,
-    read_array_list,
-    write_array_list,
+    open_arrays,
+    read_arrays,
+    write_arrays,
 )
 from gluonish.ndarray.ndarray import NDArray, from_host
 from gluonish.ndarray.sparse.array import BaseSparseNDArray
 from gluonish.ndarray.sparse.creation import from_record
+from gluonish.ndarray.stored_array import Entry, StoredArray, record_of
+from gluonish_engine import Var
 
-__all__ = ["array_from_state", "array_state", "dense_values", "load", "load_frombuffer", "save"]
+__all__ = [
+    "array_from_state",
+    "array_state",
+    "dense_values",
+    "load",
+    "load_frombuffer",
+    "load_metadata",
+    "save",
+]
 
 Loaded = list[NDArray] | dict[str, NDArray]
 
 
-def save(fname: str | os.PathLike[str], data: Any) -> None:
-    """Save arrays to a file that MXNet reads, too; the file is written atomically.
+def save(
+    fname: str | os.PathLike[str],
+    data: Any,
+    *,
+    metadata: Mapping[str, str] | None = None,
+    max_shard_nbytes: int | None = None,
+) -> None:
+    """Save arrays to a file, which is written atomically: a crash leaves the old one or the new.
+
+    The name's ending chooses the format: ``.safetensors``, which other libraries read and which
+    loads fastest; ``.safetensors.index.json``, the same in several files beside this index;
+    ``.npz``, NumPy's; and for any other name MXNet's own, usually called ``.params``.
 
     Args:
         fname: Path of the file.
         data: An NDArray, a list of them, or a dict from names to them.
+        metadata: Text by name to keep beside the arrays; not in MXNet's own files.
+        max_shard_nbytes: With an index, bytes of arrays in one file, 5 GB by default; a larger
+            array has a file of its own.
 
     Raises:
-        ArgumentTypeError: Something in ``data`` is not an NDArray, or a name is not a string.
+        ArgumentTypeError: Something in ``data`` is not an NDArray, or a name is not a string; or
+            the format has no such dtype or storage type.
+        ArgumentError: The format cannot hold a name, or metadata.
         OSError: The file cannot be written.
+
+    Example:
+        >>> import tempfile
+        >>> import gluonish as mx
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = f"{folder}/weights.safetensors"
+        ...     mx.nd.save(path, {"w": mx.nd.ones((2, 3))}, metadata={"from": "me"})
+        ...     print(mx.nd.load(path)["w"].shape, mx.nd.load_metadata(path))
+        (2, 3) {'from': 'me'}
     """
     names: list[str] = []
     arrays = [data]
@@ -49,9 +89,14 @@ def save(fname: str | os.PathLike[str], data: Any) -> None:
             raise ArgumentTypeError(f"save: expected NDArrays, got {type(array).__name__}{at}")
     if any(not isinstance(name, str) for name in names):
         raise ArgumentTypeError(f"save: expected str names, got {names!r}")
-    records: list[ArrayRecord] = [_record(array) for array in arrays]
-    numpy_shape = any(_needs_numpy_shape(array) for array in arrays)
-    write_array_list(fname, records, names, numpy_shape=numpy_shape)
+    write_arrays(
+        fname,
+        [_entry(array) for array in arrays],
+        names,
+        numpy_shape=any(_needs_numpy_shape(array) for array in arrays),
+        metadata=metadata,
+        max_shard_nbytes=max_shard_nbytes,
+    )
 
 
 def _needs_numpy_shape(array: NDArray) -> bool:
@@ -62,26 +107,51 @@ def _needs_numpy_shape(array: NDArray) -> bool:
 
 
 def load(fname: str | os.PathLike[str]) -> Loaded:
-    """Load the arrays of a file of any MXNet version: a dict if they have names, else a list.
+    """Load the arrays of a file: a dict if they have names, else a list.
+
+    Files of all MXNet versions, safetensors (also in several files, by their index) and NumPy's
+    ``.npz`` are known by their content, whatever their names.
+
+    Large arrays of safetensors and npz files stay in the file until they are used: then the system
+    reads them, and what is written to them never reaches the file. Replace such a file, as `save`
+    does, rather than write into it: what is changed in place changes in arrays that were loaded
+    before, and the system ends a process that uses what was cut off (SIGBUS). Set
+    ``GLUONISH_MAP_FILES=0`` to read files whole where others do that.
 
     Raises:
         FileFormatError: The file is of another kind, truncated, or damaged.
         ArgumentTypeError: if ``fname`` is not a path.
         OSError: It cannot be read.
     """
+    return _arrays(read_arrays(_path(fname, "load")))
+
+
+def load_metadata(fname: str | os.PathLike[str]) -> dict[str, str]:
+    """Return the text that a file keeps beside its arrays, by name; see `save`.
+
+    Raises:
+        FileFormatError: The file is of another kind, truncated, or damaged.
+        ArgumentTypeError: if ``fname`` is not a path.
+        OSError: It cannot be read.
+    """
+    with open_arrays(_path(fname, "load_metadata")) as found:
+        return found.metadata
+
+
+def _path(fname: Any, what: str) -> str | os.PathLike[str]:
     if not isinstance(fname, str | os.PathLike):
-        raise ArgumentTypeError(f"load: expected fname to be a path, got {fname!r}")
-    return _arrays(*read_array_list(fname))
+        raise ArgumentTypeError(f"{what}: expected fname to be a path, got {fname!r}")
+    return fname
 
 
 def load_frombuffer(buf: bytes) -> Loaded:
     """Load arrays from the content of a file; see `load`."""
-    return _arrays(*read_array_list(bytes(buf)))
+    return _arrays(read_arrays(bytes(buf)))
 
 
-def _arrays(records: list[ArrayRecord], names: list[str]) -> Loaded:
-    arrays = [_array(record) for record in records]
-    return dict(zip(names, arrays, strict=True)) if names else arrays
+def _arrays(found: ArrayFile) -> Loaded:
+    arrays = [_array(record_of(entry)) for entry in found.arrays]
+    return dict(zip(found.names, arrays, strict=True)) if found.names else arrays
 
 
 def _array(record: ArrayRecord) -> NDArray:
@@ -89,13 +159,22 @@ def _array(record: ArrayRecord) -> NDArray:
     if isinstance(record, SparseRecord):
         return from_record(record)
     values = dense_values(record)
-    return from_host(values, None, values.dtype)
+    device = device_of(current_context())
+    if device.streams or not (values.flags.c_contiguous and values.flags.aligned):
+        return from_host(values, None, values.dtype)
+    # The reader's memory is this array's alone.
+    return NDArray(values, Spec(values.shape, normalize_dtype(values.dtype)), device, Var())
+
+
+def _entry(array: NDArray) -> Entry:
+    """Return an array to be written: a copy of its values is made when its turn comes."""
+    if isinstance(array, BaseSparseNDArray):
+        return array._record()
+    return StoredArray(array.shape, array._spec.dtype, array.asnumpy)
 
 
 def _record(array: NDArray) -> ArrayRecord:
-    if isinstance(array, BaseSparseNDArray):
-        return array._record()
-    return DenseRecord(array.asnumpy())
+    return record_of(_entry(array))
 
 
 def dense_values(record: ArrayRecord) -> np.ndarray[Any, Any]:

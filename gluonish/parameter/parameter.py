@@ -203,18 +203,32 @@ class Parameter(ParameterArrays):
                 self._grads = gradients
             Parameter.moves += 1  # afterwards, as in `_hold`
 
-    def _copies(self, source: NDArray, contexts: Sequence[Context]) -> dict[Context, NDArray]:
-        """Return copies of ``source`` in this dtype, by device."""
-        copies = {
-            ctx: gluon_array(zeros(source.shape, ctx, self._dtype, self._stype)) for ctx in contexts
-        }
-        for copy in copies.values():
-            source.copyto(copy)
+    def _copies(
+        self, source: NDArray, contexts: Sequence[Context], taken: bool = False
+    ) -> dict[Context, NDArray]:
+        """Return copies of ``source`` in this dtype, by device; see `_allocate`."""
+        copies = {}
+        for ctx in contexts:
+            if taken and ctx == source.context and self._is_like(source):
+                copies[ctx] = gluon_array(source)
+                continue
+            copies[ctx] = gluon_array(zeros(source.shape, ctx, self._dtype, self._stype))
+            source.copyto(copies[ctx])
         return copies
 
-    def _allocate(self, source: NDArray, contexts: Sequence[Context]) -> None:
-        """Become initialized on these devices, with copies of ``source`` in this dtype."""
-        copies = self._copies(source, contexts)
+    def _is_like(self, source: NDArray) -> bool:
+        dtype = normalize_dtype(self._dtype)
+        return source.stype == self._stype == "default" and source._spec.dtype == dtype
+
+    def _allocate(self, source: NDArray, contexts: Sequence[Context], taken: bool = False) -> None:
+        """Become initialized on these devices, with copies of ``source`` in this dtype.
+
+        Args:
+            source: The values.
+            contexts: The devices.
+            taken: Whether nobody else has ``source``, which then is the copy on its own device.
+        """
+        copies = self._copies(source, contexts, taken)
         self._hold(copies)
         self._init_grad(copies)
 
@@ -244,6 +258,7 @@ class Parameter(ParameterArrays):
         ctx: ContextList | None,
         cast_dtype: bool = False,
         dtype_source: str = "current",
+        taken: bool = False,
     ) -> None:
         """Take values from a file, initializing the parameter if it is not.
 
@@ -253,6 +268,7 @@ class Parameter(ParameterArrays):
             cast_dtype: Whether to convert where dtypes differ; if not, that is an error.
             dtype_source: With ``cast_dtype`` the dtype to end up with: ``"current"``, the
                 parameter's, or ``"saved"``, the file's.
+            taken: Whether nobody else has ``data``, which then need not be copied.
 
         Raises:
             ParameterError: Shape, dtype or devices do not fit.
@@ -266,7 +282,7 @@ class Parameter(ParameterArrays):
             self.set_data(data)
         else:
             with pause():
-                self._allocate(data, present or contexts or [cpu()])
+                self._allocate(data, present or contexts or [cpu()], taken)
         self._deferred_init = None
 
     def reset_ctx(self, ctx: ContextList) -> None:

@@ -193,10 +193,10 @@ class ParameterDict:
             setattr(parameter, name, value)
 
     def save(self, filename: str | os.PathLike[str], strip_prefix: str = "") -> None:
-        """Save all values to a ``.params`` file, under their full names.
+        """Save all values to a file, under their full names.
 
         Args:
-            filename: Path of the file.
+            filename: Path of the file; its ending chooses the format, see `nd.save`.
             strip_prefix: Prefix to remove from the names.
 
         Raises:
@@ -221,10 +221,10 @@ class ParameterDict:
         cast_dtype: bool = False,
         dtype_source: str = "current",
     ) -> None:
-        """Load values from a ``.params`` file; ``arg:`` and ``aux:`` before names are ignored.
+        """Load values from a file; ``arg:`` and ``aux:`` before names are ignored.
 
         Args:
-            filename: Path of the file.
+            filename: Path of a file of any format that `nd.load` knows.
             ctx: Devices for parameters that are not initialized.
             allow_missing: Whether parameters that the file lacks are left as they are; if not, that
                 is an error.
@@ -247,15 +247,14 @@ class ParameterDict:
                     f"list of {len(loaded)}; save a dict"
                 )
             loaded = {}
-        self.load_dict(
+        self._load(
             loaded,
             ctx,
             allow_missing,
             ignore_extra,
             restore_prefix,
-            os.fspath(filename),
-            cast_dtype,
-            dtype_source,
+            repr(os.fspath(filename)),
+            (cast_dtype, dtype_source, True),
         )
 
     def _replace_prefix(self, old: str, new: str) -> None:
@@ -278,6 +277,20 @@ class ParameterDict:
     ) -> None:
         """Load values from a dict of arrays; see `load`. ``filename`` is for messages only."""
         source = "the dict" if filename is None else repr(filename)
+        how = cast_dtype, dtype_source, False
+        self._load(param_dict, ctx, allow_missing, ignore_extra, restore_prefix, source, how)
+
+    def _load(
+        self,
+        param_dict: Mapping[str, NDArray],
+        ctx: ContextList | None,
+        allow_missing: bool,
+        ignore_extra: bool,
+        restore_prefix: str,
+        source: str,
+        how: tuple[bool, str, bool],
+    ) -> None:
+        """Load values; ``how`` is for `Parameter._load_init`, after the devices."""
         for name in self:
             if not name.startswith(restore_prefix):
                 raise ArgumentError(
@@ -293,7 +306,7 @@ class ParameterDict:
                 )
         for name, values in arrays.items():
             if name in self._params:
-                self._params[name]._load_init(values, ctx, cast_dtype, dtype_source)
+                self._params[name]._load_init(values, ctx, *how)
             elif not ignore_extra:
                 raise ArgumentError(
                     f"ParameterDict: expected only its own parameters in {source}, got {name!r}"

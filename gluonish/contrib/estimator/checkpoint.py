@@ -15,6 +15,7 @@ from gluonish.contrib.estimator.utils import check_period
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError, MissingFileError
 from gluonish.core.files import written_together
 from gluonish.metric import EvalMetric
+from gluonish.ndarray.array_writer import split_prefix
 
 __all__ = ["CheckpointHandler"]
 
@@ -32,7 +33,8 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
     Args:
         model_dir: Folder of the files, which all processes see; made if missing.
-        model_prefix: Prefix of the files' names.
+        model_prefix: Prefix of the files' names. One that ends with ``.safetensors`` or ``.npz``
+            says the format of the parameters, and their files end with it in place of ``.params``.
         monitor: One of the Estimator's metrics, for ``save_best``.
         verbose: Above 0: log what is saved.
         save_best: Whether to save as ``<prefix>-best`` too whenever ``monitor`` has a value better
@@ -77,7 +79,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         self.monitor = monitor
         self.verbose = verbose
         self.model_dir = model_dir
-        self.model_prefix = model_prefix
+        self.model_prefix, self._ending = split_prefix(model_prefix)
         self.save_best = save_best
         self.epoch_period = check_period("CheckpointHandler", "epoch_period", epoch_period)
         self.batch_period = check_period("CheckpointHandler", "batch_period", batch_period)
@@ -154,13 +156,13 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         """Write both files: those that `_resume` looks for are there when the others are."""
         if not _writes(estimator):
             return
-        params, states = self._path(name, ".params"), self._path(name, ".states")
+        params, states = self._path(name, self._ending), self._path(name, ".states")
         with written_together(params, states):
             estimator.net.save_parameters(params)
             estimator.trainer.save_states(states)
 
     def _remove(self, name: str) -> None:
-        for ending in (".params", ".states"):
+        for ending in (self._ending, ".states"):
             with suppress(FileNotFoundError):
                 self._path(name, ending).unlink()
 
@@ -258,7 +260,9 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
     def _newest(self) -> tuple[int, int] | None:
         """Return epoch and batch of the last checkpoint in the folder."""
-        pattern = re.compile(rf"{re.escape(self.model_prefix)}-epoch(\d+)batch(\d+)\.params")
+        pattern = re.compile(
+            rf"{re.escape(self.model_prefix)}-epoch(\d+)batch(\d+){re.escape(self._ending)}"
+        )
         matches = map(pattern.fullmatch, os.listdir(self.model_dir))
         return max(((int(m[1]), int(m[2])) for m in matches if m), default=None)
 
@@ -268,9 +272,10 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         if not states.exists():
             raise MissingFileError(
                 f"CheckpointHandler: expected the trainer's states beside the parameters, got no "
-                f"file {os.fspath(states)!r}; remove {name}.params to resume from an older one"
+                f"file {os.fspath(states)!r}; remove {name}{self._ending} to resume from an older "
+                "one"
             )
-        estimator.net.load_parameters(self._path(name, ".params"), ctx=estimator.context)
+        estimator.net.load_parameters(self._path(name, self._ending), ctx=estimator.context)
         estimator.trainer.load_states(states)
 
 

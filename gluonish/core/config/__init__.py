@@ -34,6 +34,7 @@ from gluonish.core.config.environment import (
     variables_with,
 )
 from gluonish.core.config.files import (
+    GLUONISH_MAP_FILES,
     MXNET_GLUON_REPO,
     MXNET_HOME,
 )
@@ -119,6 +120,7 @@ __all__ = [
     "DMLC_ROLE",
     "GLUONISH_DISTRIBUTED_TIMEOUT",
     "GLUONISH_LAUNCH_FOLDER",
+    "GLUONISH_MAP_FILES",
     "MXNET_BACKWARD_DO_MIRROR",
     "MXNET_CPU_NNPACK_NTHREADS",
     "MXNET_CPU_PARALLEL_COPY_SIZE",

@@ -3,13 +3,21 @@
 import os
 
 from gluonish.core.config.flag import Flag
-from gluonish.core.config.kind import PATH, TEXT
+from gluonish.core.config.kind import PATH, TEXT, boolean
 
 __all__ = [
+    "GLUONISH_MAP_FILES",
     "MXNET_GLUON_REPO",
     "MXNET_HOME",
 ]
 
+GLUONISH_MAP_FILES = Flag(
+    "GLUONISH_MAP_FILES",
+    boolean(),
+    True,
+    "Leave large arrays of safetensors and npz files in the file, mapped into memory, until they "
+    "are used.",
+)
 MXNET_GLUON_REPO = Flag(
     "MXNET_GLUON_REPO",
     TEXT,

@@ -13,8 +13,6 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentError, FileFormatError, NotSupportedError
 from gluonish.core.files import open_to_read
-from gluonish.model_zoo.foreign.safetensors_file import read_safetensors
-from gluonish.model_zoo.foreign.stored_array import StoredArray
 from gluonish.model_zoo.foreign.torch_file import (
     ReadStorage,
     is_legacy_start,
@@ -23,8 +21,13 @@ from gluonish.model_zoo.foreign.torch_file import (
     stored_array,
 )
 from gluonish.model_zoo.foreign.torch_pickle import StoredTensor
+from gluonish.ndarray.array_file import kind_of, open_shard
 from gluonish.ndarray.array_record import DenseRecord
+from gluonish.ndarray.array_writer import PARAMS, SHARDS
 from gluonish.ndarray.npz_file import read_npz
+from gluonish.ndarray.safetensors_file import read_safetensors
+from gluonish.ndarray.sharded_file import read_index
+from gluonish.ndarray.stored_array import StoredArray
 
 __all__ = ["Checkpoint", "open_checkpoint"]
 
@@ -46,7 +49,8 @@ class Checkpoint:
 
     Attributes:
         path: The file.
-        kind: ``"safetensors"``, ``"PyTorch zip"``, ``"PyTorch before 1.6"`` or ``"npz"``.
+        kind: ``"safetensors"``, ``"sharded safetensors"``, ``"PyTorch zip"``, ``"PyTorch before
+            1.6"`` or ``"npz"``.
         arrays: By name, in the file's order.
         notes: What was chosen or left out on the way, for the user.
     """
@@ -62,7 +66,7 @@ def open_checkpoint(path: str | os.PathLike[str], key: str | None = None) -> Ite
     """Open a safetensors file, a PyTorch checkpoint or an `.npz` archive, by what it begins with.
 
     Args:
-        path: The file.
+        path: The file; of safetensors in several files, their index.
         key: Which entry of a PyTorch checkpoint has the weights; by default averaged weights
             (``state_dict_ema``, ``model_ema``), then ``state_dict``, ``model`` and the like.
 
@@ -91,7 +95,10 @@ def _read(file: BinaryIO, head: bytes, name: str, key: str | None) -> Checkpoint
         return _from_torch("PyTorch before 1.6", *read_torch_legacy(file, name), name, key)
     _refuse_others(head, name)
     notes: list[str] = []
-    arrays = _unwrapped(read_safetensors(file, name), notes)
+    if kind_of(head[:9]) == SHARDS:
+        found = read_index(file, name, open_shard)
+        return Checkpoint(name, "sharded safetensors", _unwrapped(found.arrays, notes), notes)
+    arrays = _unwrapped(read_safetensors(file, name).arrays, notes)
     return Checkpoint(name, "safetensors", arrays, notes)
 
 
@@ -108,7 +115,7 @@ def _refuse_others(head: bytes, name: str) -> None:
         (head[257:262] == b"ustar", "a tar archive of PyTorch before 0.1.10", resave),
         (head.startswith(b"\x80"), "a pickle that is no checkpoint of PyTorch", resave),
         (
-            head.startswith(b"\x12\x01\0\0\0\0\0\0"),
+            kind_of(head[:9]) == PARAMS,
             "a .params file, which needs no import",
             "give it to load_parameters",
         ),
@@ -132,7 +139,7 @@ def _is_npz(file: BinaryIO, name: str) -> bool:
 
 
 def _from_npz(file: BinaryIO, name: str) -> Checkpoint:
-    records, names = read_npz(file, name)
+    records, names, _ = read_npz(file, name)
     arrays = {}
     for key, record in zip(names, records, strict=True):
         if not isinstance(record, DenseRecord) or record.values is None:

@@ -1,4 +1,4 @@
-"""Imported weights as a `.params` file that `load_parameters` takes, here and in MXNet."""
+"""Imported weights as a file that `load_parameters` takes; a `.params` file here and in MXNet."""
 
 import hashlib
 import io
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gluonish.model_zoo.foreign.conversion import Conversion
-from gluonish.ndarray.array_file import DenseRecord, write_array_list
+from gluonish.ndarray.array_file import DenseRecord, write_array_list, write_arrays
 
 __all__ = ["save_conversion"]
 
@@ -18,7 +18,7 @@ class _Digest(io.RawIOBase):
     """A file that keeps only the SHA-1 of what is written."""
 
     def __init__(self) -> None:
-        self.sha1 = hashlib.sha1(usedforsecurity=False)
+        self.sha1 = _sha1()
 
     def writable(self) -> bool:
         return True
@@ -36,8 +36,9 @@ def save_conversion(
     Args:
         conversion: The weights.
         name: Name of the network.
-        target: The file; or an existing folder, in which it gets the name that a model store gives
-            to weights, ``{name}-{first 8 digits of the SHA-1}.params``.
+        target: The file, whose ending chooses the format; or an existing folder, in which it gets
+            the name that a model store gives to weights, ``{name}-{first 8 digits of the
+            SHA-1}.params``.
 
     Returns:
         The path, and the SHA-1 of the file.
@@ -48,11 +49,18 @@ def save_conversion(
     """
     records = [DenseRecord(values) for values in conversion.arrays.values()]
     names = list(conversion.arrays)
+    path = Path(target).expanduser()
+    if not path.is_dir():
+        write_arrays(path, records, names)
+        with path.open("rb") as file:
+            return path, hashlib.file_digest(file, _sha1).hexdigest()
     digest = _Digest()
     write_array_list(digest, records, names)  # type: ignore[arg-type]  # only `write` is called
     sha1 = digest.sha1.hexdigest()
-    path = Path(target).expanduser()
-    if path.is_dir():
-        path /= f"{name}-{sha1[:_SHORT_LENGTH]}.params"
-    write_array_list(path, records, names)
+    path /= f"{name}-{sha1[:_SHORT_LENGTH]}.params"
+    write_arrays(path, records, names)
     return path, sha1
+
+
+def _sha1() -> Any:
+    return hashlib.sha1(usedforsecurity=False)

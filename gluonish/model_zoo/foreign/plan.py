@@ -11,7 +11,7 @@ from gluonish.core.dtype import FLOAT32, is_floating
 from gluonish.model_zoo.foreign.memory_layout import arranged, arranged_shape
 from gluonish.model_zoo.foreign.recipe import Identity, Link
 from gluonish.model_zoo.foreign.source_layers import SourceLayers
-from gluonish.model_zoo.foreign.stored_array import StoredArray
+from gluonish.ndarray.stored_array import StoredArray
 
 __all__ = ["MOST_NAMES", "Plan", "listed", "source_of"]
 

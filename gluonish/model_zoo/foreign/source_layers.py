@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from gluonish.core.errors import FileFormatError
-from gluonish.model_zoo.foreign.stored_array import StoredArray
+from gluonish.ndarray.stored_array import StoredArray
 
 __all__ = ["SourceLayers", "source_layers"]
 

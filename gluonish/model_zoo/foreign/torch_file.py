@@ -17,7 +17,6 @@ import numpy as np
 from gluonish.core.dtype import BOOL
 from gluonish.core.errors import FileFormatError
 from gluonish.core.pickle_safety import BROKEN_PICKLE, check_opcodes
-from gluonish.model_zoo.foreign.stored_array import StoredArray
 from gluonish.model_zoo.foreign.torch_pickle import (
     MAX_OPCODES,
     MAX_PICKLE_NBYTES,
@@ -25,6 +24,7 @@ from gluonish.model_zoo.foreign.torch_pickle import (
     StoredTensor,
     load_torch_pickle,
 )
+from gluonish.ndarray.stored_array import StoredArray
 
 __all__ = ["is_legacy_start", "read_torch_legacy", "read_torch_zip", "stored_array"]
 

@@ -1,9 +1,11 @@
 """Checks of the variables that say where files come from and are kept."""
 
+import os
 import tempfile
 from pathlib import Path
 
-from gluonish.core.config import MXNET_GLUON_REPO, MXNET_HOME
+from gluonish.core.config import GLUONISH_MAP_FILES, MXNET_GLUON_REPO, MXNET_HOME
+from gluonish.core.file_map import private_map
 from gluonish.download import download, published_url
 from gluonish.kernels.compiler import disk_cache
 from gluonish.testing.variables.check import expect, observes
@@ -49,3 +51,18 @@ def _repository() -> str:
     wanted = f"https://example.org/mirror/{name}"
     expect(MXNET_GLUON_REPO, url == wanted, f"the address {wanted}", url)
     return "a file was fetched from each of two folders, and a URL leads to its own server"
+
+
+@observes(GLUONISH_MAP_FILES)
+def _map() -> str:
+    """Map a file with either setting."""
+    with tempfile.TemporaryFile() as file:
+        file.write(bytes(1 << 20))
+        file.flush()
+        mapped = []
+        for setting in (True, False):
+            with GLUONISH_MAP_FILES.override(setting):
+                mapped.append(private_map(file) is not None)
+    wanted = [os.name == "posix", False]
+    expect(GLUONISH_MAP_FILES, mapped == wanted, "a map with 1 only", mapped)
+    return "a file of 1 MiB was mapped with 1, where files can be, and was not with 0"

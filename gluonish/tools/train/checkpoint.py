@@ -20,6 +20,7 @@ from typing import Any
 from gluonish.core.errors import ArgumentError, FileFormatError, MissingFileError
 from gluonish.core.files import atomic_write, open_to_read
 from gluonish.core.temporary_file import remove_abandoned
+from gluonish.ndarray.array_writer import split_prefix
 
 __all__ = ["Checkpoints", "Record", "write_json"]
 
@@ -49,11 +50,13 @@ class Checkpoints:
     """The checkpoints of one prefix.
 
     Args:
-        prefix: What the files' names begin with; its folder is made if it is missing.
+        prefix: What the files' names begin with; its folder is made if it is missing. One that ends
+            with ``.safetensors`` or ``.npz`` says the format of the parameters.
     """
 
     def __init__(self, prefix: str) -> None:
-        self.prefix = Path(prefix)
+        stem, self._ending = split_prefix(prefix)
+        self.prefix = Path(stem)
         if not self.prefix.name:
             raise ArgumentError(f"--model-prefix: expected the beginning of a name, got {prefix!r}")
         self.prefix.parent.mkdir(parents=True, exist_ok=True)
@@ -62,9 +65,14 @@ class Checkpoints:
         """Return the path of a file of this prefix."""
         return self.prefix.with_name(f"{self.prefix.name}{ending}")
 
+    @property
+    def export_prefix(self) -> str:
+        """The prefix with the format of the parameters, as `write_model` takes it."""
+        return f"{self.prefix}{self._ending if self._ending != '.params' else ''}"
+
     def params_path(self, epoch: int) -> Path:
         """Return the path of the parameters of an epoch."""
-        return self.path(f"-{epoch:04d}.params")
+        return self.path(f"-{epoch:04d}{self._ending}")
 
     def states_path(self, epoch: int) -> Path:
         """Return the path of the optimizer's states of an epoch."""

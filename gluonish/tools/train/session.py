@@ -251,7 +251,7 @@ class Session:
         symbol = net(sym.var("data"))
         parameters = {parameter.name: parameter for parameter in net.collect_params().values()}
         values = values_by_name(parameters, symbol.list_auxiliary_states())
-        write_model("train", symbol, values, self._checkpoints.prefix, epoch, True)
+        write_model("train", symbol, values, self._checkpoints.export_prefix, epoch, True)
         self.learner.trainer.save_states(self._checkpoints.states_path(epoch))
 
     def _draw(self) -> None:

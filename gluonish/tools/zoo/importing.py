@@ -14,7 +14,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "import",
         help="convert a checkpoint of PyTorch or Keras into weights of a network",
         description="Convert a checkpoint of torchvision, timm or Keras (safetensors, a PyTorch"
-        " file, or npz) into a .params file of a network of the model zoo. Outputs are those of the"
+        " file, or npz) into weights of a network of the model zoo. Outputs are those of the"
         " origin, or the checkpoint is refused with the reason or a list of what does not fit.",
     )
     parser.add_argument("file", metavar="FILE", help="the checkpoint")
@@ -22,8 +22,8 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser.add_argument(
         "--output",
         default=".",
-        help="the file to write, or a folder, in which it is called NETWORK-SHA1.params with the"
-        " first 8 digits of its SHA-1 (default: the working folder)",
+        help="the file to write, .safetensors, .npz or .params, or a folder, in which it is called"
+        " NETWORK-SHA1.params with the first 8 digits of its SHA-1 (default: the working folder)",
     )
     parser.add_argument("--classes", type=int, help="number of outputs (default: the checkpoint's)")
     parser.add_argument(

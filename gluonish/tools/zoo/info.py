@@ -12,12 +12,11 @@ from gluonish.model_zoo.foreign import open_checkpoint
 from gluonish.model_zoo.model_store import weights_path, weights_url
 from gluonish.model_zoo.registry import model_names
 from gluonish.model_zoo.weight_hashes import WEIGHT_HASHES
-from gluonish.ndarray.array_file import read_array_list
+from gluonish.ndarray.array_file import kind_of, read_array_list
+from gluonish.ndarray.array_writer import PARAMS
 from gluonish.tools.zoo.cache import shapes_of, table
 
 __all__ = ["add_parser", "run"]
-
-_PARAMS_START = b"\x12\x01" + bytes(6)
 
 # What the arrays of a file are: name, shape, dtype.
 Array = tuple[str, tuple[int, ...], Any]
@@ -78,10 +77,10 @@ def _network(name: str, root: str | None) -> tuple[list[Array], dict[str, object
 
 def _file(path: Path) -> tuple[list[Array], dict[str, object]]:
     with path.open("rb") as file:
-        is_params = file.read(8) == _PARAMS_START
+        kind = kind_of(file.read(9))
         file.seek(0)
         facts: dict[str, object] = {"sha1": hashlib.file_digest(file, "sha1").hexdigest()}
-    if is_params:
+    if kind == PARAMS:
         records, names = read_array_list(path)
         labels = names or [str(index) for index in range(len(records))]
         found = [

@@ -10,10 +10,11 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import gluonish.ndarray as nd
 from gluonish.core.errors import FileFormatError
 from gluonish.model_zoo.foreign import open_checkpoint
 
-FOLDER = Path(__file__).parents[2] / "golden" / "foreign"
+FOLDER = Path(__file__).parents[1] / "golden" / "foreign"
 SMALL = np.arange(-3, 3).reshape(2, 3)
 
 
@@ -58,15 +59,19 @@ def test_the_hand_made_file_is_right(tmp_path: Path) -> None:
 HOSTILE = {
     "empty": (b"", "8 bytes of header length at byte 0, got 0"),
     "header beyond the file": (content({}, b"", 1000), "1000 bytes of header at byte 8"),
-    "huge header": (content({}, b"", 1 << 62), "header of up to 8388608 bytes at byte 0"),
+    "huge header": (content({}, b"", 1 << 62), "header of up to 100000000 bytes at byte 0"),
     "no JSON": (content(b"{a", b""), "a JSON header at byte 8"),
-    "no object": (content(b"[1]", b""), "a JSON object at byte 8"),
+    "no object": (content(b"[1]", b""), "a JSON header at byte 8, got [1]"),
+    "half a character": (content(b'{"\\ud800": 1}', b""), "a JSON header at byte 8"),
+    "metadata of numbers": (content({"__metadata__": {"a": 1}}, b""), "expected text by name in"),
+    "metadata of a list": (content({"__metadata__": ["a"]}, b""), "expected text by name in"),
     "no UTF-8": (content(b'{"\xff": 1}', b""), "a JSON header at byte 8"),
     "deep JSON": (content(b"[" * 100_000, b""), "a JSON header at byte 8"),
     "long integer": (content(b"[" + b"9" * 5000 + b"]", b""), "a JSON header at byte 8"),
     "name twice": (content(b'{"t": 1, "t": 1}', b""), "the name 't' twice"),
     "no entry": (content({"t": 3}), "tensor 't': expected a dtype of"),
-    "unknown dtype": (content({"t": entry(dtype="F8_E4M3")}), "got 'F8_E4M3'"),
+    "unknown dtype": (content({"t": entry(dtype="F4")}), "'t': expected a dtype of F64, F32"),
+    "complex numbers": (content({"t": entry(0, 8, [1], "C64")}), "BOOL, got 'C64'"),
     "dtype of another kind": (content({"t": entry(dtype=["F32"])}), "tensor 't': expected a dtype"),
     "negative extent": (content({"t": entry(shape=[-2])}), "'t': expected a shape of non-neg"),
     "fraction": (content({"t": entry(shape=[2.0])}), "'t': expected a shape of non-neg"),
@@ -104,3 +109,29 @@ def test_hostile_files_are_refused(case: str, tmp_path: Path) -> None:
     assert message in str(caught.value)
     assert str(path) in str(caught.value)
     assert peak < 1_000_000 + 10 * len(data)
+
+
+def test_many_names_of_which_one_comes_twice_are_refused_at_once(tmp_path: Path) -> None:
+    names = ",".join(f'"{n}":0' for n in range(300_000))
+    (tmp_path / "x").write_bytes(content(f'{{{names},"299999":0}}'.encode(), b""))
+    with pytest.raises(FileFormatError, match="the name '299999' twice"):
+        read_all(tmp_path / "x")
+
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "safetensors"
+
+
+@pytest.mark.parametrize("name", ["dtypes.safetensors", "model.safetensors.index.json"])
+def test_files_of_the_safetensors_package_give_its_arrays(name: str) -> None:
+    loaded = nd.load(GOLDEN / name)
+    assert isinstance(loaded, dict)
+    for key in set(loaded) - {"scalar", "empty"}:
+        array = loaded[key].asnumpy()
+        assert array.dtype.name == key
+        wanted = [[1, 1, 1]] * 2 if key == "bool" else [[1, 2, 4], [8, 16, 1]]
+        assert array.astype(np.float64).tolist() == wanted
+    assert len(loaded) == 20
+    assert loaded["scalar"].asnumpy().tolist() == 1.5
+    assert loaded["empty"].shape == (0, 3)
+    assert nd.load_metadata(GOLDEN / "dtypes.safetensors") == {"format": "np", "ü": "1"}
+    assert nd.load_metadata(GOLDEN / "model.safetensors.index.json") == {"format": "pt"}

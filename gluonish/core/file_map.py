@@ -1,0 +1,40 @@
+"""Files as memory: mapped copy-on-write, so that what is not used is never read.
+
+A write to the memory makes the page that it is on the process's own, and never reaches the file.
+Pages that were not written to are the file's. A file that is replaced, as all files of gluonish are
+(`gluonish.core.files.atomic_write`), lives on in the memory. One that somebody writes into in place
+changes there too, and if it gets shorter, whoever uses what it lost is ended by the system
+(SIGBUS); no library can tell beforehand. `GLUONISH_MAP_FILES` turns mapping off.
+"""
+
+import mmap
+import os
+import stat
+from typing import BinaryIO
+
+from gluonish.core.config import GLUONISH_MAP_FILES
+
+__all__ = ["private_map"]
+
+# Reading so little costs less than what a map needs: a file that stays open in the system.
+_LEAST_NBYTES = 1 << 20
+
+
+def private_map(file: BinaryIO) -> mmap.mmap | None:
+    """Map a file that is open for reading, from its first byte to what is its last one now.
+
+    The memory may be written to, and stays when the file is closed.
+
+    Returns:
+        The memory; None for a small file, for what is no ordinary file, for a system that cannot
+        map it (or, as Windows, not replace what is mapped), and while `GLUONISH_MAP_FILES` is off.
+    """
+    if os.name != "posix" or not GLUONISH_MAP_FILES.value:
+        return None
+    try:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode) or status.st_size < _LEAST_NBYTES:
+            return None
+        return mmap.mmap(file.fileno(), status.st_size, access=mmap.ACCESS_COPY)
+    except (OSError, ValueError):  # no file of the system's, or one that cannot be mapped
+        return None

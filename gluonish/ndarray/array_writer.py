@@ -1,0 +1,193 @@
+"""Writing files of arrays in the format that the name's ending says; see `array_file`."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, BinaryIO
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.files import atomic_write
+from gluonish.core.later import later
+from gluonish.ndarray.array_record import SparseRecord
+from gluonish.ndarray.list_file import write_list
+from gluonish.ndarray.stored_array import Entry, StoredArray
+
+if TYPE_CHECKING:
+    from gluonish.ndarray import npz_writer, safetensors_writer
+else:
+    npz_writer = later("gluonish.ndarray.npz_writer")
+    safetensors_writer = later("gluonish.ndarray.safetensors_writer")
+
+__all__ = [
+    "LIST",
+    "LIST_KEY",
+    "NPY",
+    "NPZ",
+    "PARAMS",
+    "SAFETENSORS",
+    "SHARDS",
+    "find_arrays",
+    "format_of",
+    "list_name",
+    "split_prefix",
+    "write_array_list",
+    "write_arrays",
+]
+
+Target = str | os.PathLike[str] | BinaryIO
+
+PARAMS, NPZ, NPY = "params", "npz", "npy"
+SAFETENSORS, SHARDS = "safetensors", "sharded safetensors"
+# Longest first. All other names are those of list files.
+_ENDINGS = {".safetensors.index.json": SHARDS, ".safetensors": SAFETENSORS, ".npz": NPZ}
+
+_PREFIX_ENDINGS = (".safetensors", ".npz")
+
+# In the metadata of files whose format wants names: that the arrays have none.
+LIST_KEY, LIST = "gluonish.arrays", "list"
+
+
+def format_of(path: str | os.PathLike[str]) -> str:
+    """Return the kind of file that is written under a name; see `ArrayFile`."""
+    name = os.fspath(path).lower()
+    return next((kind for ending, kind in _ENDINGS.items() if name.endswith(ending)), PARAMS)
+
+
+def split_prefix(prefix: str) -> tuple[str, str]:
+    """Return what names of a model's files begin with, and the ending of its arrays' files.
+
+    A prefix that ends with ``.safetensors`` or ``.npz`` says the format; any other is taken as it
+    is, with ``.params``.
+    """
+    for ending in _PREFIX_ENDINGS:
+        if prefix.lower().endswith(ending) and len(os.path.basename(prefix)) > len(ending):
+            return prefix[: -len(ending)], ending
+    return prefix, ".params"
+
+
+def find_arrays(prefix: str, middle: str) -> str:
+    """Return the path of a model's arrays, in the format of which there is a file.
+
+    Args:
+        prefix: As of `split_prefix`; the format that it says is looked for first.
+        middle: What stands between the prefix and the ending.
+    """
+    stem, ending = split_prefix(prefix)
+    paths = [f"{stem}{middle}{kind}" for kind in (ending, ".params", *_PREFIX_ENDINGS)]
+    return next(filter(os.path.exists, paths), paths[0])
+
+
+def list_name(kind: str, number: int) -> str:
+    """Return the name that an array without one gets where the format wants names."""
+    return f"arr_{number}" if kind == NPZ else str(number)
+
+
+def write_arrays(
+    path: str | os.PathLike[str],
+    arrays: Sequence[Entry],
+    names: Sequence[str] = (),
+    *,
+    numpy_shape: bool = False,
+    metadata: Mapping[str, str] | None = None,
+    max_shard_nbytes: int | None = None,
+) -> None:
+    """Write arrays as the path's ending says; what was there is replaced as a whole or left.
+
+    Args:
+        path: The file.
+        arrays: The arrays; each is read when its turn comes.
+        names: One for each array, or none at all.
+        numpy_shape: For list files, see `write_list`.
+        metadata: Text by name, which list files have no place for.
+        max_shard_nbytes: For ``.safetensors.index.json``: bytes of values in one shard, except that
+            a larger array has one to itself; None for 5 GB.
+
+    Raises:
+        ArgumentError: The format cannot hold a name or an array, there is metadata for a list file,
+            or a size for what is not split.
+        ArgumentTypeError: The format cannot hold the dtype of an array.
+        OSError: The file cannot be written.
+    """
+    kind = format_of(path)
+    told = dict(metadata or {})
+    if max_shard_nbytes is not None and (kind != SHARDS or max_shard_nbytes < 1):
+        raise ArgumentError(
+            "save: expected max_shard_nbytes of 1 or more and a name that ends with "
+            f"'.safetensors.index.json', got {max_shard_nbytes} and {os.fspath(path)!r}"
+        )
+    if kind == PARAMS:
+        if told:
+            raise ArgumentError(
+                f"save: expected no metadata for a list file, got {sorted(told)} for "
+                f"{os.fspath(path)!r}; save as .safetensors or .npz"
+            )
+        write_array_list(path, arrays, names, numpy_shape=numpy_shape)
+        return
+    _check_names(arrays, names)
+    if not names:
+        told[LIST_KEY] = LIST
+        names = [list_name(kind, i) for i in range(len(arrays))]
+    if kind == NPZ:
+        npz_writer.check_npz(arrays, names, told)
+        with atomic_write(path) as file:
+            npz_writer.write_npz(file, arrays, names, told)
+        return
+    dense = {name: _dense(array, name) for array, name in zip(arrays, names, strict=True)}
+    safetensors_writer.check_safetensors(dense, told)
+    if kind == SHARDS:
+        safetensors_writer.write_shards(path, dense, told, max_shard_nbytes)
+        return
+    with atomic_write(path) as file:
+        safetensors_writer.write_safetensors(file, dense, told)
+
+
+def _check_names(arrays: Sequence[Entry], names: Sequence[str]) -> None:
+    if names and len(names) != len(arrays):
+        raise ArgumentError(f"save: expected {len(arrays)} names or none, got {len(names)}")
+    if len(set(names)) != len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ArgumentError(f"save: expected distinct names, got {twice!r} twice")
+
+
+def _dense(array: Entry, name: str) -> StoredArray:
+    if isinstance(array, StoredArray):
+        return array
+    if isinstance(array, SparseRecord) or array.values is None:
+        what = array.stype if isinstance(array, SparseRecord) else "an undefined one"
+        raise ArgumentTypeError(
+            f"save: expected dense arrays for safetensors, got {what} at {name!r}; save as "
+            ".params, or use tostype('default')"
+        )
+    values = array.values
+    return StoredArray(values.shape, values.dtype, lambda: values)
+
+
+def write_array_list(
+    target: Target,
+    records: Sequence[Entry],
+    names: Sequence[str] = (),
+    *,
+    numpy_shape: bool = False,
+) -> None:
+    """Write arrays as a list file, whatever its name; see `write_list`.
+
+    Args:
+        target: Path, which is replaced as a whole or left as it was, or a file open for writing
+            bytes.
+        records: The arrays.
+        names: One for each array, or none at all.
+        numpy_shape: Write V3 records.
+
+    Raises:
+        ArgumentError: The number of names is wrong, or as `write_list`.
+        ArgumentTypeError: An array's dtype has no number in files.
+        OSError: The file cannot be written.
+    """
+    if names and len(names) != len(records):
+        raise ArgumentError(
+            f"write_array_list: expected {len(records)} names or none, got {len(names)}"
+        )
+    if isinstance(target, str | os.PathLike):
+        with atomic_write(target) as file:
+            write_list(file, records, names, numpy_shape=numpy_shape)
+    else:
+        write_list(target, records, names, numpy_shape=numpy_shape)

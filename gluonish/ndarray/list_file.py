@@ -1,0 +1,93 @@
+"""List files: `.params`, as ``nd.save`` of every MXNet writes them.
+
+A header of three 64-bit numbers (magic, 0, array count), the arrays, the name count (0, or one for
+each array) and the names. All versions from 0.8 on are read; V2 is written, or V3 on request.
+"""
+
+import struct
+from collections.abc import Sequence
+from typing import BinaryIO
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.ndarray.array_record import ArrayRecord, read_record, record_chunks
+from gluonish.ndarray.byte_reader import ByteReader
+from gluonish.ndarray.stored_array import Entry, record_of
+
+__all__ = ["LIST_START", "read_list", "write_list"]
+
+_LIST_MAGIC = 0x112
+# Of an undefined V0 array, which is its rank 0 and nothing else; and of an empty name, which is its
+# length.
+_MIN_RECORD_NBYTES = 4
+_MIN_NAME_NBYTES = 8
+LIST_START = struct.pack("<Q", _LIST_MAGIC)
+
+
+def read_list(reader: ByteReader) -> tuple[list[ArrayRecord], list[str]]:
+    """Read a list file; bytes after the last name are ignored, as MXNet does.
+
+    Raises:
+        FileFormatError: The file is truncated, corrupt, or of another kind.
+    """
+    magic, _, count = reader.numbers("QQQ", "file header")
+    if magic != _LIST_MAGIC:
+        reader.offset -= 24
+        raise reader.error(f"an array file, which begins with {_LIST_MAGIC:#x}", f"{magic:#x}")
+    reader.require(count * _MIN_RECORD_NBYTES, f"{count} arrays")
+    records = [read_record(reader) for _ in range(count)]
+    (name_count,) = reader.numbers("Q", "name count")
+    if name_count not in (0, count):
+        raise reader.error(f"0 or {count} names", name_count)
+    reader.require(name_count * _MIN_NAME_NBYTES, f"{name_count} names")
+    return records, [_read_name(reader) for _ in range(name_count)]
+
+
+def _read_name(reader: ByteReader) -> str:
+    (length,) = reader.numbers("Q", "name length")
+    data = reader.take(length, "a name")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        reader.offset -= length
+        raise reader.error("a name in UTF-8", data[:40]) from error
+
+
+def write_list(
+    file: BinaryIO, arrays: Sequence[Entry], names: Sequence[str], *, numpy_shape: bool = False
+) -> None:
+    """Write a list file.
+
+    Args:
+        file: A file open for writing bytes.
+        arrays: The arrays; each is read when its turn comes.
+        names: One for each array, or none at all.
+        numpy_shape: Write V3 records, which know scalars but which MXNet reads under NumPy shape
+            semantics only.
+
+    Raises:
+        ArgumentError: A name is no text that UTF-8 can hold, or a record does not fit the version
+            asked for.
+        ArgumentTypeError: An array's dtype has no number in files.
+        OSError: The file cannot be written.
+    """
+    encoded = [_encode_name(name) for name in names]
+    file.write(struct.pack("<QQQ", _LIST_MAGIC, 0, len(arrays)))
+    for i, array in enumerate(arrays):
+        try:
+            for chunk in record_chunks(record_of(array), numpy_shape=numpy_shape):
+                file.write(chunk)
+        except ArgumentTypeError as error:
+            which = repr(names[i]) if names else f"array {i}"
+            raise ArgumentTypeError(f"{error} in {which}; save it as .safetensors") from error
+    file.write(struct.pack("<Q", len(encoded)))
+    for name in encoded:
+        file.write(struct.pack("<Q", len(name)) + name)
+
+
+def _encode_name(name: str) -> bytes:
+    try:
+        return name.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ArgumentError(
+            f"write_array_list: expected names that UTF-8 can hold, got {name!r}"
+        ) from error

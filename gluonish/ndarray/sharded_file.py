@@ -1,0 +1,105 @@
+"""Index files of safetensors that are split into shards: which file each array is in.
+
+What an index says is not trusted: the files that it names are in its own folder, none is reached
+through a link that leads elsewhere, and each array is where the index says it is.
+"""
+
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from gluonish.core.errors import FileFormatError, MissingFileError
+from gluonish.core.json_text import parse_object
+from gluonish.ndarray.safetensors_file import Safetensors
+from gluonish.ndarray.stored_array import StoredArray
+
+__all__ = ["read_index"]
+
+_MAX_INDEX_NBYTES = 100_000_000
+_MOST_SHARDS = 99_999  # which the digits of their names can tell
+
+
+def read_index(file: BinaryIO, name: str, open_shard: Callable[[Path], Safetensors]) -> Safetensors:
+    """Read an index, and the headers of the files that it names.
+
+    Args:
+        file: The index, from its beginning.
+        name: Its path.
+        open_shard: Returns what a file holds, whose arrays can be read after it was closed.
+
+    Raises:
+        FileFormatError: It is no index, names a file outside its folder, or an array that the file
+            does not have.
+        MissingFileError: There is no such file.
+    """
+    text = file.read(_MAX_INDEX_NBYTES + 1)
+    if len(text) > _MAX_INDEX_NBYTES:
+        raise FileFormatError(
+            f"{name}: expected an index of up to {_MAX_INDEX_NBYTES} bytes, got more"
+        )
+    content = parse_object(text, name, "the JSON of an index of safetensors files")
+    places = _weight_map(content.get("weight_map"), name)
+    shards = {}
+    metadata: dict[str, str] = {}
+    for shard in dict.fromkeys(places.values()):
+        shards[shard] = open_shard(_inside(Path(name), shard))
+        metadata.update(shards[shard].metadata)
+    return Safetensors({key: _find(shards, key, at, name) for key, at in places.items()}, metadata)
+
+
+def _weight_map(found: Any, name: str) -> dict[str, str]:
+    if not isinstance(found, dict) or not all(isinstance(at, str) for at in found.values()):
+        raise FileFormatError(
+            f"{name}: expected a file's name for each array in the key 'weight_map' of an index of "
+            f"safetensors files, got {found!r:.60}"
+        )
+    if len(set(found.values())) > _MOST_SHARDS:
+        raise FileFormatError(
+            f"{name}: expected up to {_MOST_SHARDS} files in the key 'weight_map', got more"
+        )
+    return found
+
+
+def _inside(index: Path, shard: str) -> Path:
+    """Return the path of a file that an index names, once it is one of its folder.
+
+    A folder in which all are links, as downloads are kept, is one if the links of the index and of
+    the file lead to the same other folder.
+    """
+    problem = ""
+    if not shard.isprintable() or shard in ("", ".", "..") or set(shard) & set("/\\:"):
+        problem = "which is no name of a file"
+    path = index.with_name("x" if problem else shard)
+    if not problem:
+        real = Path(os.path.realpath(path))
+        folders = (Path(os.path.realpath(index.parent)), Path(os.path.realpath(index)).parent)
+        if real.parent not in folders:
+            problem = "a link that leads out of the folder; copy the file it names"
+    if problem:
+        raise FileFormatError(
+            f"{index}: expected files of its own folder in the key 'weight_map', got "
+            f"{shard!r:.100}, {problem}"
+        )
+    try:
+        ordinary = stat.S_ISREG(path.stat().st_mode)
+    except OSError as error:
+        raise MissingFileError(
+            f"{index}: expected a file {shard!r:.100} beside it, got {error.strerror}"
+        ) from error
+    if not ordinary:
+        raise FileFormatError(
+            f"{index}: expected ordinary files in the key 'weight_map', got {shard!r:.100}"
+        )
+    return path
+
+
+def _find(shards: dict[str, Safetensors], key: str, shard: str, name: str) -> StoredArray:
+    found = shards[shard].arrays.get(key)
+    if found is None:
+        raise FileFormatError(
+            f"{name}: expected {key!r:.100} in {shard!r:.100}, as the index says, got "
+            f"{len(shards[shard].arrays)} other arrays"
+        )
+    return found
