@@ -38,6 +38,7 @@ from gluonish.symbol import AttrScope, name
 from gluonish.symbol import name as attribute
 
 if TYPE_CHECKING:
+    import gluonish.contrib.amp as amp
     import gluonish.image as img
     import gluonish.initializer as init
     import gluonish.kvstore as kv
@@ -105,6 +106,7 @@ __all__ = [
     "AttrScope",
     "Context",
     "MXNetError",
+    "amp",
     "attribute",
     "autograd",
     "base",

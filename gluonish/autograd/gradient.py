@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from gluonish.autograd.tape import GradientMode, gradients_of, run_backward
+from gluonish.autograd.scopes import GradientMode
+from gluonish.autograd.tape import gradients_of, run_backward
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import Leaf

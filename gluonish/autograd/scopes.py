@@ -2,8 +2,10 @@
 
 from gluonish.core.value_scope import ValueScope
 from gluonish.ndarray.recording import RECORDING, TRAINING, mode
+from gluonish.ops.autocast import switch_off
 
 __all__ = [
+    "GradientMode",
     "is_recording",
     "is_training",
     "pause",
@@ -33,6 +35,24 @@ class ModeScope(ValueScope):
     def __enter__(self) -> "ModeScope":
         self._change(mode, mode.get() & ~self._mask | self._value)
         return self
+
+
+class GradientMode(ValueScope):
+    """Scope for the gradient's own operators: recorded to be differentiated again, or not."""
+
+    __slots__ = ("_flags",)
+
+    def __init__(self, *, create_graph: bool, train_mode: bool) -> None:
+        super().__init__()
+        self._flags = RECORDING * create_graph + TRAINING * train_mode
+
+    def __enter__(self) -> None:
+        self._change(mode, self._flags)
+        switch_off(self._change)  # the gradients of casts are casts
+
+    def __exit__(self, *exc_info: object) -> None:
+        while self._changes:
+            self._restore()
 
 
 def record(train_mode: bool = True) -> ModeScope:

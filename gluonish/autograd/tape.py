@@ -13,7 +13,6 @@ from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.config import kernel_switches
 from gluonish.core.device import device_of
 from gluonish.core.errors import AutogradError
-from gluonish.core.value_scope import ValueScope
 from gluonish.engine import current_engine
 from gluonish.ndarray import full, recording, zeros
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, Link, NDArray, assign
@@ -22,7 +21,7 @@ from gluonish.ops.binary import ADD
 from gluonish.ops.constant_like import ZEROS_LIKE
 from gluonish_engine import Var
 
-__all__ = ["GradientMode", "gradients_of", "run_backward", "topological"]
+__all__ = ["gradients_of", "run_backward", "topological"]
 
 Heads = Sequence[NDArray]
 Observe = Callable[[Node, Sequence[NDArray | None], Sequence[NDArray | None]], None]
@@ -383,16 +382,3 @@ def topological(starts: Sequence[Node | Leaf]) -> tuple[list[Node], dict[Leaf, i
                 else:
                     stack.append(source)
     return order, leaves
-
-
-class GradientMode(ValueScope):
-    """Scope for the gradient's own operators: recorded to be differentiated again, or not."""
-
-    __slots__ = ("_flags",)
-
-    def __init__(self, *, create_graph: bool, train_mode: bool) -> None:
-        super().__init__()
-        self._flags = recording.RECORDING * create_graph + recording.TRAINING * train_mode
-
-    def __enter__(self) -> None:
-        self._change(recording.mode, self._flags)

@@ -45,6 +45,7 @@ from gluonish.core.turn import Turn
 from gluonish.graph.structure import flatten
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.recording import tracer
+from gluonish.ops import autocast
 from gluonish.parameter.places import locate
 from gluonish.symbol import NumpySymbol, Symbol
 
@@ -245,7 +246,7 @@ class HybridBlock(HybridBlockAttributes):
             return self._call_forward(*args, **kwargs)
         if len(args) == 1 and isinstance(args[0], NDArray) and not kwargs and tracer.get() is None:
             graph = self._graphs.get(_ONE_ARRAY)  # what `_call_graph` would find, with less ado
-            if graph is not None and args[0].stype == "default":
+            if graph is not None and not autocast.state.used and args[0].stype == "default":
                 return graph.run(args, self._op_hook)
         return self._call_graph(*args, **kwargs)
 
@@ -282,6 +283,8 @@ class HybridBlock(HybridBlockAttributes):
             # Such a forward may compute with shapes, and ask for the mode.
             signature = tuple([(type(x), x._spec) for x in arrays])
             key = structure, signature, recording.mode.get() & ~recording.WATCHED
+        if autocast.state.used and (policy := autocast.current()) is not None:
+            key = key, policy  # casts are nodes of the graph
         try:
             graph = self._graphs.get(key)
         except TypeError:

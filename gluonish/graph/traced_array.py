@@ -19,6 +19,7 @@ from gluonish.graph.numpy_value import NumpyValue
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.array import ndarray
 from gluonish.numpy.methods import NumpyMethods
+from gluonish.ops.autocast import current
 from gluonish.ops.fluent import Fluent
 from gluonish.ops.registry import Attrs, Operator, find_operator
 
@@ -26,6 +27,14 @@ __all__ = ["TracedArray", "TracedNumpyArray", "shown", "value_of"]
 
 
 _NO_SLOTS: tuple[str, ...] = ()  # those of a mixin: its subclasses have what it assigns
+
+
+def _dtype_of(x: Any) -> Any:
+    return (x._spec if isinstance(x, NDArray) else x.spec).dtype
+
+
+def _cast(x: Any, dtype: Any) -> Any:
+    return append(find_operator("amp_cast"), (x,), {"dtype": dtype})
 
 
 def _refuse(what: str) -> NoReturn:
@@ -52,7 +61,11 @@ class _Traced:
 
     @staticmethod
     def __apply__(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -> Any:
-        results = shown(append(op, [value_of(x) for x in inputs], attrs))
+        values: Sequence[Any] = [value_of(x) for x in inputs]
+        policy = current()
+        if policy is not None:
+            values = policy.cast(op, values, attrs, list(map(_dtype_of, values)), _cast)
+        results = shown(append(op, values, attrs))
         if op.identity:  # it may be a view
             results._fixed = True
             for x in inputs:

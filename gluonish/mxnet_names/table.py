@@ -15,6 +15,7 @@ _HERE = (
 # By the name below ``gluonish`` that programs use, the name of the module that it is.
 MODULES = {
     **{name: f"mxnet_names.{name}" for name in _HERE},
+    "amp": "contrib.amp",
     "attribute": "symbol.name",
     "callback": "module.callback",
     "executor": "symbol.executor",

@@ -13,6 +13,8 @@ from typing import Any
 
 from gluonish.kvstore import KVStoreBase
 from gluonish.ndarray import NDArray
+from gluonish.ndarray.autocasting import install
+from gluonish.ops.autocast import state
 from gluonish.ops.registry import Operator
 from gluonish.profiler.recorder import now, recorder
 from gluonish.symbol.executor import Executor
@@ -67,6 +69,8 @@ def observe_calls() -> Callable[[], None]:
     def end() -> None:
         for kind, name, original in reversed(originals):
             setattr(kind, name, original)
+        if state.used:  # mixed precision may have come meanwhile
+            install()
 
     return end
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.autograd.tape import GradientMode, run_backward, store
+from gluonish.autograd.scopes import GradientMode
+from gluonish.autograd.tape import run_backward, store
 from gluonish.core.config import MXNET_ELIMINATE_COMMON_EXPR
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError

@@ -19,8 +19,9 @@ from gluonish.graph.flat import FlatGraph, flattened, restored
 from gluonish.graph.interpreter import output_word
 from gluonish.graph.ir import Node, Value, operator_word, topological_order
 from gluonish.graph.source_lines import note
+from gluonish.ops.autocast import current
 from gluonish.ops.fluent import Fluent
-from gluonish.ops.registry import Attrs, Operator
+from gluonish.ops.registry import Attrs, Operator, find_operator
 from gluonish.symbol.name import (
     HIDDEN_ATTRIBUTES,
     NameManager,
@@ -323,6 +324,26 @@ def _output_name(node: Node, index: int) -> str:
     return f"{node.name}_{output_word(node.op, node.attrs, index)}"
 
 
+def _cast(value: Value, dtype: Any) -> Value:
+    """Return a value in a dtype, if it is floating, as mixed precision wants it."""
+    return _cast_node("amp_cast", [value], {"dtype": dtype}, {"dtype": dtype.name})[0]
+
+
+def _cast_alike(values: Sequence[Value]) -> Sequence[Value]:
+    """Return values in the widest floating dtype among them."""
+    count = len(values)
+    attrs = {"num_outputs": count, "cast_narrow": False}
+    return _cast_node("amp_multicast", values, attrs, {"num_outputs": str(count)})
+
+
+def _cast_node(
+    op: str, values: Sequence[Value], attrs: Attrs, given: Mapping[str, str]
+) -> list[Value]:
+    name, extra = NameManager.current.get(None, op), current_attributes()
+    node = Node(find_operator(op), name, values, attrs, extra=extra, given=given)
+    return [Value(node, i) for i in range(len(values))]
+
+
 def new_node(
     op: Operator,
     inputs: Sequence[Any],
@@ -368,6 +389,9 @@ def new_node(
             variable = x._values[0].node
             if input_name in starts and variable.op is None:
                 variable.extra = {"__init__": starts[input_name], **variable.extra}
+    policy = current()
+    if policy is not None:
+        values = [*policy.cast(op, values, attrs, [None] * len(values), _cast, _cast_alike)]
     node = Node(op, name, values, attrs, extra=extra, given=given)
     kind = next((type(x) for x in inputs if isinstance(x, Symbol)), Symbol)
     return kind([Value(node, i) for i in range(node.num_visible)])

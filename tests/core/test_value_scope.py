@@ -9,7 +9,7 @@ import pytest
 
 import gluonish as mx
 from gluonish import autograd
-from gluonish.autograd.tape import GradientMode
+from gluonish.autograd.scopes import GradientMode
 from gluonish.core.value_scope import ValueScope
 from gluonish.ndarray import recording
 from tests.engine.places import interrupted_at

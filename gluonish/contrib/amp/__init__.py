@@ -1,7 +1,8 @@
-"""`mx.contrib.amp`: mixed precision. The loss scaler is there; the rest says that it is not yet."""
+"""`mx.contrib.amp`: automatic mixed precision."""
 
 from gluonish.contrib.amp import amp, lists, loss_scaler
 from gluonish.contrib.amp.amp import (
+    autocast,
     convert_hybrid_block,
     convert_model,
     convert_symbol,
@@ -20,6 +21,7 @@ from gluonish.contrib.amp.amp import (
 
 __all__ = [
     "amp",
+    "autocast",
     "convert_hybrid_block",
     "convert_model",
     "convert_symbol",

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterable
 
-import numpy as np
-
+from gluonish.autograd import pause
+from gluonish.core.context import Context
+from gluonish.ndarray import NDArray
+from gluonish.ndarray.sparse import BaseSparseNDArray
+from gluonish.ops.registry import apply, find_operator
 from gluonish.parameter import Parameter
 
 __all__ = ["LossScaler"]
@@ -34,13 +37,7 @@ class LossScaler:
             params: Parameters after a backward pass; those with ``grad_req`` null are left out.
         """
         self._loss_scale = self._next_loss_scale
-        overflow = any(
-            not np.isfinite(grad.asnumpy().astype(np.float32)).all()
-            for param in params
-            if param.grad_req != "null"
-            for grad in param.list_grad()
-        )
-        if overflow:
+        if _overflows(params):
             self._next_loss_scale = self._loss_scale / 2
             self._unskipped = 0
             return True
@@ -49,3 +46,23 @@ class LossScaler:
             self._unskipped = 0
             self._next_loss_scale = min(self._max_loss_scale, self._loss_scale * 2)
         return False
+
+
+def _overflows(params: Iterable[Parameter]) -> bool:
+    """Whether a gradient is infinite or not a number, on some device.
+
+    All gradients of a device are looked at in one operation, and all devices before a wait.
+    """
+    gradients: dict[Context, list[NDArray]] = {}
+    for param in params:
+        if param.grad_req != "null":
+            for grad in param.list_grad():
+                dense = grad.data if isinstance(grad, BaseSparseNDArray) else grad
+                gradients.setdefault(dense.context, []).append(dense)
+    finite = find_operator("multi_all_finite")
+    with pause():
+        found = [
+            apply(finite, arrays, {"num_arrays": len(arrays), "init_output": True})
+            for arrays in gradients.values()
+        ]
+    return not all(bool(flag.asscalar()) for flag in found)

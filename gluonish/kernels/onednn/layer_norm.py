@@ -46,7 +46,7 @@ def layer_norm(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) 
         RefusedError: The axis is not the last one, or an array is not contiguous.
     """
     arrays = (*outputs, *inputs)
-    _require("layer_norm", inputs[0], attrs["axis"], arrays)
+    _require("layer_norm", inputs[0], attrs["axis"], (outputs[0], inputs[0]), arrays)
     return bind("layer_norm", _plan_forward, arrays, attrs["eps"])
 
 
@@ -66,12 +66,17 @@ def layer_norm_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs
         RefusedError: The axis is not the last one, or an array is not contiguous.
     """
     arrays = (*outputs, *inputs)
-    _require("layer_norm_backward", inputs[1], attrs["axis"], arrays)
+    rows = (outputs[0], *inputs[:2])
+    _require("layer_norm_backward", inputs[1], attrs["axis"], rows, arrays)
     return bind("layer_norm_backward", _plan_backward, arrays)
 
 
-def _require(name: str, data: Array, axis: int, arrays: Sequence[Array]) -> None:
-    require(name, *arrays)
+def _require(
+    name: str, data: Array, axis: int, rows: Sequence[Array], arrays: Sequence[Array]
+) -> None:
+    """Check the arrays: of one dtype those with rows, of one, maybe a wider, all others."""
+    require(name, *rows)
+    require(name, *(array for array in arrays if not any(array is row for row in rows)))
     if axis % data.ndim != data.ndim - 1 or not all(a.flags.c_contiguous for a in arrays):
         raise RefusedError(
             f"{name}: expected contiguous arrays and the last axis, got axis {axis} of "

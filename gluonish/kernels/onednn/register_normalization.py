@@ -45,7 +45,10 @@ def _takes_softmax_backward(grad: Spec, out: Spec, *, factor: float, **_: Any) -
 def _takes_layer_norm(*specs: Spec, axis: int, **_: Any) -> bool:
     rank = len(specs[0].shape)
     large = specs[0].size >= _SMALL_LAYER_NORM
-    return large and axis % rank == rank - 1 and plain(*specs)
+    # Parameters and statistics have one dtype, and there are several; gradient and data come first.
+    rows = [spec for spec in specs if spec.shape == specs[0].shape and rank > 1]
+    others = [spec for spec in specs if spec.shape != specs[0].shape or rank == 1]
+    return large and axis % rank == rank - 1 and plain(*rows) and plain(*others)
 
 
 # Operator, name of the kernel, what it takes, and its plan.

@@ -11,7 +11,7 @@ import numpy as np
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, dtype_attr, integer
-from gluonish.core.spec import PartialSpec, Spec
+from gluonish.core.spec import PartialSpec, Spec, merge_shapes
 from gluonish.ops.cast import cast, convert
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, register
@@ -38,7 +38,7 @@ def _cast_gradient(g: V, data: Any, *, dtype: np.dtype[Any]) -> tuple[Any]:
 def _cast_complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
     known = inputs[0].dtype
     dtype = outputs[0].dtype if known is None else _cast_dtype(known, attrs["dtype"])
-    shape = inputs[0].shape or outputs[0].shape
+    shape = merge_shapes(inputs[0].shape, outputs[0].shape, "amp_cast")
     inputs[0] = PartialSpec(shape, known)
     outputs[0] = PartialSpec(shape, dtype)
 
@@ -94,7 +94,7 @@ def _multicast_complete(
     known = [dtype for dtype in dtypes if dtype is not None]
     common = _common(known, attrs["cast_narrow"]) if len(known) == len(dtypes) else None
     for i, x in enumerate(inputs):
-        shape = x.shape or outputs[i].shape
+        shape = merge_shapes(x.shape, outputs[i].shape, "amp_multicast")
         inputs[i] = PartialSpec(shape, x.dtype)
         dtype = outputs[i].dtype
         if common is not None and x.dtype is not None:

@@ -7,7 +7,7 @@ References:
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.dtype import is_floating
+from gluonish.core.dtype import FLOAT32, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number
 from gluonish.core.spec import (
@@ -18,6 +18,7 @@ from gluonish.core.spec import (
     merge_dtypes,
     merge_shapes,
 )
+from gluonish.ops.cast import cast
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.normalization.standardize import pull_back, standardize, standardize_back
 from gluonish.ops.reduction import sum_
@@ -26,7 +27,7 @@ from gluonish.ops.reshape import reshape
 from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.exact_sum import total
-from gluonish.ops.support.precision import widen
+from gluonish.ops.support.precision import accumulator, widen
 
 __all__ = ["LAYER_NORM", "LAYER_NORM_BACKWARD"]
 
@@ -50,8 +51,10 @@ def _infer(
 ) -> tuple[Spec, Spec, Spec]:
     if not is_floating(data.dtype):
         raise OperatorError(f"LayerNorm: expected floating data, got {data.dtype.name}")
-    statistic = Spec(_kept(data.shape, axis), data.dtype)
-    expected = Spec((data.shape[axis],), data.dtype)
+    # Parameters may be wider than half-precision data; statistics are as wide as they are.
+    wide = gamma.dtype if gamma.dtype == accumulator(data.dtype) else data.dtype
+    statistic = Spec(_kept(data.shape, axis), wide)
+    expected = Spec((data.shape[axis],), wide)
     for name, spec in (("gamma", gamma), ("beta", beta)):
         if spec != expected:
             raise OperatorError(
@@ -114,8 +117,13 @@ def _backward(
     def average(x: Any) -> Any:
         return reshape(sum_(x, axis=(axis,)), kept) * share
 
+    narrow, wide = data.dtype, gamma.dtype
+    if narrow != wide:
+        grad, data = cast(grad, wide), cast(data, wide)
     scaled = grad * reshape(gamma, along)
     normalized, d_data = pull_back(data, scaled, average, attrs["eps"])
+    if narrow != wide:
+        d_data = cast(d_data, narrow)
     flat = (data.shape[axis],)
     d_gamma = reshape(sum_(grad * normalized, axis=others), flat) if others else grad * normalized
     return d_data, d_gamma, sum_(grad, axis=others) if others else grad * 1.0
@@ -131,18 +139,22 @@ def _gradient(g: tuple[V | None, ...], *values: V, **attrs: Any) -> Any:
 
 def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
     shape = merge_shapes(inputs[0].shape, outputs[0].shape, "LayerNorm output")
-    dtype = None
-    for spec in (*inputs, *outputs):
-        dtype = merge_dtypes(dtype, spec.dtype, "LayerNorm")
+    dtype = merge_dtypes(inputs[0].dtype, outputs[0].dtype, "LayerNorm")
+    wide = None
+    for spec in (*inputs[1:], *outputs[1:]):
+        wide = merge_dtypes(wide, spec.dtype, "LayerNorm")
+    if dtype is None and wide != FLOAT32:  # which may be that of half-precision data
+        dtype = wide
+    wide = dtype if wide is None else wide
     inputs[0] = outputs[0] = PartialSpec(shape, dtype)
     units = (
         UNKNOWN if shape is None else shape[normalize_axis("LayerNorm", attrs["axis"], len(shape))]
     )
     for i in (1, 2):
         known = merge_shapes((units,), inputs[i].shape, f"LayerNorm {_INPUTS[i]}")
-        inputs[i] = PartialSpec(known, dtype)
+        inputs[i] = PartialSpec(known, wide)
     for i in range(1, len(outputs)):
-        outputs[i] = PartialSpec(None if shape is None else _kept(shape, attrs["axis"]), dtype)
+        outputs[i] = PartialSpec(None if shape is None else _kept(shape, attrs["axis"]), wide)
 
 
 LAYER_NORM = register(
@@ -153,7 +165,8 @@ LAYER_NORM = register(
         Gradient(_gradient, uses_output=True),
         doc=(
             "(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics along axis.\n\n"
-            "Shapes: data any, gamma and beta (extent of axis,). output_mean_var also returns\n"
+            "Shapes: data any, gamma and beta (extent of axis,), in float32 or the dtype of data.\n"
+            "output_mean_var also returns\n"
             "the mean and the standard deviation sqrt(variance + eps), with extent 1 at axis;\n"
             "no gradient flows through those two."
         ),

@@ -1,4 +1,4 @@
-"""Which operators compute in half precision; the lists come with `mx.contrib.amp` itself."""
+"""Which operators compute in half precision, and which in float32."""
 
 from gluonish.contrib.amp.lists import symbol_bf16, symbol_fp16
 

@@ -1,0 +1,337 @@
+"""Networks in float32 as networks in mixed precision, for inference: casts become part of them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.hybrid_graph import cached_symbols
+from gluonish.block.symbol_block import SymbolBlock
+from gluonish.contrib.amp.operator_lists import Conditional, half_dtype, policy_of
+from gluonish.core.dtype import DTYPE_FLAGS, FLOAT32, dtype_from_flag, is_floating
+from gluonish.core.errors import ArgumentTypeError, GraphError
+from gluonish.core.spec import PartialSpec
+from gluonish.graph.inference import Inference
+from gluonish.graph.interpreter import output_word
+from gluonish.graph.ir import Node, Value, topological_order
+from gluonish.ndarray import NDArray
+from gluonish.ops.autocast import Policy
+from gluonish.ops.registry import find_operator
+from gluonish.symbol import Group, Symbol
+
+__all__ = ["convert_hybrid_block", "convert_model", "convert_symbol"]
+
+Arrays = Mapping[str, NDArray]
+
+
+def convert_symbol(
+    sym: Symbol,
+    target_dtype: Any = "float16",
+    target_dtype_ops: Iterable[str] | None = None,
+    fp32_ops: Iterable[str] | None = None,
+    conditional_fp32_ops: Iterable[Conditional] | None = None,
+    excluded_sym_names: Iterable[str] | None = None,
+    data_names: Iterable[str] | None = None,
+    cast_optional_params: bool = False,
+) -> Symbol:
+    """Return a graph with the casts that mixed precision needs; its outputs are in float32.
+
+    No value is cast to the same dtype twice. Variables are float32 unless they say otherwise.
+
+    Args:
+        sym: The graph.
+        target_dtype: ``"float16"`` or ``"bfloat16"``.
+        target_dtype_ops: Names of the operators that compute in it; by default `list_lp16_ops`.
+        fp32_ops: Names of those that compute in float32; by default `list_fp32_ops`.
+        conditional_fp32_ops: (operator, attribute, values) under which it computes in float32; by
+            default `list_conditional_fp32_ops`.
+        excluded_sym_names: Names of nodes that compute in float32 all the same.
+        data_names: Names of the variables that are inputs; all others are then parameters, which
+            get their dtype as an attribute.
+        cast_optional_params: Whether parameters are to come in ``target_dtype`` where all who read
+            them compute in it, instead of being cast in the graph.
+
+    Raises:
+        ArgumentTypeError: ``sym`` is no Symbol, or what should be a list is none.
+        ArgumentError: Another dtype, or a name that is no operator or stands in two lists.
+    """
+    if not isinstance(sym, Symbol):
+        raise ArgumentTypeError(f"convert_symbol: expected a Symbol, got {type(sym).__name__}")
+    policy = policy_of(
+        "convert_symbol", target_dtype, target_dtype_ops, conditional_fp32_ops, fp32_ops
+    )
+    parameters: set[str] = set()
+    if data_names is not None:
+        parameters = set(sym.list_inputs()) - set(data_names)
+    conversion = _Conversion(policy, set(excluded_sym_names or ()), parameters)
+    values = conversion.convert(sym._values, in_dtype=cast_optional_params)
+    heads = [type(sym)([value]) for value in values]
+    return heads[0] if len(heads) == 1 else Group(heads)
+
+
+class _Conversion:
+    """A graph on its way to mixed precision.
+
+    Args:
+        policy: Which operator gets what.
+        excluded: Names of nodes that compute in float32.
+        parameters: Names of variables that hold weights.
+    """
+
+    def __init__(self, policy: Policy, excluded: set[str], parameters: set[str]) -> None:
+        self._policy = policy
+        self._excluded = excluded
+        self._parameters = parameters
+        self._made: dict[tuple[int, int], Value] = {}
+        self._dtypes: dict[tuple[int, int], np.dtype[Any] | None] = {}
+        self._casts: dict[tuple[tuple[int, int], np.dtype[Any]], Value] = {}
+        self._direct: set[int] = set()  # new variables that are read without a cast
+
+    def convert(self, outputs: Sequence[Value], *, in_dtype: bool) -> list[Value]:
+        """Return the outputs of the new graph.
+
+        Args:
+            outputs: Those of the old one.
+            in_dtype: Whether parameters come in the policy's dtype where that is all that is read.
+        """
+        for node in topological_order(outputs):
+            if node.op is None:
+                self._variable(node)
+            else:
+                self._operator(node)
+        heads = [self._made[value.key] for value in outputs]
+        self._direct.update(id(head.node) for head in heads)
+        heads = [
+            self._cast(head, FLOAT32) if self._dtypes[head.key] == self._policy.dtype else head
+            for head in heads
+        ]
+        if self._parameters:
+            heads = self._with_dtypes(heads, in_dtype=in_dtype)
+        return heads
+
+    def _variable(self, node: Node) -> None:
+        copy = Node(None, node.name, extra=node.extra, array=node.array)
+        value = Value(copy)
+        self._made[id(node), 0] = value
+        told = node.extra.get("__dtype__")
+        dtype = FLOAT32 if told is None else dtype_from_flag(int(told))
+        self._dtypes[value.key] = dtype if node.array is None else node.array._spec.dtype
+
+    def _operator(self, node: Node) -> None:
+        assert node.op is not None
+        inputs = [self._made[value.key] for value in node.inputs]
+        dtypes = [self._dtypes[value.key] for value in inputs]
+        wanted = self._policy.wanted(node.op, node.attrs, dtypes)
+        if node.name in self._excluded:
+            wanted = [FLOAT32 if dtype == self._policy.dtype else None for dtype in dtypes]
+        cast = []
+        for value, dtype in zip(inputs, wanted, strict=True):
+            if dtype is None:
+                self._direct.add(id(value.node))
+            cast.append(value if dtype is None else self._cast(value, dtype))
+        copy = Node(node.op, node.name, cast, node.attrs, extra=node.extra, given=node.given)
+        found = self._inferred(copy)
+        for i, dtype in enumerate(found):
+            self._made[id(node), i] = value = Value(copy, i)
+            self._dtypes[value.key] = dtype
+
+    def _inferred(self, node: Node) -> list[np.dtype[Any] | None]:
+        """Return the dtypes of a new node's outputs."""
+        assert node.op is not None
+        inputs = [Node(None, f"{i}") for i in range(len(node.inputs))]
+        known = {
+            own.name: PartialSpec(None, self._dtypes[value.key])
+            for own, value in zip(inputs, node.inputs, strict=True)
+        }
+        alone = Node(node.op, node.name, [Value(own) for own in inputs], node.attrs)
+        inference = Inference([*inputs, alone], known)
+        inference.run()
+        return [inference.spec(Value(alone, i)).dtype for i in range(node.num_outputs)]
+
+    def _cast(self, value: Value, dtype: np.dtype[Any]) -> Value:
+        """Return a value in a dtype, through the one cast to it that there is."""
+        before = self._dtypes[value.key]
+        found = self._casts.get((value.key, dtype))
+        if found is None:
+            name = f"{_called(value)}_amp_cast_{dtype.name}"
+            node = Node(
+                find_operator("amp_cast"),
+                name,
+                [value],
+                {"dtype": dtype},
+                given={"dtype": dtype.name},
+            )
+            found = self._casts[value.key, dtype] = Value(node)
+            self._dtypes[found.key] = dtype if before is None or is_floating(before) else before
+        return found
+
+    def _with_dtypes(self, heads: Sequence[Value], *, in_dtype: bool) -> list[Value]:
+        """Return the graph with the dtypes of parameters told, and without needless casts."""
+        replaced: dict[tuple[int, int], Value] = {}
+        low = self._policy.dtype
+        for node in topological_order(heads):
+            if node.op is None:
+                if node.name in self._parameters and node.array is None:
+                    both = {dtype for key, dtype in self._casts if key == (id(node), 0)}
+                    narrow = in_dtype and id(node) not in self._direct and both == {low}
+                    dtype = low if narrow else self._dtypes[id(node), 0] or FLOAT32
+                    extra = {**node.extra, "__dtype__": str(DTYPE_FLAGS[dtype])}
+                    replaced[id(node), 0] = own = Value(Node(None, node.name, extra=extra))
+                    if narrow:
+                        replaced[self._casts[(id(node), 0), low].key] = own
+                continue
+            if (id(node), 0) in replaced:
+                continue
+            inputs = [replaced.get(value.key, value) for value in node.inputs]
+            copy = Node(node.op, node.name, inputs, node.attrs, extra=node.extra, given=node.given)
+            for i in range(node.num_outputs):
+                replaced[id(node), i] = Value(copy, i)
+        return [replaced.get(head.key, head) for head in heads]
+
+
+def _called(value: Value) -> str:
+    """Return the name of a value as outputs are called."""
+    node = value.node
+    if node.op is None:
+        return node.name
+    return f"{node.name}_{output_word(node.op, node.attrs, value.index)}"
+
+
+def convert_model(
+    sym: Symbol,
+    arg_params: Arrays,
+    aux_params: Arrays,
+    target_dtype: Any = "float16",
+    target_dtype_ops: Iterable[str] | None = None,
+    fp32_ops: Iterable[str] | None = None,
+    conditional_fp32_ops: Iterable[Conditional] | None = None,
+    excluded_sym_names: Iterable[str] | None = None,
+    cast_optional_params: bool = False,
+) -> tuple[Symbol, dict[str, NDArray], dict[str, NDArray]]:
+    """Return a model in mixed precision: the graph, its parameters and its auxiliary states.
+
+    Args:
+        sym: The graph.
+        arg_params: Its parameters by name.
+        aux_params: Its auxiliary states by name.
+        target_dtype: As of `convert_symbol`, like all that follow.
+        target_dtype_ops: See there.
+        fp32_ops: See there.
+        conditional_fp32_ops: See there.
+        excluded_sym_names: See there.
+        cast_optional_params: See there; the arrays are cast, too.
+
+    Raises:
+        ArgumentTypeError: ``sym`` is no Symbol, parameters are no dict, or what should be a list is
+            none.
+        ArgumentError: As of `convert_symbol`.
+    """
+    if not isinstance(sym, Symbol):
+        raise ArgumentTypeError(f"convert_model: expected a Symbol, got {type(sym).__name__}")
+    for name, given in (("arg_params", arg_params), ("aux_params", aux_params)):
+        if not isinstance(given, Mapping):
+            raise ArgumentTypeError(
+                f"convert_model: expected {name} to be a dict of arrays, got {type(given).__name__}"
+            )
+    converted = convert_symbol(
+        sym,
+        target_dtype,
+        target_dtype_ops,
+        fp32_ops,
+        conditional_fp32_ops,
+        excluded_sym_names,
+        [name for name in sym.list_inputs() if name not in arg_params and name not in aux_params],
+        cast_optional_params,
+    )
+    dtypes = _narrow(converted, half_dtype("convert_model", target_dtype))
+    return converted, _as_told(arg_params, dtypes), _as_told(aux_params, dtypes)
+
+
+def _narrow(sym: Symbol, dtype: np.dtype[Any]) -> dict[str, np.dtype[Any]]:
+    """Return the variables that are to come in 16 bits."""
+    flag = str(DTYPE_FLAGS[dtype])
+    told = {node.name: node.extra.get("__dtype__") for node in sym._variables()}
+    return {name: dtype for name, own in told.items() if own == flag}
+
+
+def _as_told(arrays: Arrays, dtypes: Mapping[str, np.dtype[Any]]) -> dict[str, NDArray]:
+    return {
+        name: array.astype(dtypes[name]) if name in dtypes else array
+        for name, array in arrays.items()
+    }
+
+
+def convert_hybrid_block(
+    block: HybridBlock,
+    target_dtype: Any = "float16",
+    target_dtype_ops: Iterable[str] | None = None,
+    fp32_ops: Iterable[str] | None = None,
+    conditional_fp32_ops: Iterable[Conditional] | None = None,
+    excluded_sym_names: Iterable[str] | None = None,
+    ctx: Any = None,
+    cast_optional_params: bool = False,
+) -> SymbolBlock:
+    """Return a network in mixed precision as a SymbolBlock, with parameters of its own.
+
+    Args:
+        block: The network, hybridized and called once.
+        target_dtype: As of `convert_symbol`, like the lists that follow.
+        target_dtype_ops: See there.
+        fp32_ops: See there.
+        conditional_fp32_ops: See there.
+        excluded_sym_names: See there.
+        ctx: Device or devices of the parameters; None for those of ``block``.
+        cast_optional_params: As of `convert_symbol`.
+
+    Raises:
+        ArgumentTypeError: ``block`` is no HybridBlock, or what should be a list is none.
+        ArgumentError: As of `convert_symbol`.
+        GraphError: The block has no graph yet, or none can be made of it.
+    """
+    if not isinstance(block, HybridBlock):
+        raise ArgumentTypeError(
+            f"convert_hybrid_block: expected a HybridBlock, got {type(block).__name__}"
+        )
+    inputs, outputs = _graph_of(block)
+    parameters = {p.name: p for p in block.collect_params().values()}
+    auxiliary = set(outputs.list_auxiliary_states())
+    values = {name: p._reduce() for name, p in parameters.items() if p.shape is not None}
+    converted, args, auxs = convert_model(
+        outputs,
+        {name: x for name, x in values.items() if name not in auxiliary},
+        {name: x for name, x in values.items() if name in auxiliary},
+        target_dtype,
+        target_dtype_ops,
+        fp32_ops,
+        conditional_fp32_ops,
+        excluded_sym_names,
+        cast_optional_params,
+    )
+    result = SymbolBlock(converted, inputs)
+    devices = ctx
+    for name, own in result.collect_params().items():
+        if devices is None:
+            devices = parameters[name].list_ctx()
+        array = args[name] if name in args else auxs[name]
+        own._load_init(array, devices, cast_dtype=True, dtype_source="saved")
+        own.grad_req = parameters[name].grad_req
+    return result
+
+
+def _graph_of(block: HybridBlock) -> tuple[list[Symbol], Symbol]:
+    """Return the inputs and outputs of a block's graph."""
+    if isinstance(block, SymbolBlock):
+        return [_variable_of(name, block) for name in block._input_names], block._symbol
+    found = cached_symbols(block)
+    if not found:
+        raise GraphError(
+            f"convert_hybrid_block: expected {block.name} to be hybridized and called once, so "
+            "that it has a graph, got none; call hybridize() and then the block on an input"
+        )
+    return found
+
+
+def _variable_of(name: str, block: SymbolBlock) -> Symbol:
+    found: Symbol = block._symbol.get_internals()[name]
+    return found

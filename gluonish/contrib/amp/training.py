@@ -1,0 +1,179 @@
+"""Mixed precision while training: casts everywhere or in a scope, and the scale of the loss."""
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from gluonish.contrib.amp.loss_scaler import LossScaler
+from gluonish.contrib.amp.operator_lists import Conditional, policy_of
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.ndarray import NDArray
+from gluonish.ndarray.autocasting import install
+from gluonish.ops.autocast import OFF, PolicyScope, set_everywhere, state
+from gluonish.optimizer import Optimizer
+from gluonish.trainer import Trainer
+
+__all__ = ["autocast", "init", "init_trainer", "is_initialized", "scale_loss", "unscale"]
+
+
+def init(
+    target_dtype: Any = "float16",
+    target_precision_ops: Iterable[str] | None = None,
+    conditional_fp32_ops: Iterable[Conditional] | None = None,
+    fp32_ops: Iterable[str] | None = None,
+    layout_optimization: bool = False,
+) -> None:
+    """Compute in mixed precision from now on: operators cast their floating inputs as lists say.
+
+    It holds for eager calls, Symbols that are composed and networks that are called, in all
+    threads. Parameters stay in float32 and so do their gradients; arrays of float64 are left alone.
+
+    Args:
+        target_dtype: ``"float16"`` or ``"bfloat16"``, which processors compute in.
+        target_precision_ops: Names of the operators that compute in it, in place of
+            `list_lp16_ops`.
+        conditional_fp32_ops: (operator, attribute, values) under which it computes in float32, in
+            place of `list_conditional_fp32_ops`.
+        fp32_ops: Names of the operators that compute in float32, in place of `list_fp32_ops`.
+        layout_optimization: Accepted without effect: layouts are chosen in any case.
+
+    Raises:
+        ArgumentError: Another dtype, or a name that is no operator or stands in two lists.
+        ArgumentTypeError: What should be a list is none.
+    """
+    policy = policy_of("init", target_dtype, target_precision_ops, conditional_fp32_ops, fp32_ops)
+    logging.info("Using AMP")
+    install()
+    set_everywhere(policy)
+
+
+def is_initialized() -> bool:
+    """Return whether `init` was called."""
+    return state.policy is not None
+
+
+class autocast(PolicyScope):  # a scope, called like a function as `mx.autograd.record` is
+    """Scope in which this thread computes in mixed precision, eagerly and in hybridized networks.
+
+    A hybridized network called inside has another graph than outside. Backward passes may be inside
+    or outside: they compute in the dtypes of the forward pass.
+
+    Args:
+        target_dtype: ``"bfloat16"`` or ``"float16"``.
+        enabled: False for a scope without casts, inside of another or after `init`.
+        target_precision_ops: As of `init`.
+        conditional_fp32_ops: As of `init`.
+        fp32_ops: As of `init`.
+
+    Raises:
+        ArgumentError: As of `init`.
+        ArgumentTypeError: As of `init`.
+
+    Example::
+
+        with mx.autograd.record(), mx.contrib.amp.autocast("bfloat16"):
+            loss = loss_function(net(x), y)
+        loss.backward()
+        trainer.step(len(x))
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        target_dtype: Any = "bfloat16",
+        enabled: bool = True,
+        target_precision_ops: Iterable[str] | None = None,
+        conditional_fp32_ops: Iterable[Conditional] | None = None,
+        fp32_ops: Iterable[str] | None = None,
+    ) -> None:
+        given = (target_precision_ops, conditional_fp32_ops, fp32_ops)
+        policy = policy_of("autocast", target_dtype, *given)
+        super().__init__(policy if enabled else OFF)
+
+    def __enter__(self) -> "autocast":
+        install()
+        super().__enter__()
+        return self
+
+
+def _trainer(what: str, given: Any) -> Trainer:
+    if isinstance(given, Trainer):
+        return given
+    if isinstance(given, Optimizer):
+        raise ArgumentTypeError(
+            f"{what}: expected a gluon Trainer, got an optimizer, {type(given).__name__}; make a "
+            "Trainer of it"
+        )
+    raise ArgumentTypeError(f"{what}: expected a gluon Trainer, got {type(given).__name__}")
+
+
+def init_trainer(optimizer_or_trainer: Any) -> None:
+    """Give a Trainer a scale for the loss, which follows from how large gradients are.
+
+    A step whose gradients overflow is left out, and the next scale is half as large; after 2000
+    steps without that it doubles. float16 needs it; bfloat16, with the range of float32, does not.
+
+    Args:
+        optimizer_or_trainer: The Trainer.
+
+    Raises:
+        ArgumentTypeError: It is no Trainer.
+    """
+    trainer = _trainer("init_trainer", optimizer_or_trainer)
+    trainer._amp_loss_scaler = LossScaler()
+    trainer._amp_original_scale = trainer._scale
+
+
+@contextmanager
+def scale_loss(
+    loss: NDArray | Sequence[NDArray], optimizer_or_trainer: Any
+) -> Iterator[NDArray | list[NDArray]]:
+    """Scope that gives the loss times the scale of this step, for ``backward``.
+
+    The next step of the trainer divides gradients by it. Call it inside ``autograd.record()``::
+
+        with mx.autograd.record():
+            loss = loss_function(net(x), y)
+            with amp.scale_loss(loss, trainer) as scaled:
+                mx.autograd.backward(scaled)
+        trainer.step(len(x))
+
+    Args:
+        loss: The loss, or a list of losses: one for each device.
+        optimizer_or_trainer: The Trainer, after `init_trainer`.
+
+    Raises:
+        ArgumentTypeError: It is no Trainer.
+        ArgumentError: It was not given to `init_trainer`.
+    """
+    trainer = _trainer("scale_loss", optimizer_or_trainer)
+    scaler: Any = trainer._amp_loss_scaler
+    if scaler is None:
+        raise ArgumentError(
+            "scale_loss: expected a Trainer with a loss scale, got one without; call "
+            "amp.init_trainer(trainer) first"
+        )
+    trainer._scale = trainer._amp_original_scale / scaler.loss_scale
+    if isinstance(loss, list | tuple):
+        yield [one * scaler.loss_scale for one in loss]
+    else:
+        yield loss * scaler.loss_scale
+
+
+def unscale(optimizer_or_trainer: Any) -> None:
+    """Divide gradients by the scale of the loss now, and not in the next step: to clip them, say.
+
+    Args:
+        optimizer_or_trainer: The Trainer, after a backward pass.
+
+    Raises:
+        ArgumentTypeError: It is no Trainer.
+    """
+    trainer = _trainer("unscale", optimizer_or_trainer)
+    for param in trainer._params:
+        if param.grad_req != "null":
+            for grad in param.list_grad():
+                grad *= trainer._scale
+    trainer._scale = 1.0

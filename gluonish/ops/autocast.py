@@ -1,0 +1,219 @@
+"""Automatic casts: which dtype the floating inputs of an operator get while mixed precision is on.
+
+A `Policy` is made of lists of operators. One holds for the whole process (`set_everywhere`), or
+for a scope of one thread (`PolicyScope`). Arrays, traced arrays and Symbols ask `current` when they
+apply an operator, and give `Policy.cast` the two casts that they know; the casts are ordinary
+operators, so that autograd records them and passes see them.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, FLOAT64, is_floating
+from gluonish.core.value_scope import ValueScope
+from gluonish.ops.registry import Attrs, Operator
+
+__all__ = [
+    "OFF",
+    "Conditions",
+    "Policy",
+    "PolicyScope",
+    "current",
+    "set_everywhere",
+    "state",
+    "switch_off",
+]
+
+# Of an operator: an attribute, and the values under which it computes in float32.
+Conditions = Mapping[str, Mapping[str, Collection[str]]]
+
+_LOW, _FULL, _WIDEST = "low", "float32", "widest"
+
+
+class Policy:
+    """What mixed precision does with each operator's floating inputs.
+
+    Arrays of float64 were chosen on purpose: an operator that has one gets its inputs as they are.
+
+    Args:
+        dtype: float16 or bfloat16.
+        low: Names of operators that compute in ``dtype``.
+        full: Names of those that compute in float32.
+        widest: Names of those whose inputs all get the widest dtype among them.
+        either: Names of those that take their inputs as they are, as do all in no list.
+        conditions: Operators that compute in float32 under some values of an attribute.
+        kept: Inputs that stay as they are, by operator: a network's float32 parameters.
+    """
+
+    __slots__ = ("_conditions", "_kept", "_lists", "_rules", "dtype")
+
+    def __init__(
+        self,
+        dtype: np.dtype[Any],
+        *,
+        low: Collection[str],
+        full: Collection[str],
+        widest: Collection[str],
+        either: Collection[str],
+        conditions: Conditions,
+        kept: Mapping[str, Collection[str]],
+    ) -> None:
+        self.dtype = dtype
+        lists = {_LOW: low, _FULL: full, _WIDEST: widest, None: either}
+        self._lists = {rule: frozenset(names) for rule, names in lists.items()}
+        self._conditions = conditions
+        self._kept = kept
+        self._rules: dict[Operator, str | None] = {}
+
+    def _rule(self, op: Operator, attrs: Attrs) -> str | None:
+        """Return which list an operator is in under some attributes, by any of its names."""
+        for name, values in self._conditions.get(op.name, {}).items():
+            if str(attrs.get(name)) in values:
+                return _FULL
+        if op not in self._rules:
+            self._rules[op] = next(
+                (
+                    rule
+                    for called in (op.name, *op.aliases)
+                    for rule, listed in self._lists.items()
+                    if called in listed
+                ),
+                None,
+            )
+        return self._rules[op]
+
+    def wanted(
+        self, op: Operator, attrs: Attrs, dtypes: Sequence[np.dtype[Any] | None]
+    ) -> list[np.dtype[Any] | None]:
+        """Return the dtype that each input is to be cast to; None where it stays as it is.
+
+        Args:
+            op: The operator.
+            attrs: Its attributes.
+            dtypes: Those of the inputs. None for one that is not known: it is cast wherever it may
+                have to be.
+        """
+        rule = self._rule(op, attrs)
+        found: list[np.dtype[Any] | None] = [None] * len(dtypes)
+        floats = {dtype for dtype in dtypes if dtype is not None and is_floating(dtype)}
+        if rule is None or FLOAT64 in floats:
+            return found
+        target = {_LOW: self.dtype, _FULL: FLOAT32}.get(rule) or widest(floats)
+        if rule == _WIDEST and None in dtypes:
+            return found  # `cast` has an operator for it
+        kept = self._kept.get(op.name, ())
+        names = op.input_names(attrs) if kept else ()
+        fixed = op.mutated_inputs(attrs) if op.mutates else ()
+        for i, dtype in enumerate(dtypes):
+            if i in fixed or (kept and names[i] in kept):
+                continue
+            if dtype is None or (is_floating(dtype) and dtype != target):
+                found[i] = target
+        return found
+
+    def cast(
+        self,
+        op: Operator,
+        inputs: Sequence[Any],
+        attrs: Attrs,
+        dtypes: Sequence[np.dtype[Any] | None],
+        to: Callable[[Any, np.dtype[Any]], Any],
+        alike: Callable[[Sequence[Any]], Sequence[Any]] | None = None,
+    ) -> Sequence[Any]:
+        """Return an operator's inputs in the dtypes that its list says.
+
+        Args:
+            op: The operator.
+            inputs: Its inputs.
+            attrs: Its attributes.
+            dtypes: As for `wanted`.
+            to: Casts an input to a dtype if it is floating.
+            alike: Casts floating inputs of unknown dtypes to the widest among them.
+        """
+        unknown = alike is not None and None in dtypes and len(inputs) > 1
+        if unknown and self._rule(op, attrs) == _WIDEST:
+            return alike(inputs)  # type: ignore[misc]  # it is there
+        wanted = self.wanted(op, attrs, dtypes)
+        if not any(dtype is not None for dtype in wanted):
+            return inputs
+        return [
+            x if dtype is None else to(x, dtype) for x, dtype in zip(inputs, wanted, strict=True)
+        ]
+
+
+def widest(floats: Collection[np.dtype[Any]]) -> np.dtype[Any]:
+    """Return the narrowest dtype that holds all floating dtypes among some."""
+    if len(floats) == 1:
+        return next(iter(floats))
+    return FLOAT64 if FLOAT64 in floats else FLOAT32
+
+
+class _State:
+    """What holds where no scope says otherwise.
+
+    Attributes:
+        policy: That of the process; None for no casts.
+        used: Whether there ever was a policy: until then nobody need ask.
+    """
+
+    __slots__ = ("policy", "used")
+
+    def __init__(self) -> None:
+        self.policy: Policy | None = None
+        self.used = False
+
+
+state = _State()
+
+# What a scope says that casts nothing.
+OFF = Policy(FLOAT32, low=(), full=(), widest=(), either=(), conditions={}, kept={})
+
+_here: ContextVar[Policy | None] = ContextVar("gluonish_autocast", default=None)
+
+
+def current() -> Policy | None:
+    """Return the policy of this thread; None where nothing is cast."""
+    policy = _here.get()
+    if policy is None:
+        return state.policy
+    return None if policy is OFF else policy
+
+
+def set_everywhere(policy: Policy | None) -> None:
+    """Set the policy of all threads, where they are in no scope."""
+    state.policy = policy
+    state.used = True
+
+
+class PolicyScope(ValueScope):
+    """Scope with a policy of its own; may be entered again and again.
+
+    Args:
+        policy: The policy; `OFF` for no casts.
+    """
+
+    __slots__ = ("_policy",)
+
+    def __init__(self, policy: Policy) -> None:
+        super().__init__()
+        self._policy = policy
+
+    def __enter__(self) -> Any:
+        state.used = True
+        self._change(_here, self._policy)
+        return self
+
+
+def switch_off(scope: Callable[[ContextVar[Any], Any], None]) -> bool:
+    """Have a scope change this thread's policy to none; whether that was necessary.
+
+    Args:
+        scope: The scope's `ValueScope._change`.
+    """
+    if not state.used or current() is None:
+        return False
+    scope(_here, OFF)
+    return True
