@@ -246,7 +246,8 @@ class HybridBlock(HybridBlockAttributes):
             return self._call_forward(*args, **kwargs)
         if len(args) == 1 and isinstance(args[0], NDArray) and not kwargs and tracer.get() is None:
             graph = self._graphs.get(_ONE_ARRAY)  # what `_call_graph` would find, with less ado
-            if graph is not None and not autocast.state.used and args[0].stype == "default":
+            usual = autocast.here.get() is None and autocast.state.policy is None
+            if graph is not None and usual and args[0].stype == "default":
                 return graph.run(args, self._op_hook)
         return self._call_graph(*args, **kwargs)
 

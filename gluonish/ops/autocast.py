@@ -22,6 +22,7 @@ __all__ = [
     "Policy",
     "PolicyScope",
     "current",
+    "here",
     "set_everywhere",
     "state",
     "switch_off",
@@ -171,12 +172,13 @@ state = _State()
 # What a scope says that casts nothing.
 OFF = Policy(FLOAT32, low=(), full=(), widest=(), either=(), conditions={}, kept={})
 
-_here: ContextVar[Policy | None] = ContextVar("gluonish_autocast", default=None)
+# The policy of a scope in this thread; None outside of scopes.
+here: ContextVar[Policy | None] = ContextVar("gluonish_autocast", default=None)
 
 
 def current() -> Policy | None:
     """Return the policy of this thread; None where nothing is cast."""
-    policy = _here.get()
+    policy = here.get()
     if policy is None:
         return state.policy
     return None if policy is OFF else policy
@@ -203,7 +205,7 @@ class PolicyScope(ValueScope):
 
     def __enter__(self) -> Any:
         state.used = True
-        self._change(_here, self._policy)
+        self._change(here, self._policy)
         return self
 
 
@@ -215,5 +217,5 @@ def switch_off(scope: Callable[[ContextVar[Any], Any], None]) -> bool:
     """
     if not state.used or current() is None:
         return False
-    scope(_here, OFF)
+    scope(here, OFF)
     return True

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.rewrite import rebuild
 from gluonish.ops.registry import find_operator
@@ -13,6 +14,7 @@ __all__ = ["simplify"]
 # such as BlockGrad, have gradients of their own.
 _RESHAPES = ("Reshape", "_reshape_exact", "Flatten", "expand_dims", "reshape_like", "squeeze")
 _RESHAPE_EXACT = find_operator("_reshape_exact")
+_CAST = find_operator("Cast")
 
 # Reductions that hand on an element, and its gradient, where there is but one.
 _REDUCTIONS = ("sum", "mean")
@@ -23,7 +25,8 @@ def simplify(graph: Graph) -> Graph:
 
     Requires: specs on every value, and the training mode on every node that depends on it.
     Ensures: the outputs have the specs, values and gradients that they had. No reshape reads a
-    reshape, and no sum or mean is over axes of one element.
+    reshape, no sum or mean is over axes of one element, casts of mixed precision are casts like
+    others, and none of them takes back a widening one.
     """
     read = {value.key for node in graph.nodes for value in node.inputs}
 
@@ -41,11 +44,30 @@ def _simpler(node: Node, inputs: Sequence[Value], *, mask_is_read: bool) -> Sequ
     source = inputs[0]
     if op.name == "_copy" or (op.name == "Cast" and source.spec == node.specs[0]):
         return [source]
+    if op.name in ("amp_cast", "amp_multicast"):
+        return [_cast(node, x, i) for i, x in enumerate(inputs)]
     if op.name == "Dropout" and not mask_is_read and _does_nothing(node):
         return [source, source]
     if op.name in _RESHAPES or _reduces_nothing(node, source):
         return _shorter_chain(node, source)
     return None
+
+
+def _cast(node: Node, source: Value, index: int) -> Value:
+    """Return what stands for a cast of mixed precision."""
+    spec = node.specs[index]
+    while source.spec != spec:
+        inner = source.node
+        if inner.op is not _CAST or inner.specs[0].dtype != FLOAT32:
+            break
+        before = inner.inputs[0]
+        if before.spec.dtype not in (FLOAT16, BFLOAT16):
+            break
+        source = before  # every number of 16 bits is one of float32
+    if source.spec == spec:
+        return source
+    attrs = {"dtype": spec.dtype}
+    return Value(Node(_CAST, node.name, (source,), attrs, (spec,), node.extra))
 
 
 def _does_nothing(node: Node) -> bool:

@@ -128,3 +128,35 @@ def test_dropout_whose_mask_is_read_stays() -> None:
     (a,) = inputs((2,))
     y = call("Dropout", a, train=False)
     assert "Dropout" in _simplified([a], y + Value(y.node, 1))
+
+
+def test_casts_of_mixed_precision_are_casts_and_none_takes_a_widening_one_back() -> None:
+    (a,) = inputs((2,))
+    half = call("amp_cast", a, dtype="bfloat16")
+    wide = call("amp_cast", call("amp_cast", half, dtype="float32"), dtype="float32")
+    y = call("tanh", call("amp_cast", wide, dtype="bfloat16"))
+    assert _simplified([a], y, call("exp", wide)) == text(
+        """
+        %0: float32(2,) = variable a
+        %1: bfloat16(2,) = Cast(%0, dtype=bfloat16)
+        %2: float32(2,) = Cast(%1, dtype=float32)
+        %3: bfloat16(2,) = tanh(%1)
+        %4: float32(2,) = exp(%2)
+        return %3, %4
+        """
+    )
+
+
+def test_arrays_that_are_alike_are_cast_one_by_one() -> None:
+    (a,) = inputs((2,))
+    half = call("amp_cast", a, dtype="bfloat16")
+    both = call("amp_multicast", half, a, num_outputs=2)
+    assert _simplified([a], call("elemwise_add", *both)) == text(
+        """
+        %0: float32(2,) = variable a
+        %1: bfloat16(2,) = Cast(%0, dtype=bfloat16)
+        %2: float32(2,) = Cast(%1, dtype=float32)
+        %3: float32(2,) = elemwise_add(%2, %0)
+        return %3
+        """
+    )
