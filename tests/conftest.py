@@ -30,6 +30,7 @@ import numpy as np
 import pytest
 
 from tests.gluon_repository import repository, zip_of_fixture  # noqa: F401  # fixtures
+from tests.long_tests import long_tests
 
 # Many tests start programs. Their modules are compiled once and kept until the tests end, whatever
 # the caller's setting: a program that compiles all of them itself takes seconds more.
@@ -50,10 +51,11 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 _SEED = 20240229
 _ON_REQUEST = ("slow",)
 _TESTS = Path(__file__).parent
-# Folders whose tests start programs or train, and what else `-m fast` leaves out.
+# Folders whose tests start programs or train, and what else `-m fast` leaves out with those of
+# long_tests.txt.
 _LONG = (
     *("attack", "benchmarks", "corpus", "fuzz", "programs", "tools", "training"),
-    "test_tutorials.py",
+    "test_tutorials",
 )
 _LONG_MARKERS = ("dist", "gpu", "slow")
 
@@ -93,10 +95,12 @@ def _mark_fast(items: list[pytest.Item]) -> None:
     """Mark one case of each test function, unless it is known to take long."""
     seed = os.environ.get("FAST_SEED", "0")
     cases: dict[tuple[Path, str], list[pytest.Item]] = {}
+    left_out = long_tests()
     for item in items:
-        folder = item.path.relative_to(_TESTS).parts[0]
-        if folder not in _LONG and not any(item.get_closest_marker(name) for name in _LONG_MARKERS):
-            name = getattr(item, "originalname", item.name)
+        parts = item.path.relative_to(_TESTS.parent).with_suffix("").parts
+        name = getattr(item, "originalname", item.name)
+        long = parts[1] in _LONG or f"{'.'.join(parts)}::{name}" in left_out
+        if not long and not any(item.get_closest_marker(word) for word in _LONG_MARKERS):
             cases.setdefault((item.path, name), []).append(item)
     for (path, name), found in cases.items():
         number = zlib.crc32(f"{seed} {path.name} {name}".encode()) % len(found)
