@@ -16,7 +16,9 @@ import numpy as np
 
 from gluonish.core.errors import DistributedError
 from gluonish.core.spec import Shape
+from gluonish.distributed.host_memory import host_memory
 from gluonish.distributed.meeting import END, Meeting
+from gluonish.distributed.messages import Messages, Transport
 from gluonish.distributed.server import Server
 from gluonish.distributed.watch import tell, watchers
 from gluonish.distributed.world import World, world
@@ -29,8 +31,6 @@ __all__ = ["BUCKET_NBYTES", "Channel", "Codec", "Named", "channel"]
 
 _LANE = ("mpi", 0, "exchange")
 BUCKET_NBYTES = 4 << 20  # of arrays that are exchanged at once
-# MPI's memory between processes stays in the caches: a sum of 44 MB takes 4 ms so, 16 ms at once.
-_AT_ONCE_NBYTES = 1 << 20
 _PACKED_NBYTES = 1 << 16  # smaller arrays are copied into one piece of memory
 
 _channels: list["Channel"] = []
@@ -82,7 +82,9 @@ class Channel:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self._meeting = Meeting(world)
+        self._host = host_memory(world)
+        self._transport: Transport = self._host or Messages(world)
+        self._meeting = Meeting(world, self._host)
         self._order = Var()
         self._servers: list[Server] = []
         self.sent_nbytes = 0
@@ -166,6 +168,8 @@ class Channel:
             self.world.abort(1)
         for server in self._servers:
             server.end()
+        if self._host is not None:
+            self._host.end()
         self.world.leave()
 
     def _push(self, what: str, arrays: Sequence[Named], act: Callable[[], None]) -> None:
@@ -197,14 +201,11 @@ class Channel:
         raise DistributedError(f"kvstore: expected arrays to exchange, got {message}")
 
     def _sum(self, arrays: Sequence[NDArray]) -> None:
-        mpi, comm = self.world.mpi, self.world.values
         for whole, parts in _pieces(arrays):
             total = (
                 whole.astype(wide) if (wide := accumulator(whole.dtype)) != whole.dtype else whole
             )
-            flat, step = total.reshape(-1), _AT_ONCE_NBYTES // total.itemsize
-            for first in range(0, flat.size, step):
-                comm.Allreduce(mpi.IN_PLACE, flat[first : first + step])
+            self._transport.add_up(total.reshape(-1))
             self.sent_nbytes += total.nbytes
             if total is not whole:
                 whole[...] = total  # rounded once
@@ -227,7 +228,7 @@ class Channel:
 
     def _spread(self, arrays: Sequence[NDArray]) -> None:
         for whole, parts in _pieces(arrays):
-            self.world.values.Bcast(whole.reshape(-1).view(np.uint8), 0)
+            self._transport.spread(whole.reshape(-1))
             self.sent_nbytes += whole.nbytes
             _unpack(whole, parts)
 

@@ -2,8 +2,9 @@
 
 An exchange in which one rank is missing, or does something else, would hang or give nonsense. So
 each tells rank 0 a digest of what it is about to do, and goes on when rank 0 has heard the same
-from all. A rank that does not come in time, or that has ended, is named, with what it did last;
-where ranks are about to do different things, all of them are told the difference.
+from all; on one host all see what all say. A rank that does not come in time, or that has ended, is
+named, with what it did last; where ranks are about to do different things, all of them are told the
+difference.
 
 Ranks wait by looking now and then: a blocking call of MPI would keep a core busy that others
 compute on. One thread at a time calls `meet`.
@@ -19,6 +20,7 @@ import numpy as np
 
 from gluonish.core.config import GLUONISH_DISTRIBUTED_TIMEOUT
 from gluonish.core.errors import DistributedError
+from gluonish.distributed.host_memory import HostMemory
 from gluonish.distributed.world import World
 
 __all__ = ["END", "Meeting", "wait_for_ranks"]
@@ -36,17 +38,19 @@ class Meeting:
 
     Args:
         world: The world.
+        host: Memory that all ranks share, if there is any.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, host: HostMemory | None = None) -> None:
         self._world = world
+        self._host = host
         self._comm = world.words
         self._count = 0
         self._broken = ""
         self._patience = 0.0
         others = range(1, world.size) if world.rank == 0 else ()
         self._heard = {rank: np.zeros(_NBYTES, np.uint8) for rank in others}
-        self._last = dict.fromkeys(others, "its start")
+        self._last = dict.fromkeys(range(world.size), "its start")
         self._said, self._answer = np.zeros(_NBYTES, np.uint8), np.zeros(2048, np.uint8)
 
     def meet(self, words: str) -> None:
@@ -66,7 +70,10 @@ class Meeting:
         self._count += 1
         self._patience = GLUONISH_DISTRIBUTED_TIMEOUT.value * (10 if words == END else 1)
         self._say(words)
-        kind, text = self._lead() if self._world.rank == 0 else self._follow()
+        if self._host is not None:
+            kind, text = self._look(self._host)
+        else:
+            kind, text = self._lead() if self._world.rank == 0 else self._follow()
         if kind == _DIFFERENT:
             text = self._difference(words)
         if kind != _AGREED:
@@ -79,6 +86,15 @@ class Meeting:
         packed = _HEAD.pack(self._count, digest, len(first)) + first
         self._said[: len(packed)] = np.frombuffer(packed, np.uint8)
         self._said[len(packed) :] = 0
+
+    def _look(self, host: HostMemory) -> tuple[int, str]:
+        """Hear all ranks in memory that they share."""
+        heard, missing = host.tell(self._count, self._said, self._patience)
+        if missing:
+            if self._count > 1:
+                self._last = {rank: _first(heard[rank]) for rank in missing}
+            return _MISSING, self._told_missing(missing)
+        return (_AGREED if (heard == self._said).all() else _DIFFERENT), ""
 
     def _lead(self) -> tuple[int, str]:
         """Hear all ranks, and tell them what came of it."""

@@ -12,7 +12,10 @@ FAULTS = """
 import os, sys, time
 import gluonish as mx
 from gluonish import nd
+from gluonish.distributed import channel
 kind = sys.argv[1]
+if sys.argv[2:] == ["messages"]:  # as between hosts
+    channel.__globals__["host_memory"] = lambda world: None
 store = mx.kv.create("dist_sync")
 rank = store.rank
 store.init(["a", "b"], [nd.ones((3, 4)), nd.ones((2,))])
@@ -63,10 +66,11 @@ KINDS: dict[str, list[str]] = {
 }
 
 
+@pytest.mark.parametrize("transport", ["host memory", "messages"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_fault_of_one_rank_ends_the_job(kind: str) -> None:
+def test_a_fault_of_one_rank_ends_the_job(kind: str, transport: str) -> None:
     start = time.perf_counter()
-    job = run_job(2, FAULTS, kind, timeout=30, GLUONISH_DISTRIBUTED_TIMEOUT="1.5")
+    job = run_job(2, FAULTS, kind, transport, timeout=30, GLUONISH_DISTRIBUTED_TIMEOUT="1.5")
     assert job.status != 0
     assert time.perf_counter() - start < 15  # here others take the cores, too
     for word in KINDS[kind]:

@@ -13,9 +13,14 @@ pytestmark = pytest.mark.dist
 
 VALUES = """
 import numpy as np
+import sys
 import gluonish as mx
 from gluonish import nd
+from gluonish.distributed import channel
+if sys.argv[1] == "messages":  # as between hosts
+    channel.__globals__["host_memory"] = lambda world: None
 store = mx.kv.create("dist_sync")
+assert (channel()._host is None) == (sys.argv[1] == "messages" or store.num_workers == 1)
 rank, size = store.rank, store.num_workers
 store.init("a", nd.ones((3, 4)) * (rank + 5))
 out = nd.zeros((3, 4))
@@ -49,9 +54,11 @@ print(rank, size, store.type)
 """
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3])
-def test_values_are_those_of_all_processes(ranks: int) -> None:
-    job = run_job(ranks, VALUES)
+@pytest.mark.parametrize(
+    ("ranks", "transport"), [(1, "-"), (2, "host memory"), (3, "host memory"), (3, "messages")]
+)
+def test_values_are_those_of_all_processes(ranks: int, transport: str) -> None:
+    job = run_job(ranks, VALUES, transport)
     assert (job.status, job.errors) == (0, "")
     assert job.lines == [f"{rank} {ranks} dist_sync" for rank in range(ranks)]
 
