@@ -4,6 +4,7 @@
 predictions lie, and added there to float64 totals. Reading a sum (`get` does) fetches them.
 """
 
+import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.device import Device
-from gluonish.core.errors import ArgumentError, NotSupportedError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.core.registry import get_alias_func, get_register_func
 from gluonish.metric.totals import Totals
 from gluonish.ndarray import NDArray
@@ -252,6 +253,35 @@ class EvalMetric:
         self._pending = {}
         self._num_inst = 0
         self._sum_metric = 0.0
+
+    def over_ranks(self, store: Any) -> "EvalMetric":
+        """Return a metric of this kind with the sums of all processes; this one stays as it is.
+
+        All processes call it, with metrics that were made alike, and get equal numbers.
+
+        Args:
+            store: A store that connects the processes, such as ``mx.kv.create("dist_sync")``.
+
+        Raises:
+            ArgumentTypeError: The store cannot gather.
+        """
+        if not hasattr(store, "gather"):
+            raise ArgumentTypeError(
+                f"{type(self).__name__}: expected a store with gather, got {type(store).__name__}"
+            )
+        found = copy.deepcopy(self)
+        found._put_sums(store.gather(self._all_sums()))
+        return found
+
+    def _all_sums(self) -> Any:
+        """Return all sums, as `_put_sums` takes them; they can be pickled."""
+        return self.sum_metric, self.num_inst, self.global_sum_metric, self.global_num_inst
+
+    def _put_sums(self, parts: Sequence[Any]) -> None:
+        """Replace the sums by the totals of several metrics' of this kind."""
+        local, count, total, total_count = (sum(part) for part in zip(*parts, strict=True))
+        self.sum_metric, self.num_inst = local, count
+        self.global_sum_metric, self.global_num_inst = total, total_count
 
     def get(self) -> tuple[Any, Any]:
         """Return name and value since the last `reset_local` or `reset`; NaN without a batch."""

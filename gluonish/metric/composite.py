@@ -110,6 +110,13 @@ class CompositeEvalMetric(EvalMetric):
         for metric in self.metrics:
             metric.reset_local()
 
+    def _all_sums(self) -> Any:
+        return [metric._all_sums() for metric in self.metrics]
+
+    def _put_sums(self, parts: Sequence[Any]) -> None:
+        for metric, *sums in zip(self.metrics, *parts, strict=True):
+            metric._put_sums(sums)
+
     def get(self) -> tuple[list[str], list[float]]:
         """Return the names and the values of every metric."""
         return _columns([pair for metric in self.metrics for pair in metric.get_name_value()])

@@ -80,6 +80,17 @@ class _BinaryMetric(EvalMetric):
             self._local_counts += totals[3:]
             self._sum_metric, self._num_inst = self._micro(self._local_counts)
 
+    def _all_sums(self) -> Any:
+        return super()._all_sums(), self._local_counts, self._global_counts
+
+    def _put_sums(self, parts: Sequence[Any]) -> None:
+        sums, local, total = zip(*parts, strict=True)
+        super()._put_sums(sums)
+        self._local_counts, self._global_counts = np.sum(local, axis=0), np.sum(total, axis=0)
+        if self.average == "micro":
+            self._sum_metric, self._num_inst = self._micro(self._local_counts)
+            self._global_sum_metric, self._global_num_inst = self._micro(self._global_counts)
+
     def _micro(self, counts: Any) -> tuple[float, int]:
         """Return sum and count whose quotient is the number from all counts."""
         total = int(counts.sum())
@@ -288,6 +299,22 @@ class PCC(EvalMetric):
         self._global += counts
         if local:
             self._local += counts
+
+    def _all_sums(self) -> Any:
+        self._add_pending()
+        return self._local, self._global, self._num_inst, self._global_num_inst
+
+    def _put_sums(self, parts: Sequence[Any]) -> None:
+        self._add_pending()
+        self._local, self._global = _no_counts(self._k), _no_counts(self._k)
+        self._num_inst = self._global_num_inst = 0
+        for local, total, count, total_count in parts:
+            classes = len(local)
+            self._grow(classes)
+            self._local[:classes, :classes] += local
+            self._global[:classes, :classes] += total
+            self._num_inst += count
+            self._global_num_inst += total_count
 
     def _grow(self, classes: int) -> None:
         if classes > self._k:

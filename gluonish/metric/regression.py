@@ -215,6 +215,17 @@ class PearsonCorrelation(EvalMetric):
         if totals[2]:
             self._all = _merged(np, self._all, totals[2:])
 
+    def _all_sums(self) -> Any:
+        return super()._all_sums(), self._all
+
+    def _put_sums(self, parts: Sequence[Any]) -> None:
+        sums, moments = zip(*parts, strict=True)
+        super()._put_sums(sums)
+        self._all = np.zeros(6)
+        for each in moments:
+            if each[0]:
+                self._all = _merged(np, self._all, each)
+
     def get(self) -> tuple[str, float]:
         """Return name and value; NaN before any batch, and where one side does not vary."""
         if self.average == "macro" or self.num_inst == 0:

@@ -11,6 +11,7 @@ from typing import Any
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.contrib.estimator.comparison import Comparison, check_monitor, comparison, worst
 from gluonish.contrib.estimator.events import BatchEnd, EpochEnd, Run, TrainBegin
+from gluonish.contrib.estimator.ranks import is_first_rank
 from gluonish.contrib.estimator.utils import check_period
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError, MissingFileError
 from gluonish.core.files import written_together
@@ -147,14 +148,14 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         self.saved_checkpoints.append(name)
         while len(self.saved_checkpoints) > self.max_checkpoints:
             oldest = self.saved_checkpoints.pop(0)
-            if _writes(estimator):
+            if is_first_rank(estimator.trainer):
                 self._remove(oldest)
         if self.save_best:
             self._save_best(estimator)
 
     def _save(self, estimator: Run, name: str) -> None:
         """Write both files: those that `_resume` looks for are there when the others are."""
-        if not _writes(estimator):
+        if not is_first_rank(estimator.trainer):
             return
         params, states = self._path(name, self._ending), self._path(name, ".states")
         with written_together(params, states):
@@ -197,7 +198,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
     def _save_symbol(self, estimator: Run) -> None:
         """Write the graph of a hybridized network, which there is after a batch."""
-        if not _writes(estimator):
+        if not is_first_rank(estimator.trainer):
             return
         path = self._path(self.model_prefix, "-symbol.json")
         net = estimator.net
@@ -277,8 +278,3 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             )
         estimator.net.load_parameters(self._path(name, self._ending), ctx=estimator.context)
         estimator.trainer.load_states(states)
-
-
-def _writes(estimator: Run) -> bool:
-    """Whether this process writes files: the first of those that train together."""
-    return getattr(estimator.trainer._kvstore, "rank", 0) == 0

@@ -34,6 +34,7 @@ from gluonish.contrib.estimator.event_handler import (
     ValidationHandler,
 )
 from gluonish.contrib.estimator.progress import LineHandler, watched
+from gluonish.contrib.estimator.ranks import FirstRankFilter, gather_metrics, join_ranks
 from gluonish.contrib.estimator.utils import (
     Metrics,
     check_handler_metrics,
@@ -62,6 +63,12 @@ class Estimator:
     ValidationHandler. Lines go to ``logger``, whose level silences them. Where standard error is a
     terminal a progress bar of the epoch stands below them, unless the level is above INFO.
 
+    Processes that train together, through a ``dist_sync`` store, run equally many steps. At the
+    ends of epochs, of evaluations by ValidationHandler too, metrics are those of all processes, so
+    that handlers decide alike; the first process writes lines and checkpoints. Elsewhere, such as
+    in an `evaluate` of one process, a metric has seen what its process has: see
+    `EvalMetric.over_ranks`.
+
     Args:
         net: The network; initialized here if it is not.
         loss: The loss function to minimize.
@@ -88,6 +95,7 @@ class Estimator:
     """
 
     logger: logging.Logger = None  # type: ignore[assignment]  # MXNet's class has it too
+    _fits = False  # while `fit` runs, which all processes do together
 
     def __init__(
         self,
@@ -114,6 +122,7 @@ class Estimator:
         self.context = check_context(context)
         self._initialize(initializer)
         self.trainer = self._check_trainer(trainer)
+        self.logger.handlers[0].addFilter(FirstRankFilter(self.trainer))
         self.batch_processor = check_processor(batch_processor)
         self.max_epoch: int | None = None
         self.max_batch: int | None = None
@@ -203,6 +212,8 @@ class Estimator:
         with watched(val_data, "validation", None, self._shows_progress()) as batches:
             for batch in batches:
                 self._run_batch(batch, handlers, self.batch_processor.evaluate_batch)
+        if self._fits:
+            gather_metrics(self.trainer, self._val_metrics)
         for last in _of_kind(handlers, EpochEnd):
             last.epoch_end(self)
 
@@ -239,11 +250,16 @@ class Estimator:
         self.max_epoch, self.max_batch = check_duration(epochs, batches)
         self.batch_axis = batch_axis
         handlers = self._prepare_default_handlers(val_data, event_handlers)
+        join_ranks(self.trainer)
         for handler in _of_kind(handlers, TrainBegin):
             handler.train_begin(self)
-        epoch = 0
-        while not self._run_epoch(train_data, handlers, epoch):
-            epoch += 1
+        self._fits = True
+        try:
+            epoch = 0
+            while not self._run_epoch(train_data, handlers, epoch):
+                epoch += 1
+        finally:
+            self._fits = False
         for last in _of_kind(handlers, TrainEnd):
             last.train_end(self)
 
@@ -300,6 +316,7 @@ class Estimator:
                     break
         if not ran:
             raise ArgumentError("Estimator.fit: expected train_data with batches, got none")
+        gather_metrics(self.trainer, self._train_metrics)
         stops = [handler.epoch_end(self) for handler in _of_kind(handlers, EpochEnd)]
         return any(stops)
 
