@@ -19,6 +19,9 @@ def clip_global_norm(
 ) -> np.float32 | NDArray:
     """Scale arrays in place so that their joint 2-norm is at most ``max_norm``.
 
+    With a Trainer call it between `Trainer.allreduce_grads` and `Trainer.update`, on the gradients
+    of each device: those are sums over all devices and processes then, and so is the norm.
+
     Args:
         arrays: The arrays, on any devices.
         max_norm: Largest norm allowed, above 0.
