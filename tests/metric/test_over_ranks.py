@@ -49,10 +49,9 @@ class Ranks:
 def batch(number: int, kind: str) -> tuple[Any, Any]:
     rng = np.random.default_rng(number)
     if kind == "numbers":
-        label, pred = rng.normal(size=7), rng.normal(size=7)
-    else:
-        classes = 2 if kind == "binary" else 3 + (kind == "classes") * number
-        label, pred = rng.integers(0, classes, 7), rng.dirichlet(np.ones(classes), 7)
+        return [nd.array(rng.normal(size=7))], [nd.array(rng.normal(size=7))]
+    classes = 2 if kind == "binary" else 3 + (kind == "classes") * number
+    label, pred = rng.integers(0, classes, 7), rng.dirichlet(np.ones(classes), 7)
     return [nd.array(label)], [nd.array(pred)]
 
 
