@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 from gluonish.core.errors import FileFormatError, MissingFileError
 from gluonish.core.json_text import parse_object
+from gluonish.ndarray.byte_reader import ByteReader
 from gluonish.ndarray.safetensors_file import Safetensors
 from gluonish.ndarray.stored_array import StoredArray
 
@@ -34,11 +35,10 @@ def read_index(file: BinaryIO, name: str, open_shard: Callable[[Path], Safetenso
             does not have.
         MissingFileError: There is no such file.
     """
-    text = file.read(_MAX_INDEX_NBYTES + 1)
-    if len(text) > _MAX_INDEX_NBYTES:
-        raise FileFormatError(
-            f"{name}: expected an index of up to {_MAX_INDEX_NBYTES} bytes, got more"
-        )
+    reader = ByteReader(file, name)
+    if reader.remaining > _MAX_INDEX_NBYTES:
+        raise reader.error(f"an index of up to {_MAX_INDEX_NBYTES} bytes", reader.remaining)
+    text = reader.take(reader.remaining, "an index")
     content = parse_object(text, name, "the JSON of an index of safetensors files")
     places = _weight_map(content.get("weight_map"), name)
     shards = {}

@@ -9,6 +9,7 @@ from gluonish.core.errors import GluonishError
 from gluonish.tools import (
     bandwidth,
     check,
+    convert,
     demo,
     doctor,
     env,
@@ -30,6 +31,7 @@ __all__ = ["main", "make_parser"]
 _COMMANDS = (
     bandwidth,
     check,
+    convert,
     demo,
     doctor,
     env,

@@ -22,6 +22,8 @@ sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[2] / 
 _READING = (
     *("recordio", "symbol", "model", "optimizer.restricted_pickle", "optimizer.states_file"),
     *("ndarray.array_file", "ndarray.array_record", "ndarray.npz_file", "ndarray.serialization"),
+    *("ndarray.list_file", "ndarray.byte_reader", "ndarray.safetensors_file"),
+    "ndarray.sharded_file",
     *("core.json_text", "core.pickle_safety", "core.schema", "block.files", "block.model_files"),
     *("data.vision.datasets", "io.mnist_iter", "tools.im2rec", "optimizer.states"),
 )

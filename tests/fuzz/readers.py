@@ -10,8 +10,10 @@ import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
+from unittest import mock
 
 import gluonish.ndarray as nd
+from gluonish.core import file_map
 from gluonish.core.errors import GluonishError
 from gluonish.data.idx import read_idx
 from gluonish.data.vision.datasets import ImageListDataset
@@ -20,6 +22,7 @@ from gluonish.image import imread
 from gluonish.io import CSVIter, LibSVMIter, MNISTIter
 from gluonish.model_zoo.foreign import open_checkpoint
 from gluonish.module.feed_forward import load_checkpoint
+from gluonish.ndarray import byte_reader
 from gluonish.optimizer import SGD, get_updater
 from gluonish.recordio import MXIndexedRecordIO, MXRecordIO, scan, unpack
 from gluonish.recordio.record_table import survey
@@ -200,6 +203,23 @@ def _open_foreign(path: Path) -> None:
             stored.read()
 
 
+def _write_shards(folder: Path) -> None:
+    shards = files_of("all shards")
+    for number, content in enumerate(shards, 1):
+        (folder / f"a-{number:05d}-of-{len(shards):05d}.safetensors").write_bytes(content)
+
+
+def _load_mapped(path: Path) -> None:
+    """Read a small file from a map of it, as large ones are."""
+    with (
+        mock.patch.object(file_map, "_LEAST_NBYTES", 1),
+        mock.patch.object(byte_reader, "_LEAST_MAPPED_NBYTES", 1),
+    ):
+        found = nd.load(path)
+    for array in found.values() if isinstance(found, dict) else found:
+        array.asnumpy()
+
+
 def _decode(path: Path) -> None:
     imread(str(path))
 
@@ -257,6 +277,16 @@ READERS = {
     "image list": Reader("list", "a.lst", _read_list, _OBJECTS),
     "torch file": Reader("torch", "a.pth", _open_foreign, _OBJECTS, tells_place=False),
     "safetensors": Reader("safetensors", "a.safetensors", _open_foreign, 40, tells_place=False),
+    "safetensors arrays": Reader("safetensors", "a.safetensors", nd.load, 60, tells_place=False),
+    "safetensors parameters": Reader(
+        "model safetensors", "a.params", _load_params, 60, tells_place=False
+    ),
+    "stored archive": Reader("stored archive", "a.npz", nd.load, 60),
+    "index of shards": Reader(
+        "shards", "a.safetensors.index.json", nd.load, _OBJECTS, False, _write_shards
+    ),
+    "mapped safetensors": Reader("safetensors", "a", _load_mapped, 60, tells_place=False),
+    "mapped archive": Reader("stored archive", "a.npz", _load_mapped, 60),
     "image": Reader("image", "a.png", _decode, 1100, tells_place=False),
     "csv": Reader("csv", "a.csv", _iterate_csv, 400),
     "libsvm": Reader("libsvm", "a.libsvm", _iterate_libsvm, 400),

@@ -132,6 +132,26 @@ def _foreign(*endings: str) -> list[bytes]:
     ]
 
 
+def _safetensors() -> list[bytes]:
+    golden = (GOLDEN / "safetensors" / "dtypes.safetensors").read_bytes()
+    return [*_foreign("tensors.safetensors"), golden, *_saved(".safetensors")]
+
+
+def _saved(ending: str) -> list[bytes]:
+    """What gluonish writes of two arrays, in the order of the files' names."""
+    arrays = {"arg:a": nd.ones((2, 3)), "ü": nd.ones(5, dtype="bfloat16")}
+    most = 24 if ending.endswith(".json") else None
+    with tempfile.TemporaryDirectory() as folder:
+        nd.save(f"{folder}/a{ending}", arrays, metadata={"a": "b"}, max_shard_nbytes=most)
+        return [path.read_bytes() for path in sorted(Path(folder).iterdir())]
+
+
+def _model_safetensors() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        small_network().save_parameters(f"{folder}/a.safetensors")
+        return Path(folder, "a.safetensors").read_bytes()
+
+
 def _images() -> list[bytes]:
     rng = np.random.default_rng(1)
     image = rng.integers(0, 255, (9, 7, 3), dtype=np.uint8)
@@ -153,7 +173,11 @@ _MAKERS: dict[str, Any] = {
     "model params": lambda: [_model()[1]],
     "list": _lists,
     "torch": lambda: _foreign("tensors.pth", "tensors_legacy.pth", "training.pth"),
-    "safetensors": lambda: _foreign("tensors.safetensors"),
+    "safetensors": _safetensors,
+    "shards": lambda: _saved(".safetensors.index.json")[2:],
+    "all shards": lambda: _saved(".safetensors.index.json")[:2],
+    "model safetensors": lambda: [_model_safetensors()],
+    "stored archive": lambda: _saved(".npz"),
     "image": _images,
     "csv": lambda: [b"1,2.5,-3e2\n4,5,6,\n\n7,8,9\n", b"1,nan,inf\r\n1, 2 ,3\r\n"],
     "libsvm": lambda: [b"1 0:1.5 2:3\n0 1:2 # note\n-1 qid:3 0:1e-3\n"],

@@ -39,7 +39,9 @@ def test_a_damaged_file_is_read_or_refused(name: str, tmp_path: Path, data: st.D
     checked_call(reader, path)
 
 
-@pytest.mark.parametrize("name", ["symbol", "model structure", "checkpoint's symbol"])
+@pytest.mark.parametrize(
+    "name", ["symbol", "model structure", "checkpoint's symbol", "index of shards"]
+)
 @one_file
 @given(data=st.data())
 def test_json_of_other_values_is_read_or_refused(

@@ -1,0 +1,112 @@
+"""``gluonish convert``: any format into any other, and what is said and refused."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gluonish.ndarray as nd
+from gluonish.tools import cli
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+ENDINGS = (".params", ".safetensors", ".npz", ".safetensors.index.json")
+
+
+def convert(*argv: object) -> int:
+    return cli.main(["convert", *map(str, argv)])
+
+
+@pytest.mark.parametrize(("first", "second"), list(itertools.product(ENDINGS, ENDINGS)))
+@pytest.mark.parametrize("name", ["dtypes.params", "np_shape.params", "unnamed.params"])
+def test_a_file_of_mxnet_comes_back_byte_for_byte(
+    name: str, first: str, second: str, tmp_path: Path
+) -> None:
+    assert convert(GOLDEN / name, tmp_path / f"a{first}") == 0
+    assert convert(tmp_path / f"a{first}", tmp_path / f"b{second}") == 0
+    assert convert(tmp_path / f"b{second}", tmp_path / "c.params") == 0
+    assert (tmp_path / "c.params").read_bytes() == (GOLDEN / name).read_bytes()
+
+
+def test_sparse_arrays_come_back_from_npz(tmp_path: Path) -> None:
+    assert convert(GOLDEN / "sparse.params", tmp_path / "a.npz") == 0
+    assert convert(tmp_path / "a.npz", tmp_path / "b.params") == 0
+    assert (tmp_path / "b.params").read_bytes() == (GOLDEN / "sparse.params").read_bytes()
+
+
+def test_it_says_what_it_did(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    convert(GOLDEN / "cnn-0003.params", tmp_path / "a.safetensors")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith("cnn-0003.params: .params, 15 arrays, 1.52 kB (15 float32)")
+    assert lines[1].endswith("a.safetensors: safetensors, 15 arrays, 1.52 kB (15 float32)")
+    assert lines[2].startswith("note: kept arg: and aux: of 15 names, which SymbolBlock.imports")
+
+
+def test_prefixes_can_be_dropped_and_put_back_by_the_graph(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    convert("--bare", GOLDEN / "cnn-0003.params", tmp_path / "a.safetensors")
+    assert not any(":" in name for name in nd.load(tmp_path / "a.safetensors"))
+    assert "note: dropped arg: and aux: of 15 names" in capsys.readouterr().out
+    symbol = GOLDEN / "cnn-symbol.json"
+    convert(tmp_path / "a.safetensors", tmp_path / "b.params", "--symbol", symbol)
+    assert "note: put arg: or aux: before 15 names" in capsys.readouterr().out
+    assert (tmp_path / "b.params").read_bytes() == (GOLDEN / "cnn-0003.params").read_bytes()
+
+
+def test_names_that_would_be_one_or_are_not_of_the_graph_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nd.save(tmp_path / "a.params", {"arg:w": nd.ones(1), "aux:w": nd.ones(1)})
+    assert convert("--bare", tmp_path / "a.params", tmp_path / "b.npz") == 1
+    assert "expected distinct names without arg: and aux:, got 'w' twice" in capsys.readouterr().err
+    nd.save(tmp_path / "a.params", {"x": nd.ones(1)})
+    symbol = GOLDEN / "cnn-symbol.json"
+    assert convert(tmp_path / "a.params", tmp_path / "b.npz", "--symbol", symbol) == 1
+    assert "got 'x'" in capsys.readouterr().err
+    assert not (tmp_path / "b.npz").exists()
+
+
+def test_metadata_are_kept_added_and_where_there_is_no_place_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = GOLDEN / "safetensors" / "dtypes.safetensors"
+    assert convert(source, tmp_path / "a.npz", "--metadata", "by=me", "--metadata", "format=x") == 0
+    assert nd.load_metadata(tmp_path / "a.npz") == {"format": "x", "ü": "1", "by": "me"}
+    nd.save(tmp_path / "b.safetensors", {"w": nd.ones(1)}, metadata={"epoch": "3"})
+    capsys.readouterr()
+    assert convert(tmp_path / "b.safetensors", tmp_path / "b.params") == 0
+    assert (
+        "note: left out metadata, for which there is no place: 'epoch'" in capsys.readouterr().out
+    )
+
+
+def test_shards_are_as_large_as_asked_for(tmp_path: Path) -> None:
+    target = tmp_path / "m.safetensors.index.json"
+    assert convert(GOLDEN / "cnn-0003.params", target, "--max-shard", "700B") == 0
+    shards = sorted(tmp_path.glob("m-0000?-of-0000?.safetensors"))
+    assert len(shards) > 2
+    for shard in shards:
+        arrays = nd.load(shard).values()
+        assert sum(x.asnumpy().nbytes for x in arrays) <= 700 or len(arrays) == 1
+    with pytest.raises(SystemExit):
+        convert(GOLDEN / "cnn-0003.params", target, "--max-shard", "many")
+
+
+def test_what_the_format_cannot_hold_is_refused_by_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = GOLDEN / "safetensors" / "model.safetensors.index.json"
+    assert convert(source, tmp_path / "a.params") == 1
+    assert "in 'float8_" in capsys.readouterr().err
+    assert convert(GOLDEN / "sparse.params", tmp_path / "a.safetensors") == 1
+    assert "got row_sparse at 'row_sparse'" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_may_be_converted_onto_itself(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors"
+    nd.save(path, {"w": nd.arange(1 << 19)})
+    assert convert(path, path, "--metadata", "a=b") == 0
+    np.testing.assert_array_equal(nd.load(path)["w"].asnumpy(), np.arange(1 << 19))
+    assert nd.load_metadata(path) == {"a": "b"}
