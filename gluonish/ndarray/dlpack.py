@@ -1,7 +1,7 @@
 """Sharing memory with other libraries: DLPack capsules in and out, and NumPy arrays in."""
 
 import ctypes
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -13,129 +13,101 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.spec import Spec
 from gluonish.engine import current_engine
 from gluonish.ndarray.copying import as_in_context
+from gluonish.ndarray.dlpack_capsule import BareCapsule, Retyped, as_bits
 from gluonish.ndarray.ndarray import NDArray, from_host
 from gluonish_engine import Var
 
 __all__ = ["from_dlpack", "from_numpy", "to_dlpack_for_read", "to_dlpack_for_write"]
 
 
-def to_dlpack_for_read(data: NDArray) -> Any:
+def to_dlpack_for_read(data: NDArray, bits: bool = False) -> Any:
     """Return a DLPack capsule over the array's memory, for reading; waits for the values.
 
-    Raises:
-        ArgumentTypeError: for bfloat16.
+    Args:
+        data: The array.
+        bits: Whether bfloat16 and 8-bit floats say that they are unsigned integers of their width,
+            for libraries that know no such types, NumPy among them.
     """
     data.wait_to_read()
-    return data.__dlpack__()
+    return _capsule(data, bits)
 
 
-def to_dlpack_for_write(data: NDArray) -> Any:
+def to_dlpack_for_write(data: NDArray, bits: bool = False) -> Any:
     """Return a DLPack capsule over the array's memory, for writing; waits for all its readers.
 
     The engine does not see writes through the capsule: be done before the array is used again.
 
-    Raises:
-        ArgumentTypeError: for bfloat16.
+    Args:
+        data: The array.
+        bits: As of `to_dlpack_for_read`.
     """
     data.wait_to_write()
-    return data.__dlpack__()
+    return _capsule(data, bits)
+
+
+def _capsule(data: NDArray, bits: bool) -> Any:
+    if not bits:
+        return data.__dlpack__()
+    raw = as_bits(data._make_contiguous())
+    data.wait_to_write()
+    return data._device.to_dlpack(raw)
 
 
 # Where memory lies, in DLPack's numbers: of a GPU, and of all GPUs and the host ("managed").
 _OF_GPUS = (2, 13)
 
 
-_pointer_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-    ("PyCapsule_GetPointer", ctypes.pythonapi)
-)
-
-
-class _Tensor(ctypes.Structure):
-    """The beginning of what a capsule points to: ``DLTensor`` of dlpack.h."""
-
-    _fields_: ClassVar[Any] = [
-        ("data", ctypes.c_void_p),
-        ("device_type", ctypes.c_int32),
-        ("device_id", ctypes.c_int32),
-    ]
-
-
-# Names of a capsule, and where the tensor lies in what it points to: the newer kind
-# (``DLManagedTensorVersioned``) has a version, two pointers and flags in front.
-_KINDS = ((b"dltensor", 0), (b"dltensor_versioned", 32))
-
-
-def _tensor_address(capsule: Any) -> int | None:
-    """Return the address of a capsule's tensor; None if it is no capsule, or was taken."""
-    for name, offset in _KINDS:
-        try:
-            return int(_pointer_of(capsule, name)) + offset
-        except ValueError:
-            continue
-    return None
-
-
-class _Capsule:
-    """Gives a bare DLPack capsule the interface that importers ask for.
-
-    Args:
-        capsule: The capsule; nobody took it yet.
-
-    Raises:
-        ArgumentTypeError: It is none.
-    """
-
-    def __init__(self, capsule: Any) -> None:
-        address = _tensor_address(capsule)
-        if address is None:
-            raise ArgumentTypeError(
-                "from_dlpack: expected an object with __dlpack__ or a capsule that nobody took, "
-                f"got {capsule!r}"
-            )
-        tensor = _Tensor.from_address(address)
-        self._capsule = capsule
-        self._device = (int(tensor.device_type), int(tensor.device_id))
-
-    def __dlpack__(self, **_options: Any) -> Any:
-        return self._capsule
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return self._device
-
-
-def from_dlpack(dlpack: Any, ctx: Context | None = None) -> NDArray:
+def from_dlpack(dlpack: Any, ctx: Context | None = None, dtype: Any = None) -> NDArray:
     """Return an array over the memory behind a DLPack capsule.
+
+    bfloat16 and 8-bit floats are taken from whoever says so; other libraries hand them over as
+    integers of the same width, with ``dtype="bfloat16"`` here.
 
     Args:
         dlpack: A DLPack capsule, which this call consumes, or an object with ``__dlpack__``; in CPU
             or GPU memory.
         ctx: Device to copy the values to; None to share memory.
+        dtype: What the numbers are, of the width that they say; None for what they say.
 
     Returns:
         An array that shares the memory, or a copy if that is not C-contiguous or read-only.
 
     Raises:
-        ArgumentTypeError: It is neither.
+        ArgumentTypeError: It is neither, or ``dtype`` has another width.
         DeviceError: It is on a GPU, and CuPy or the device is missing.
     """
     bare = not hasattr(dlpack, "__dlpack__")
-    offered = _Capsule(dlpack) if bare else dlpack
+    offered = Retyped(BareCapsule(dlpack) if bare else dlpack)
     kind, number = map(int, offered.__dlpack_device__())
     if kind in _OF_GPUS:
-        shared = _shared_on_gpu(offered, gpu(number))
+        shared = _shared_on_gpu(offered, gpu(number), dtype)
         return shared if ctx is None else as_in_context(shared, ctx)
     values = np.from_dlpack(offered)
     if bare and not values.flags.writeable and values.flags.c_contiguous:
         # A capsule of the first version cannot say whether it may be written, and NumPy then
         # assumes not; MXNet's programs write through it.
         values = _writable(values)
+    values = _of_dtype(offered.typed(values), dtype)
     elsewhere = ctx is not None and ctx.device_type != "cpu"
     if elsewhere or not (values.flags.c_contiguous and values.flags.writeable):
         return from_host(values, ctx, values.dtype)
     return _wrap(values, ctx)
 
 
-def _shared_on_gpu(offered: Any, context: Context) -> NDArray:
+def _of_dtype(raw: Any, dtype: Any) -> Any:
+    """Return a raw array whose numbers are taken for another type of their width."""
+    if dtype is None:
+        return raw
+    wanted = normalize_dtype(dtype)
+    if wanted.itemsize != raw.dtype.itemsize:
+        raise ArgumentTypeError(
+            f"from_dlpack: expected a dtype of {raw.dtype.itemsize} bytes, as {raw.dtype} has, got "
+            f"{wanted}; use astype to convert"
+        )
+    return raw.view(wanted)
+
+
+def _shared_on_gpu(offered: Retyped, context: Context, dtype: Any) -> NDArray:
     """Return an array over memory of a GPU.
 
     CuPy has the other library order its work before the stream that is current. That is the
@@ -147,7 +119,7 @@ def _shared_on_gpu(offered: Any, context: Context) -> NDArray:
     engine = current_engine()
 
     def take() -> None:
-        raw = device.xp.from_dlpack(offered)
+        raw = _of_dtype(offered.typed(device.xp.from_dlpack(offered)), dtype)
         taken.append(raw if raw.flags.c_contiguous else device.xp.ascontiguousarray(raw))
 
     engine.push(take, (), (var,), device.lane, 0, "from_dlpack")

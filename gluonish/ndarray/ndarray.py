@@ -15,13 +15,13 @@ import numpy as np
 
 from gluonish.core.context import Context, current_context
 from gluonish.core.device import Device, Lane, device_of
-from gluonish.core.dtype import BFLOAT16, normalize_dtype
+from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
 from gluonish.core.holders import Holder, Rank, describe_holders
 from gluonish.core.out_of_memory import empty_or_refuse
 from gluonish.core.spec import Shape, Spec
 from gluonish.engine import current_engine
-from gluonish.ndarray import recording
+from gluonish.ndarray import dlpack_capsule, recording
 from gluonish.ndarray.recording import RECORDING, Leaf, Node
 from gluonish.ops.fluent import Fluent
 from gluonish_engine import Var
@@ -238,14 +238,9 @@ class NDArray(AttachedMethods):
         return values if dtype is None else values.astype(dtype)
 
     def __dlpack__(self, **options: Any) -> Any:
-        if self._spec.dtype == BFLOAT16 and not self._device.streams:
-            raise ArgumentTypeError(
-                "dlpack: expected a dtype that NumPy can hand over, got bfloat16; "
-                "use astype('float32') first"
-            )
         raw = self._make_contiguous()
         self.wait_to_write()
-        return self._device.to_dlpack(raw, **options)
+        return dlpack_capsule.export(self._device, raw, **options)
 
     def __dlpack_device__(self) -> Any:
         return self._data.__dlpack_device__()

@@ -1,3 +1,4 @@
+import ctypes
 import gc
 from pathlib import Path
 from typing import Any
@@ -64,11 +65,70 @@ def test_another_device_may_be_asked_for() -> None:
     assert nd.from_dlpack(np.ones(2), ctx=cpu(1)).context == cpu(1)
 
 
-def test_bfloat16_is_refused_with_the_remedy() -> None:
-    x = nd.ones(2, dtype="bfloat16")
-    for export in (nd.to_dlpack_for_read, nd.to_dlpack_for_write, np.from_dlpack):
-        with pytest.raises(ArgumentTypeError, match=r"got bfloat16; use astype\('float32'\)"):
-            export(x)
+# What dlpack.h calls the types, which NumPy does not exchange.
+CODES = {
+    "bfloat16": (4, 16),
+    "float8_e4m3fn": (10, 8),
+    "float8_e4m3fnuz": (11, 8),
+    "float8_e5m2": (12, 8),
+    "float8_e5m2fnuz": (13, 8),
+    "float8_e8m0fnu": (14, 8),
+}
+
+
+def told_type(capsule: Any, name: bytes = b"dltensor", offset: int = 0) -> tuple[int, int]:
+    """Code and bits in a capsule's tensor, 20 bytes from its beginning."""
+    pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    code, bits = (ctypes.c_uint8 * 2).from_address(pointer_of(capsule, name) + offset + 20)
+    return code, bits
+
+
+@pytest.mark.parametrize("dtype", CODES)
+def test_bfloat16_and_8_bits_are_shared_both_ways(dtype: str) -> None:
+    x = nd.array([1, 2, 4]).astype(dtype)
+    for capsule in (nd.to_dlpack_for_read(x), nd.to_dlpack_for_write(x)):
+        assert told_type(capsule) == CODES[dtype]
+        y = nd.from_dlpack(capsule)
+        assert y.dtype == x.dtype
+        assert np.shares_memory(x.handle.view(np.uint8), y.handle.view(np.uint8))
+    y[1] = 8
+    assert x.astype("float32").tolist() == [1, 8, 4]
+    assert nd.from_dlpack(x).astype("float32").tolist() == [1, 8, 4]
+
+
+def test_capsules_of_the_newer_kind_say_bfloat16_too() -> None:
+    capsule = nd.ones(2, dtype="bfloat16").__dlpack__(max_version=(1, 0))
+    assert told_type(capsule, b"dltensor_versioned", 32) == (4, 16)
+    assert nd.from_dlpack(capsule).astype("float32").tolist() == [1, 1]
+
+
+def test_bits_go_to_libraries_without_the_type_and_come_from_them() -> None:
+    x = nd.array([1, 2], dtype="bfloat16")
+
+    class Bits:
+        def __dlpack__(self, **_: Any) -> Any:
+            return x.to_dlpack_for_write(bits=True)
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return 1, 0
+
+    bits = np.from_dlpack(Bits())
+    assert bits.dtype == np.uint16
+    assert bits.tolist() == [0x3F80, 0x4000]
+    y = nd.from_dlpack(np.array([0x3F80, 0xC000], np.uint16), dtype="bfloat16")
+    assert y.astype("float32").tolist() == [1, -2]
+    with pytest.raises(ArgumentTypeError, match="expected a dtype of 2 bytes, as uint16 has, got"):
+        nd.from_dlpack(np.zeros(2, np.uint16), dtype="float32")
+
+
+def test_a_capsule_of_bfloat16_keeps_the_memory_alive_and_is_taken_once() -> None:
+    capsule = nd.to_dlpack_for_read(nd.array([1, 2], dtype="bfloat16"))
+    gc.collect()
+    y = nd.from_dlpack(capsule)
+    assert y.astype("float32").tolist() == [1, 2]
+    with pytest.raises(ArgumentTypeError, match="a capsule that nobody took"):
+        nd.from_dlpack(capsule)
 
 
 def test_from_numpy_shares_and_makes_the_source_read_only() -> None:

@@ -68,6 +68,25 @@ def test_dtype_is_kept(gpus: Any) -> None:
         assert x.dtype == dtype
 
 
+@pytest.mark.parametrize("capsule", [False, True])
+def test_bfloat16_of_a_gpu_is_shared(gpus: Any, capsule: bool) -> None:
+    x = nd.array([1.0, 2, 3], ctx=mx.gpu(1), dtype="bfloat16")
+    y = nd.from_dlpack(nd.to_dlpack_for_write(x) if capsule else x)
+    assert (y.context, y._spec.dtype.name) == (mx.gpu(1), "bfloat16")
+    y[1] = 8
+    y.wait_to_read()
+    np.testing.assert_array_equal(x.astype("float32").asnumpy(), [1, 8, 3])
+
+
+def test_bits_of_a_gpu_become_what_they_stand_for(gpus: Any) -> None:
+    x = nd.array([1.0, -2], ctx=mx.gpu(0), dtype="bfloat16")
+    capsule = nd.to_dlpack_for_read(x, bits=True)
+    y = nd.from_dlpack(capsule, dtype="bfloat16")
+    np.testing.assert_array_equal(y.astype("float32").asnumpy(), [1, -2])
+    bits = nd.from_dlpack(nd.to_dlpack_for_read(x, bits=True))
+    assert bits.dtype == np.uint16
+
+
 def test_what_is_no_capsule_is_refused() -> None:
     with pytest.raises(ArgumentTypeError, match="from_dlpack: expected an object with __dlpack__"):
         nd.from_dlpack(3)
