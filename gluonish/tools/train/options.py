@@ -129,7 +129,11 @@ def _add_devices(group: Any) -> None:
 
 
 def _add_outputs(group: Any) -> None:
-    group.add_argument("--model-prefix", help="what names of checkpoints begin with; without: none")
+    group.add_argument(
+        "--model-prefix",
+        help="what names of checkpoints begin with; one ending in .safetensors or .npz says the"
+        " format of the parameters (default: no checkpoints)",
+    )
     group.add_argument("--save-period", type=int, default=1, help="epochs between checkpoints")
     group.add_argument("--load-epoch", type=int, help="go on from the checkpoint of this epoch")
     group.add_argument(

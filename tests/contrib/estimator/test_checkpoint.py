@@ -249,3 +249,20 @@ def test_states_hold_the_momentum(tmp_path: Path) -> None:
     for one in (estimator, fresh):
         one.fit(loader(mx), epochs=1)
     np.testing.assert_array_equal(weights(fresh), weights(estimator))
+
+
+@pytest.mark.parametrize("ending", [".safetensors", ".npz"])
+def test_a_prefix_says_the_format_of_the_parameters(ending: str, tmp_path: Path) -> None:
+    whole, _ = trained([], epochs=3)
+    first = CheckpointHandler(tmp_path, f"m{ending}", max_checkpoints=1)
+    trained([first], epochs=2)
+    assert (
+        sorted(path.name for path in tmp_path.iterdir())
+        == [
+            f"m-epoch1batch6{ending}",
+            "m-epoch1batch6.states",
+        ][:: 1 if ending < ".states" else -1]
+    )
+    again = CheckpointHandler(tmp_path, f"m{ending}", resume_from_checkpoint=True)
+    resumed, _ = trained([again], epochs=3)
+    assert weights(resumed) == weights(whole)

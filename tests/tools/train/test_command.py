@@ -105,6 +105,20 @@ def test_resumed_training_is_the_uninterrupted_one(
         assert {name for name in expected if expected[name] != found[name]} <= timing
 
 
+@pytest.mark.parametrize("ending", [".safetensors", ".npz"])
+def test_a_prefix_says_the_format_of_the_parameters(ending: str, tmp_path: Path) -> None:
+    prefix = f"{tmp_path / 'net'}{ending}"
+    train(*DIGITS, "--num-epochs", "1", "--model-prefix", prefix)
+    train(*DIGITS, "--num-epochs", "2", "--model-prefix", prefix, "--resume")
+    train(*DIGITS, "--num-epochs", "2", "--model-prefix", str(tmp_path / "plain"))
+    found, wanted = load(tmp_path / f"net-0002{ending}"), load(tmp_path / "plain-0002.params")
+    assert isinstance(found, dict)
+    assert isinstance(wanted, dict)
+    assert {name: x.tolist() for name, x in found.items()} == {
+        name: x.tolist() for name, x in wanted.items()
+    }
+
+
 def test_another_seed_gives_another_network(tmp_path: Path) -> None:
     for seed in ("0", "1"):
         prefix = str(tmp_path / seed)
