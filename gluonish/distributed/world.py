@@ -168,5 +168,5 @@ class World:
     def _note(self, what: str) -> None:
         """Tell `gluonish launch`, which looks whether all that started ended well."""
         folder = GLUONISH_LAUNCH_FOLDER.value
-        if folder:
+        if folder and os.path.isdir(folder):  # not on another host
             Path(folder, f"{what}.{self.rank}").touch()

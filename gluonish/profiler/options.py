@@ -1,14 +1,17 @@
 """The options of the profiler: reading the arguments of `set_config`."""
 
+import logging
 import math
 import os
 from dataclasses import dataclass, fields
 from typing import Any
 
-from gluonish.core.errors import ArgumentError, NotSupportedError, nearest
+from gluonish.core.errors import ArgumentError, nearest
 
-__all__ = ["Options", "check_process", "read_options"]
+__all__ = ["Options", "is_worker", "read_options"]
 
+_LOG = logging.getLogger("gluonish")
+_told: list[str] = []  # what the log has said already
 _WORDS = {"true": True, "false": False, "1": True, "0": False}
 
 
@@ -26,7 +29,7 @@ class Options:
         continuous_dump: Whether it is written over and over while the profiler runs.
         dump_period: Seconds between two such times.
         aggregate_stats: Whether totals are kept for `dumps`.
-        profile_process: ``"worker"``, this process.
+        profile_process: ``"worker"``, this process; or ``"server"``, for which nothing is set.
     """
 
     profile_all: bool = False
@@ -49,7 +52,6 @@ def read_options(given: dict[str, Any]) -> Options:
 
     Raises:
         ArgumentError: An argument is unknown, or has a wrong value.
-        NotSupportedError: A process of a server is to be profiled.
     """
     read: dict[str, Any] = {}
     for name, value in given.items():
@@ -59,27 +61,27 @@ def read_options(given: dict[str, Any]) -> Options:
                 f"{name!r}{nearest(name, _NAMES)}"
             )
         read[name] = _value(name, value)
-    options = Options(**read)
-    check_process("set_config", options.profile_process)
-    return options
+    return Options(**read)
 
 
-def check_process(who: str, profile_process: str) -> None:
-    """Refuse to profile another process.
+def is_worker(who: str, profile_process: str) -> bool:
+    """Whether a call is for this process; where it is for servers, the log says once what to know.
 
     Raises:
         ArgumentError: There is no such kind of process.
-        NotSupportedError: It is a server's.
     """
-    if profile_process == "server":
-        raise NotSupportedError(
-            f"{who}: expected profile_process 'worker', got 'server'; servers are not profiled "
-            "from here, call the profiler in their own process"
-        )
-    if profile_process != "worker":
+    if profile_process not in ("worker", "server"):
         raise ArgumentError(
             f"{who}: expected profile_process 'worker' or 'server', got {profile_process!r}"
         )
+    if profile_process == "server" and not _told:
+        _told.append(who)
+        _LOG.warning(
+            "%s: profile_process='server' changes nothing; the servers of dist_async are threads "
+            "of the workers, and what they do is in the workers' trace, as 'kvstore server'",
+            who,
+        )
+    return profile_process == "worker"
 
 
 def _value(name: str, value: Any) -> Any:

@@ -22,7 +22,7 @@ from gluonish.profiler.exchanges import observe_exchanges
 from gluonish.profiler.graphs import observe_steps, observe_updates
 from gluonish.profiler.memory import observe_memory
 from gluonish.profiler.operators import observe_engine
-from gluonish.profiler.options import Options, check_process, read_options
+from gluonish.profiler.options import Options, is_worker, read_options
 from gluonish.profiler.recorder import Recorder, recorder
 from gluonish.profiler.tables import as_json, as_table, check_order
 from gluonish.profiler.trace_file import write_alone, write_together
@@ -97,7 +97,7 @@ _finished = False  # whether a trace was ever ended by `dump`
 def set_kvstore_handle(handle: Any) -> None:
     """Note the handle of a kvstore in ``profiler_kvstore_handle``.
 
-    It would reach servers to profile; see `set_state` for those.
+    MXNet reaches servers by it; here nothing needs it, see ``profile_process`` in `set_config`.
 
     Args:
         handle: A ``ctypes.c_void_p``, an address, or None.
@@ -116,16 +116,19 @@ def set_config(**kwargs: Any) -> None:
             True by default. ``profile_all`` is all of these. ``filename`` is where the trace is
             written, ``continuous_dump`` whether that is done every ``dump_period`` seconds while
             the profiler runs, and ``aggregate_stats`` whether totals are kept for `dumps`.
-            ``profile_process`` is ``"worker"``, this process.
+            ``profile_process`` is ``"worker"``, this process, or ``"server"``: the servers of
+            dist_async are threads of the workers, whose trace has what they do, so that options for
+            servers change nothing.
 
     A trace has the first 1,000,000 events since the last ``dump()``, totals have all.
 
     Raises:
         ArgumentError: An argument is unknown, or has a wrong value.
-        NotSupportedError: ``profile_process`` is ``"server"``.
     """
     global _options, _changes
     options = read_options(kwargs)
+    if not is_worker("set_config", options.profile_process):
+        return
     _options = options  # a step
     _changes += _running
     _make_so(_running and not recorder.active)
@@ -138,16 +141,16 @@ def set_state(state: str = "stop", profile_process: str = "worker") -> None:
 
     Args:
         state: ``"run"`` or ``"stop"``.
-        profile_process: ``"worker"``, this process.
+        profile_process: ``"worker"``, this process; ``"server"`` changes nothing, see `set_config`.
 
     Raises:
         ArgumentError: There is no such state or process.
-        NotSupportedError: ``profile_process`` is ``"server"``.
     """
     global _running, _changes
     if state not in _STATES:
         raise ArgumentError(f"set_state: expected 'run' or 'stop', got {state!r}")
-    check_process("set_state", profile_process)
+    if not is_worker("set_state", profile_process):
+        return
     wanted = _STATES[state]
     if wanted == _running:  # a step
         return
@@ -271,7 +274,8 @@ def pause(profile_process: str = "worker") -> None:
     Args:
         profile_process: As of `set_state`.
     """
-    check_process("pause", profile_process)
+    if not is_worker("pause", profile_process):
+        return
     recorder.active = False
 
 
@@ -281,7 +285,8 @@ def resume(profile_process: str = "worker") -> None:
     Args:
         profile_process: As of `set_state`.
     """
-    check_process("resume", profile_process)
+    if not is_worker("resume", profile_process):
+        return
     recorder.active = _running
 
 
@@ -305,7 +310,8 @@ def dump(finished: bool = True, profile_process: str = "worker") -> None:
         MissingFileError: The file's folder does not exist.
         OSError: The file cannot be written.
     """
-    check_process("dump", profile_process)
+    if not is_worker("dump", profile_process):
+        return
     _write(finished=finished, together=True)
 
 

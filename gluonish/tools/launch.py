@@ -24,12 +24,12 @@ __all__ = ["add_parser", "mpi_command", "run"]
 
 _INTERRUPTED = 130  # by Ctrl-C
 # What MPICH and OpenMPI tell a rank, in the words of torchrun and MXNet.
-_RANK = """
-rank=${PMI_RANK:-${PMIX_RANK:-${OMPI_COMM_WORLD_RANK:-0}}}
-export RANK=$rank DMLC_WORKER_ID=$rank
-export LOCAL_RANK=${MPI_LOCALRANKID:-${OMPI_COMM_WORLD_LOCAL_RANK:-0}}
-exec "$@"
-"""
+_RANK = (
+    "rank=${PMI_RANK:-${PMIX_RANK:-${OMPI_COMM_WORLD_RANK:-0}}}; "
+    "export RANK=$rank DMLC_WORKER_ID=$rank "
+    "LOCAL_RANK=${MPI_LOCALRANKID:-${OMPI_COMM_WORLD_LOCAL_RANK:-0}}; "
+    'exec "$@"'
+)
 
 
 def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -39,14 +39,14 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         help="run a program in several processes, which dist_sync stores connect",
         description="Start N processes of a program with mpiexec. Stores made with "
         "kv.create('dist_sync') or Trainer(kvstore='dist_sync') connect them.",
-        usage="gluonish launch -n N [-s N] [-H FILE] [--standalone] COMMAND ...",
+        usage="gluonish launch -n N [options] COMMAND ...",
     )
     parser.add_argument("-n", "--num-workers", type=int, required=True, help="processes to start")
     parser.add_argument(
         *("-s", "--num-servers"),
         type=int,
         default=0,
-        help="accepted: each process updates its own weights, so there are no servers",
+        help="accepted: dist_sync needs no servers, those of dist_async run inside the processes",
     )
     parser.add_argument(
         *("-H", "--hostfile"), help="a file with the hosts, a line each, as `host` or `host:slots`"
@@ -75,7 +75,9 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     )
     parser.add_argument("--log-folder", help="write each rank's output to a file there")
     parser.add_argument("--no-prefix", action="store_true", help="lines without [rank] before them")
-    parser.add_argument("--dry-run", action="store_true", help="print what would be started")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print the command, for a shell; start nothing"
+    )
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND ...")
     parser.set_defaults(run=run)
 
@@ -98,17 +100,24 @@ def run(arguments: argparse.Namespace) -> int:
             "launch: expected a folder that all hosts share, got --sync-dst-dir; copy the program "
             "with rsync before, or start it from a shared file system"
         )
+    if arguments.dry_run:
+        print(shlex.join(_command(arguments, "")))
+        return 0
     with tempfile.TemporaryDirectory(prefix="gluonish-launch-") as folder:
-        given = _environment(arguments, folder)
-        command = ["env", *(f"{name}={value}" for name, value in given.items())]
-        command += mpi_command(arguments, _mpiexec(), list(given))
-        if arguments.dry_run:
-            print(shlex.join(command))
-            return 0
+        command = _command(arguments, folder)
         if arguments.log_folder:
             Path(arguments.log_folder).mkdir(parents=True, exist_ok=True)
         status = _wait(subprocess.Popen(command))
         return _judged(status, Path(folder))
+
+
+def _command(arguments: argparse.Namespace, folder: str) -> list[str]:
+    """Return all that is started; ``folder`` is where ranks note that they ended well."""
+    given = _environment(arguments, folder)
+    return [
+        *("env", *(f"{name}={value}" for name, value in given.items())),
+        *mpi_command(arguments, _mpiexec(), list(given)),
+    ]
 
 
 def mpi_command(
@@ -175,8 +184,9 @@ def _environment(arguments: argparse.Namespace, folder: str) -> dict[str, str]:
         "DMLC_NUM_WORKER": workers,
         "DMLC_NUM_SERVER": str(arguments.num_servers),
         "WORLD_SIZE": workers,
-        "GLUONISH_LAUNCH_FOLDER": folder if not arguments.hostfile else "",
     }
+    if folder:
+        given["GLUONISH_LAUNCH_FOLDER"] = folder  # ranks on other hosts do not find it
     if arguments.standalone and not OMP_NUM_THREADS.value:
         cores = len(os.sched_getaffinity(0))
         given["OMP_NUM_THREADS"] = str(max(1, cores // arguments.num_workers))

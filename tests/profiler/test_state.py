@@ -8,7 +8,7 @@ import pytest
 import gluonish as mx
 from gluonish import nn, profiler
 from gluonish.core.errors import ArgumentError, MissingFileError, NotSupportedError
-from gluonish.profiler import state
+from gluonish.profiler import options, state
 from gluonish.profiler.recorder import recorder
 
 OPTIONS = ("profile_symbolic", "profile_imperative", "profile_memory", "profile_api", "profile_all")
@@ -186,20 +186,25 @@ def test_a_wrong_argument_is_refused(call, message: str) -> None:
         call()
 
 
-@pytest.mark.usefixtures("trace_file")
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: profiler.set_config(profile_process="server"),
-        lambda: profiler.set_state("run", "server"),
-        lambda: profiler.dump(profile_process="server"),
-        lambda: profiler.pause("server"),
-        lambda: profiler.resume("server"),
-    ],
-)
-def test_a_server_is_not_profiled_from_here(call) -> None:
-    with pytest.raises(NotSupportedError, match="servers are not profiled from here"):
-        call()
+def test_calls_for_servers_leave_this_process_alone_and_say_so_once(
+    trace_file: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(options, "_told", [])
+    profiler.set_config(filename="of-servers.json", profile_process="server")
+    profiler.set_state("run", "server")
+    assert not recorder.active
+    profiler.set_state("run")
+    profiler.pause("server")
+    assert recorder.active
+    profiler.resume("server")
+    profiler.set_state("stop", "server")
+    assert recorder.active
+    profiler.dump(profile_process="server")
+    assert not trace_file.exists()
+    profiler.dump()
+    assert trace_file.exists()
+    (said,) = [x.getMessage() for x in caplog.records if "profile_process" in x.getMessage()]
+    assert said.startswith("set_config: profile_process='server' changes nothing")
 
 
 @pytest.mark.usefixtures("trace_file")

@@ -48,6 +48,8 @@ def test_dry_run_prints_and_starts_nothing(capsys: pytest.CaptureFixture[str]) -
     line = capsys.readouterr().out
     assert "COLOR=red" in line
     assert "DMLC_NUM_WORKER=2" in line
+    assert line.count("\n") == 1, "a shell takes it as it is"
+    assert "GLUONISH_LAUNCH_FOLDER" not in line, "a folder that is gone by then"
     assert line.rstrip().endswith("no-such-program")
 
 
@@ -82,6 +84,28 @@ def test_ranks_know_who_they_are_and_write_logs(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     texts = [(tmp_path / "logs" / f"rank.{rank}.log").read_text() for rank in range(2)]
     assert texts == ["0 2 worker b\n", "1 2 worker b\n"]
+
+
+@pytest.mark.dist
+def test_what_a_dry_run_prints_can_be_run(capsys: pytest.CaptureFixture[str]) -> None:
+    program = "import os; print(os.environ['RANK'], os.environ['COLOR'])"
+    words = ["--env", "COLOR=dark red", "--no-prefix", "--dry-run", "python", "-c", program]
+    assert main(["launch", "-n", "2", *words]) == 0
+    line = capsys.readouterr().out
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
+    assert (done.returncode, sorted(done.stdout.splitlines())) == (0, ["0 dark red", "1 dark red"])
+
+
+@pytest.mark.dist
+def test_a_rank_on_a_host_without_the_launchers_folder_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GLUONISH_LAUNCH_FOLDER", "/no/such/folder")
+    program = "import gluonish as mx; print(mx.kv.create('dist_sync').num_workers)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
 
 
 @pytest.mark.dist
