@@ -6,7 +6,8 @@
    which sums they go; and for each of some networks what a message and a meeting of two ranks take.
 2. Predicted from that (`scaling_model.py`), and measured: a step of 1, 2 and 4 ranks over links
    that are slowed, where ranks wait for as long as they would compute, so that they need no core
-   each; and a step of two ranks that do compute. The prediction's error stands beside each.
+   each; and a step of two ranks that do compute, from the pace of two that compute side by side
+   without sums. The prediction's error stands beside each.
 3. Predicted: the efficiency of up to 1,024 devices that are ``--speed`` times as fast as the core,
    ``--per-host`` of them in a host, over networks of the given latency and bandwidth.
 
@@ -35,6 +36,7 @@ from benchmarks.scaling_model import Bucket, Compute, Link, Network, efficiency,
 RANKS = (1, 2, 4)
 # Latency in seconds and bytes a second of the slowed links.
 NETWORKS = ((2e-4, 1e9), (1e-3, 3e8), (5e-3, 2e8))
+_REPLAYS = [f"replay {n}" for n in RANKS]
 PIECE_NBYTES = 1 << 20  # of which the store makes large sums
 PROBE_NBYTES = PIECE_NBYTES // 2
 
@@ -78,14 +80,14 @@ def network_of(links: dict[str, float], message_s: float) -> Network:
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Measure all there is to measure, round by round."""
     free = (0.0, 0.0)
-    jobs = options.rounds * len(NETWORKS) * (len(RANKS) + 2)
+    jobs = options.rounds * len(NETWORKS) * (len(RANKS) + 3)
     with tqdm(total=2 + jobs, disable=None) as bar:
         real = run(1, "real", free, steps=options.steps, batch_size=options.batch_size)
         bar.update()
         message_s = run(1, "links", free)["message_s"]
         bar.update()
         rows: list[dict[str, Any]] = [
-            {"network": network, "links": [], "real": [], **{f"replay {n}": [] for n in RANKS}}
+            {"network": network, **{name: [] for name in ("links", "real", "beside", *_REPLAYS)}}
             for network in NETWORKS
         ]
         replayed = {"buckets": real["buckets"], "update_s": real["update_s"], "steps": 12}
@@ -99,9 +101,12 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
                         run(ranks, "replay", network, **replayed)["step_s"]
                     )
                     bar.update()
-                told = run(2, "real", network, steps=9, batch_size=options.batch_size)
-                row["real"].append(told["step_s"])
-                bar.update()
+                for name, sums in (("beside", False), ("real", True)):
+                    told = run(
+                        2, "real", network, steps=9, batch_size=options.batch_size, sums=sums
+                    )
+                    row[name].append(told["step_s"])
+                    bar.update()
     return {"batch_size": options.batch_size, "compute": real, "message_s": message_s, "rows": rows}
 
 
@@ -120,8 +125,10 @@ def compared(found: dict[str, Any]) -> list[tuple[str, str, float, float]]:
             measured = statistics.median(row[f"replay {ranks}"])
             what = f"{ranks} rank{'s' * (ranks > 1)}"
             lines.append((name, what, measured, step_s(compute, network, ranks)))
+        # Two cores that both compute are slower than one alone.
+        beside = compute.faster(found["compute"]["step_s"] / statistics.median(row["beside"]))
         measured = statistics.median(row["real"])
-        lines.append((name, "2 ranks that compute", measured, step_s(compute, network, 2)))
+        lines.append((name, "2 ranks that compute", measured, step_s(beside, network, 2)))
     return lines
 
 
