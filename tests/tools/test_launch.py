@@ -88,9 +88,10 @@ def test_ranks_know_who_they_are_and_write_logs(tmp_path: Path) -> None:
 
 @pytest.mark.dist
 def test_what_a_dry_run_prints_can_be_run(capsys: pytest.CaptureFixture[str]) -> None:
-    program = "import os; print(os.environ['RANK'], os.environ['COLOR'])"
-    words = ["--env", "COLOR=dark red", "--no-prefix", "--dry-run", "python", "-c", program]
-    assert main(["launch", "-n", "2", *words]) == 0
+    words = "os.environ['RANK'] + ' ' + os.environ['COLOR'] + chr(10)"
+    program = f"import os; os.write(1, ({words}).encode())"  # at once, so that lines stay whole
+    command = ["--env", "COLOR=dark red", "--no-prefix", "--dry-run", "python", "-c", program]
+    assert main(["launch", "-n", "2", *command]) == 0
     line = capsys.readouterr().out
     done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
     assert (done.returncode, sorted(done.stdout.splitlines())) == (0, ["0 dark red", "1 dark red"])
