@@ -29,6 +29,7 @@ import gluonish as mx
 from gluonish import autograd, gluon, nd
 from gluonish.distributed import Channel, channel
 from gluonish.distributed.meeting import Meeting, wait_for_ranks
+from gluonish.distributed.messages import Messages
 from gluonish.distributed.watch import Exchange, watchers
 from gluonish.engine import current_engine
 
@@ -79,9 +80,13 @@ class SlowLinks:
 
 
 def slow_down(ranks: Channel, latency_s: float, bytes_per_s: float) -> SlowLinks:
-    """Have a channel's sums and meetings go over slow links."""
+    """Have a channel's sums and meetings go over slow links.
+
+    As between hosts, they are messages: what ranks of one host share is not used.
+    """
     links = SlowLinks(ranks.world.values, latency_s, bytes_per_s)
     ranks.world.values = links
+    ranks._transport, ranks._meeting = Messages(ranks.world), Meeting(ranks.world)
     meet: Callable[[Meeting, str], None] = Meeting.meet
 
     def slowly(self: Meeting, words: str) -> None:
