@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,6 +19,15 @@ from gluonish.core.spec import Shape
 from gluonish.distributed.host_memory import host_memory
 from gluonish.distributed.meeting import END, Meeting
 from gluonish.distributed.messages import Messages, Transport
+from gluonish.distributed.pieces import (
+    BUCKET_NBYTES,
+    Edges,
+    Named,
+    buckets,
+    on_host,
+    pieces,
+    unpack,
+)
 from gluonish.distributed.server import Server
 from gluonish.distributed.watch import tell, watchers
 from gluonish.distributed.world import World, world
@@ -30,8 +39,6 @@ from gluonish_engine import Var
 __all__ = ["BUCKET_NBYTES", "Channel", "Codec", "Named", "channel"]
 
 _LANE = ("mpi", 0, "exchange")
-BUCKET_NBYTES = 4 << 20  # of arrays that are exchanged at once
-_PACKED_NBYTES = 1 << 16  # smaller arrays are copied into one piece of memory
 
 _channels: list["Channel"] = []
 
@@ -49,16 +56,6 @@ def channel() -> "Channel":
             _channels.append(made)
             atexit.register(made.end)
     return _channels[0]
-
-
-class Named(NamedTuple):
-    """An array, and what other ranks know it by."""
-
-    name: str
-    array: NDArray
-
-    def __str__(self) -> str:
-        return f"{self.name} {np.dtype(self.array.dtype).name}{self.array.shape}"
 
 
 class Codec(Protocol):
@@ -97,14 +94,41 @@ class Channel:
             what: What this is for, in messages.
             codec: Packs what is sent; without it, arrays are sent as they are.
         """
-        for bucket in _buckets(arrays):
+        for bucket in buckets(arrays):
             parts = [x.array for x in bucket]
             act = partial(self._sum_packed, parts, codec) if codec else partial(self._sum, parts)
             self._push(what, bucket, act)
 
+    def reduce_scatter(self, arrays: Sequence[Named], edges: Sequence[Edges], what: str) -> None:
+        """Replace this rank's share of arrays by its sum over all ranks.
+
+        Args:
+            arrays: Dense arrays, which nobody else writes.
+            edges: For each where the ranks' shares of its elements begin, and at last its size.
+            what: What this is for, in messages.
+        """
+        self._share(arrays, edges, what, self._sum_shares)
+
+    def all_gather(self, arrays: Sequence[Named], edges: Sequence[Edges], what: str) -> None:
+        """Replace the others' shares of arrays by what these have; as `reduce_scatter`."""
+        self._share(arrays, edges, what, self._take_shares)
+
+    def _share(
+        self,
+        arrays: Sequence[Named],
+        edges: Sequence[Edges],
+        what: str,
+        act: Callable[[Sequence[NDArray], Sequence[Edges]], None],
+    ) -> None:
+        of = {id(x.array): limits for x, limits in zip(arrays, edges, strict=True)}
+        for bucket in buckets(arrays):
+            parts = [x.array for x in bucket]
+            limits = [of[id(x)] for x in parts]
+            self._push(what, bucket, partial(act, parts, limits))
+
     def broadcast(self, arrays: Sequence[Named], what: str) -> None:
         """Replace arrays by those of rank 0."""
-        for bucket in _buckets(arrays):
+        for bucket in buckets(arrays):
             self._push(what, bucket, partial(self._spread, [x.array for x in bucket]))
 
     def gather(self, value: Any, what: str) -> list[Any]:
@@ -201,18 +225,36 @@ class Channel:
         raise DistributedError(f"kvstore: expected arrays to exchange, got {message}")
 
     def _sum(self, arrays: Sequence[NDArray]) -> None:
-        for whole, parts in _pieces(arrays):
+        for whole, _, parts in pieces(arrays):
             total = (
                 whole.astype(wide) if (wide := accumulator(whole.dtype)) != whole.dtype else whole
             )
-            self._transport.add_up(total.reshape(-1))
+            self._transport.add_up(total)
             self.sent_nbytes += total.nbytes
             if total is not whole:
                 whole[...] = total  # rounded once
-            _unpack(whole, parts)
+            unpack(whole, parts)
+
+    def _sum_shares(self, arrays: Sequence[NDArray], limits: Sequence[Edges]) -> None:
+        rank = self.world.rank
+        for whole, edges, parts in pieces(arrays, limits):
+            wide = accumulator(whole.dtype)
+            total = whole.astype(wide) if wide != whole.dtype else whole
+            self._transport.reduce_scatter(total, edges)
+            self.sent_nbytes += total.nbytes
+            if total is not whole:
+                place = slice(edges[rank], edges[rank + 1])
+                whole[place] = total[place]  # rounded once
+            unpack(whole, parts)
+
+    def _take_shares(self, arrays: Sequence[NDArray], limits: Sequence[Edges]) -> None:
+        for whole, edges, parts in pieces(arrays, limits):
+            self._transport.all_gather(whole, edges)
+            self.sent_nbytes += whole.nbytes
+            unpack(whole, parts)
 
     def _sum_packed(self, arrays: Sequence[NDArray], codec: Codec) -> None:
-        packed = [codec.pack(_on_host(x)) for x in arrays]
+        packed = [codec.pack(on_host(x)) for x in arrays]
         mine = np.concatenate(packed)
         heard = np.empty((self.world.size, mine.size), np.uint8)
         self.world.values.Allgather(mine, heard)
@@ -223,61 +265,11 @@ class Channel:
             total = codec.unpack(heard[0, place], x.shape)
             for other in heard[1:, place]:  # in the order of the ranks
                 total += codec.unpack(other, x.shape)
-            _unpack(total.reshape(-1), [x])
+            unpack(total.reshape(-1), [x])
             first += part.size
 
     def _spread(self, arrays: Sequence[NDArray]) -> None:
-        for whole, parts in _pieces(arrays):
-            self._transport.spread(whole.reshape(-1))
+        for whole, _, parts in pieces(arrays):
+            self._transport.spread(whole)
             self.sent_nbytes += whole.nbytes
-            _unpack(whole, parts)
-
-
-def _buckets(arrays: Sequence[Named]) -> list[list[Named]]:
-    """Cut a list into parts of about `BUCKET_NBYTES`."""
-    found: list[list[Named]] = []
-    room = 0
-    for named in arrays:
-        nbytes = named.array._spec.nbytes
-        if nbytes > room:
-            found.append([])
-            room = BUCKET_NBYTES
-        found[-1].append(named)
-        room -= nbytes
-    return found
-
-
-def _pieces(arrays: Sequence[NDArray]) -> list[tuple[Any, list[NDArray]]]:
-    """Return pieces of main memory to exchange, each with the arrays that it is copied back to.
-
-    Large arrays in main memory are their own pieces, with none to copy back to; small ones of one
-    dtype are one piece, and what lies on devices is copied.
-    """
-    found: list[tuple[Any, list[NDArray]]] = []
-    small: dict[np.dtype[Any], list[NDArray]] = {}
-    for x in arrays:
-        raw = x._data
-        here = x._device.xp_name == "numpy" and raw.flags.c_contiguous
-        if here and raw.nbytes > _PACKED_NBYTES:
-            found.append((raw, []))
-        else:
-            small.setdefault(np.dtype(x.dtype), []).append(x)
-    for parts in small.values():
-        host = [_on_host(x).reshape(-1) for x in parts]
-        found.append((np.concatenate(host), parts))
-    return found
-
-
-def _on_host(x: NDArray) -> Any:
-    return x._data if x._device.xp_name == "numpy" else x._device.to_host(x._data)
-
-
-def _unpack(whole: Any, parts: Sequence[NDArray]) -> None:
-    first = 0
-    for x in parts:
-        values = whole[first : first + x.size].reshape(x.shape)
-        if x._device.xp_name == "numpy":
-            x._data[...] = values
-        else:
-            x._device.from_host(values, x._data)
-        first += x.size
+            unpack(whole, parts)

@@ -39,7 +39,23 @@ class SyncStore(KVStore):
         self._kind = kind
         self._channel = channel
         self._codec: Compression | None = None
+        self._layers: dict[Key, int] = {}
         share_statistics(channel)
+
+    def set_layers(self, keys: Sequence[Key]) -> None:
+        """Say where in a network the arrays of keys are, so that what is needed first goes first.
+
+        Without it, the order of keys in each call counts.
+
+        Args:
+            keys: Those of first layers first; the same on all processes.
+        """
+        self._layers.update({key: i for i, key in enumerate(keys)})
+
+    def _by_layer(self, keys: Sequence[Key]) -> list[int]:
+        """Return the positions of keys, those of first layers first."""
+        layers = self._layers
+        return sorted(range(len(keys)), key=lambda i: layers.get(keys[i], i))
 
     def init(self, key: Any, value: Any) -> None:
         """Store the first value of a key: that of rank 0, in every process.
@@ -61,17 +77,56 @@ class SyncStore(KVStore):
 
         Args:
             keys: What other processes know the arrays by.
-            values: For each key its arrays, one a device. Later ones go first: the backward pass
-                has the gradients of the last layers first.
+            values: For each key its arrays, one a device. Those of last layers go first: the
+                backward pass has their gradients first.
         """
         alone: list[Named] = []
-        for key, arrays in zip(keys, values, strict=True):
+        for i in self._by_layer(keys):
+            key, arrays = keys[i], values[i]
             if len(arrays) > 1 or arrays[0].stype != "default" or self._codec is not None:
                 self.pushpull(key, arrays, out=arrays)
             else:
                 alone.append(Named(repr(key), arrays[0]))
         if alone:
             self._channel.add_up(alone[::-1], f"the sum of {alone[-1].name}")
+
+    @property
+    def compresses(self) -> bool:
+        """Whether gradients are compressed."""
+        return self._codec is not None
+
+    def reduce_scatter(
+        self, keys: Sequence[Key], values: Sequence[NDArray], edges: Sequence[Sequence[int]]
+    ) -> None:
+        """Replace each process's share of arrays by its sum over all processes.
+
+        Args:
+            keys: What other processes know the arrays by.
+            values: Dense arrays. Those of last layers go first, as in `add_up`.
+            edges: For each where the processes' shares of its elements begin, by rank, and at last
+                its size.
+        """
+        if keys:
+            order = self._by_layer(keys)[::-1]
+            named = [_with_share(keys[i], values[i], edges[i]) for i in order]
+            what = f"shares of {named[0].name}"
+            self._channel.reduce_scatter(named, [edges[i] for i in order], what)
+
+    def all_gather(
+        self, keys: Sequence[Key], values: Sequence[NDArray], edges: Sequence[Sequence[int]]
+    ) -> None:
+        """Replace the other processes' shares of arrays by what these have, first layers first.
+
+        Args:
+            keys: What other processes know the arrays by.
+            values: Dense arrays.
+            edges: As of `reduce_scatter`.
+        """
+        if keys:
+            order = self._by_layer(keys)
+            named = [_with_share(keys[i], values[i], edges[i]) for i in order]
+            what = f"new weights of {named[0].name}"
+            self._channel.all_gather(named, [edges[i] for i in order], what)
 
     def _follow_root(self, name: Any, what: str) -> None:
         stored = self._stored[name]
@@ -89,7 +144,8 @@ class SyncStore(KVStore):
         """Return sums over all processes; those of the last layers, there first, go first."""
         if self._codec is not None:
             sums = [self._compressed(self._codec, *each) for each in sums]
-        dense = [Named(repr(key), total) for key, total, _ in sums if total.stype == "default"]
+        ordered = [sums[i] for i in self._by_layer([key for key, _, _ in sums])]
+        dense = [Named(repr(key), total) for key, total, _ in ordered if total.stype == "default"]
         if dense:
             self._channel.add_up(dense[::-1], f"push of {dense[-1].name}", self._codec)
         return [
@@ -159,3 +215,8 @@ class SyncStore(KVStore):
             f"pickle: expected a store of one process, got a {self._kind} store, which each "
             "process makes for itself"
         )
+
+
+def _with_share(key: Key, value: NDArray, edges: Sequence[int]) -> Named:
+    """Return an array with a name that differs where processes disagree on its shares."""
+    return Named(f"{key!r} cut at {','.join(map(str, edges[1:-1]))}", value)

@@ -180,6 +180,15 @@ class Optimizer:
         """
         raise self._undefined("update")
 
+    @property
+    def sharding(self) -> str:
+        """How processes may share updates (``shard_optimizer_states`` of a Trainer).
+
+        ``"elements"``: one can update a part of a weight; ``"arrays"``: one updates a weight as a
+        whole; ``"none"``: each updates all, as where arrays are kept elsewhere than in states.
+        """
+        return "arrays"
+
     def _undefined(self, method: str) -> NotSupportedError:
         return NotSupportedError(
             f"{type(self).__name__}: expected a subclass that defines {method}, got none"

@@ -82,6 +82,8 @@ class LBSGD(RuleOptimizer):
         """Return zero momentum, or None without momentum."""
         return zeros_like(weight) if self.momentum != 0.0 else None
 
+    sharding = "none"  # gradients are gathered in the optimizer
+
     def _rule(self) -> Rule:
         return SGD_MOMENTUM if self.momentum != 0.0 else PLAIN
 

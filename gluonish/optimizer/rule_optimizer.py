@@ -70,6 +70,11 @@ class RuleOptimizer(Optimizer):
         """The rule, as the settings are now."""
         raise self._undefined("_rule")
 
+    @property
+    def sharding(self) -> str:
+        """As of `Optimizer`: by elements, unless the rule needs norms or a subclass updates."""
+        return "elements" if self.takes_all and not self._rule().whole else "arrays"
+
     def _scalars(self) -> dict[str, float]:
         """What the rule's scalars are now, without rescale_grad and clip_gradient."""
         return {}

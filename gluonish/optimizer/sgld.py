@@ -40,6 +40,8 @@ class SGLD(RuleOptimizer):
         """Return None."""
         return None
 
+    sharding = "none"  # all processes draw the same noise, and there are no states
+
     def _rule(self) -> Rule:
         return DRIFT
 

@@ -29,6 +29,7 @@ from gluonish.trainer.arguments import (
     parameter_list,
 )
 from gluonish.trainer.gradients import LossScaler, groups, new_gradients, stale_error
+from gluonish.trainer.sharded_update import ShardedUpdate, sharded_update
 from gluonish.trainer.state_transfer import (
     copy_states,
     count_on,
@@ -64,6 +65,10 @@ class Trainer:
         update_on_kvstore: Whether the store updates the weights, instead of each device its own.
             None: as ``MXNET_UPDATE_ON_KVSTORE`` says if the store can, and not for row-sparse
             gradients; `repr` of the Trainer tells the outcome.
+        shard_optimizer_states: Whether each process of a ``dist_sync`` store updates a share of the
+            weights only, and has the states of that only (known as ZeRO). The weights are the same;
+            after a step gradients are no sums. All processes call `save_states` together. Without
+            effect in one process.
 
     Raises:
         ArgumentError: The optimizer is unknown, ``optimizer_params`` are given with an Optimizer,
@@ -84,12 +89,15 @@ class Trainer:
         kvstore: str | KVStoreBase | None = "device",
         compression_params: Mapping[str, Any] | None = None,
         update_on_kvstore: bool | None = None,
+        shard_optimizer_states: bool = False,
     ) -> None:
         self._params = parameter_list(params)
         check_store_arguments(kvstore, compression_params, update_on_kvstore)
         expect_processes(self, kvstore)
         self._trainables = Trainables(self._params)
         self._positions = {id(param): i for i, param in enumerate(self._params)}
+        given = params.values() if isinstance(params, ParameterDict | Mapping) else params
+        self._layers = [self._positions[id(param)] for param in given]
         self._moves = Parameter.moves
         self._contexts = common_contexts(self._params)
         share_cores(self._contexts, self)
@@ -101,6 +109,8 @@ class Trainer:
             "kvstore": kvstore,
             "update_on_kvstore": update_on_kvstore,
         }
+        self._shards = shard_optimizer_states
+        self._sharded: ShardedUpdate | None = None
         self._kv_initialized = False
         self._kvstore: KVStoreBase | None = None
         self._set_aside: KVStoreBase | None = None  # until the next step
@@ -138,6 +148,10 @@ class Trainer:
         if store is not None:
             optimizer = self._optimizer if update else None
             self._first_key = take_store(store, optimizer, self._compression_params)
+        if isinstance(store, SyncStore):
+            store.set_layers([self._first_key + i for i in self._layers])
+        if self._shards:
+            self._sharded = sharded_update(store, update, self._first_key)
         self._kvstore, self._update_on_kvstore = store, None if store is None else update
         self._kv_initialized = True
 
@@ -289,7 +303,10 @@ class Trainer:
             if self._update_on_kvstore:
                 self._update_in_store(self._kvstore, fresh)
                 return
-        self._allreduce_grads()
+        # A loss scaler looks at all sums.
+        sharded = self._sharded if self._amp_loss_scaler is None else None
+        if sharded is None or not sharded.add_up(self._reduced(), self._optimizer):
+            self._allreduce_grads()
         self._update(ignore_stale_grad)
 
     def allreduce_grads(self) -> None:
@@ -407,10 +424,13 @@ class Trainer:
         selection = self._fresh(ignore_stale_grad)
         if self._skips(selection):
             return
-        for updater, gradients, weights in zip(
-            self._updaters, selection.gradients, selection.weights, strict=False
-        ):
-            updater(selection.indices, gradients, weights)
+        if self._sharded is not None:
+            self._sharded.update(selection, self._updaters[0])
+        else:
+            for updater, gradients, weights in zip(
+                self._updaters, selection.gradients, selection.weights, strict=False
+            ):
+                updater(selection.indices, gradients, weights)
         selection.mark_used()
 
     # -- states ----------------------------------------------------------------------------------
@@ -419,7 +439,8 @@ class Trainer:
         """Save the optimizer and its states, such as momentum, to a file that MXNet 1.9 reads, too.
 
         The file is written atomically. States that are equal on all devices are written once,
-        counts of updates for each device.
+        counts of updates for each device. Sharded states are gathered: all processes call this at
+        the same time, and any number of processes can load the file.
 
         Raises:
             ParameterError: The store holds the states, and a parameter's shape is not known yet.
@@ -430,7 +451,13 @@ class Trainer:
                 param._held()
             self._kvstore.save_optimizer_states(fname, dump_optimizer=True)
             return
-        save_updater(self._updaters, self._optimizer, fname)
+        save_updater(self._whole_updaters(), self._optimizer, fname)
+
+    def _whole_updaters(self) -> list[Updater]:
+        """Return updaters with all states; processes that share them call this together."""
+        if self._sharded is None:
+            return self._updaters
+        return [self._sharded.whole_states(self._updaters[0], self._params)]
 
     def load_states(self, fname: str | os.PathLike[str]) -> None:
         """Load what `save_states` wrote, here or in MXNet 1.9; this replaces the optimizer.
@@ -446,5 +473,7 @@ class Trainer:
             self._optimizer = getattr(updater, "optimizer", self._optimizer)
         else:
             self._optimizer = load_updaters(self._updaters, self._optimizer, fname, self._params)
+            if self._sharded is not None:
+                self._sharded.take_share(self._updaters, self._params)
             count_on(self._optimizer, self._contexts)
         self._optimizer.param_dict = dict(enumerate(self._params))

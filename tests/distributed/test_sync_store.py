@@ -206,3 +206,42 @@ print("good")
 def test_two_bits_an_element_are_sent_and_nothing_is_lost() -> None:
     job = run_job(2, COMPRESSED)
     assert (job.status, job.errors, job.lines) == (0, "", ["good", "good"])
+
+
+LAYERS = """
+import gluonish as mx
+from gluonish import autograd, gluon, nd
+from gluonish.distributed import watch
+told = []
+watch.watchers.append(told.append)
+for in_store in (None, True):
+    for shard in (False, True):
+        if in_store and shard:
+            continue
+        net = gluon.nn.HybridSequential(prefix=f"net{in_store}{shard}_")
+        for name in "zqam":  # in the order of their names they would come the wrong way
+            net.add(gluon.nn.Dense(1200, in_units=1200, use_bias=False, prefix=name))
+        net.initialize()
+        trainer = gluon.Trainer(
+            net.collect_params(), "nadam", kvstore="dist_sync", update_on_kvstore=in_store,
+            shard_optimizer_states=shard,
+        )
+        with autograd.record():
+            loss = net(nd.ones((2, 1200))).sum()
+        loss.backward()
+        trainer._prepare()
+        nd.waitall()
+        del told[:]
+        trainer.step(2)
+        nd.waitall()
+        names = [p.name.removeprefix(net.prefix)[0] for p in trainer._params]
+        order = [names[int(n.split()[0])] for one in told for n in one.names]
+        print(in_store, shard, *order)
+"""
+
+
+def test_the_last_layer_s_gradients_and_the_first_layer_s_weights_go_first() -> None:
+    job = run_job(2, LAYERS)
+    assert (job.status, job.errors) == (0, "")
+    expected = ["None False m a q z", "None True m a q z z q a m", "True False m a q z"]
+    assert job.lines == sorted(expected * 2)

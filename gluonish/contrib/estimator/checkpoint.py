@@ -156,6 +156,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
     def _save(self, estimator: Run, name: str) -> None:
         """Write both files: those that `_resume` looks for are there when the others are."""
         if not is_first_rank(estimator.trainer):
+            estimator.trainer._whole_updaters()  # the writer asks for this process's share
             return
         params, states = self._path(name, self._ending), self._path(name, ".states")
         with written_together(params, states):

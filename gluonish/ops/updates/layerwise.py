@@ -116,6 +116,7 @@ LARS = Rule(
     ("lr", "wd", "eta"),
     _lars,
     _TRUST,
+    whole=True,
 )
 LARS_MOMENTUM = Rule(
     "lars_mom",
@@ -124,6 +125,7 @@ LARS_MOMENTUM = Rule(
     ("lr", "wd", "eta", "momentum"),
     _lars_momentum,
     _TRUST,
+    whole=True,
 )
 LANS = Rule(
     "lans",
@@ -138,4 +140,5 @@ LANS = Rule(
         "lower_bound": number(-1.0),
         "upper_bound": number(-1.0),
     },
+    whole=True,
 )

@@ -55,6 +55,7 @@ class Rule:
         rates: Names of the numbers that each weight has of its own.
         step: Computes the new weight, and changes the states in place.
         scalars: Attributes that all weights share, beside rescale_grad and clip_gradient.
+        whole: Whether an element's step depends on the others, by norms.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Rule:
     rates: tuple[str, ...]
     step: Step
     scalars: Mapping[str, Attribute] = field(default_factory=dict)
+    whole: bool = False
 
 
 def apply_rule(
@@ -393,6 +395,7 @@ LAMB = Rule(
         "lower_bound": number(-1.0),
         "upper_bound": number(-1.0),
     },
+    whole=True,
 )
 
 RULES = (

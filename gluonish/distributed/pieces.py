@@ -1,0 +1,105 @@
+"""Pieces: how the arrays of an exchange are put together and cut into what goes at once."""
+
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.ndarray import NDArray
+
+__all__ = ["BUCKET_NBYTES", "Edges", "Named", "Piece", "buckets", "on_host", "pieces", "unpack"]
+
+BUCKET_NBYTES = 4 << 20  # of arrays that are exchanged at once
+_PACKED_NBYTES = 1 << 16  # smaller arrays are copied into one piece of memory
+
+Edges = Sequence[int]  # where each rank's share of an array begins, and where the last one ends
+
+
+class Named(NamedTuple):
+    """An array, and what other ranks know it by."""
+
+    name: str
+    array: NDArray
+
+    def __str__(self) -> str:
+        return f"{self.name} {np.dtype(self.array.dtype).name}{self.array.shape}"
+
+
+class Piece(NamedTuple):
+    """One-dimensional memory to exchange.
+
+    Attributes:
+        whole: The memory.
+        edges: Where each rank's share of it begins, and where the last one ends, if ranks share.
+        parts: The arrays to copy it back to; none where it is an array's own.
+    """
+
+    whole: Any
+    edges: Edges
+    parts: Sequence[NDArray]
+
+
+def buckets(arrays: Sequence[Named]) -> list[list[Named]]:
+    """Cut a list into parts of about `BUCKET_NBYTES`."""
+    found: list[list[Named]] = []
+    room = 0
+    for named in arrays:
+        nbytes = named.array._spec.nbytes
+        if nbytes > room:
+            found.append([])
+            room = BUCKET_NBYTES
+        found[-1].append(named)
+        room -= nbytes
+    return found
+
+
+def pieces(arrays: Sequence[NDArray], edges: Sequence[Edges] | None = None) -> list[Piece]:
+    """Return pieces of main memory to exchange.
+
+    Large arrays in main memory are their own pieces, with none to copy back to; small ones of one
+    dtype are one piece, and what lies on devices is copied.
+
+    Args:
+        arrays: The arrays.
+        edges: Where the ranks' shares of each array begin, and at last its size; small arrays, one
+            rank's as a whole, come by rank.
+    """
+    found: list[Piece] = []
+    small: dict[np.dtype[Any], list[tuple[int, NDArray]]] = {}
+    for i, x in enumerate(arrays):
+        raw, limits = x._data, edges[i] if edges else ()
+        here = x._device.xp_name == "numpy" and raw.flags.c_contiguous
+        owners = [rank for rank, (a, b) in enumerate(pairwise(limits)) if b > a] or [0]
+        if here and raw.nbytes > _PACKED_NBYTES:
+            found.append(Piece(raw.reshape(-1), limits, []))
+        elif len(owners) > 1:
+            found.append(Piece(np.array(on_host(x)).reshape(-1), limits, [x]))
+        else:
+            small.setdefault(np.dtype(x.dtype), []).append((owners[0], x))
+    count = len(edges[0]) - 1 if edges else 1
+    for members in small.values():
+        members.sort(key=itemgetter(0))
+        sizes = [sum(x.size for owner, x in members if owner == rank) for rank in range(count)]
+        parts = [x for _, x in members]
+        whole = np.concatenate([on_host(x).reshape(-1) for x in parts])
+        found.append(Piece(whole, [0, *accumulate(sizes)], parts))
+    return found
+
+
+def on_host(x: NDArray) -> Any:
+    """Return an array's values in main memory, perhaps its own."""
+    return x._data if x._device.xp_name == "numpy" else x._device.to_host(x._data)
+
+
+def unpack(whole: Any, parts: Sequence[NDArray]) -> None:
+    """Copy a piece back to the arrays that it was made of."""
+    first = 0
+    for x in parts:
+        values = whole[first : first + x.size].reshape(x.shape)
+        if x._device.xp_name == "numpy":
+            x._data[...] = values
+        else:
+            x._device.from_host(values, x._data)
+        first += x.size
