@@ -189,8 +189,8 @@ class Block:
         Its content tells the format: whatever its ending, it may be safetensors, an index of
         several such files, npz, or MXNet's own.
 
-        Parameters that have no values yet take those of a large safetensors or npz file as
-        `nd.load` gives them, which says what that means for whoever changes the file.
+        Of a large safetensors or npz file, parameters without gradients (``grad_req`` null) that
+        have no values yet stay in the file, as `nd.load` says; all others are copied once.
 
         Names with dots are attribute paths; others are parameter names, with or without this
         Block's prefix.

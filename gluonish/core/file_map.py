@@ -1,20 +1,23 @@
 """Files as memory: mapped copy-on-write, so that what is not used is never read.
 
-A write to the memory makes the page that it is on the process's own, and never reaches the file.
-Pages that were not written to are the file's. A file that is replaced, as all files of gluonish are
-(`gluonish.core.files.atomic_write`), lives on in the memory. One that somebody writes into in place
-changes there too, and if it gets shorter, whoever uses what it lost is ended by the system
-(SIGBUS); no library can tell beforehand. `GLUONISH_MAP_FILES` turns mapping off.
+A write to the memory makes a copy of the page that it is on, and never reaches the file. A file
+that is replaced, as all files of gluonish are (`gluonish.core.files.atomic_write`), lives on in the
+memory. One that somebody writes into in place changes there too, and if it gets shorter, whoever
+uses what it lost is ended by the system (SIGBUS), pages that were written to included; no library
+can tell beforehand. So what is to be trained does not stay there (`Parameter`), and
+`GLUONISH_MAP_FILES` turns mapping off.
 """
 
 import mmap
 import os
 import stat
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+import numpy as np
 
 from gluonish.core.config import GLUONISH_MAP_FILES
 
-__all__ = ["private_map"]
+__all__ = ["is_mapped", "private_map"]
 
 # Reading so little costs less than what a map needs: a file that stays open in the system.
 _LEAST_NBYTES = 1 << 20
@@ -38,3 +41,12 @@ def private_map(file: BinaryIO) -> mmap.mmap | None:
         return mmap.mmap(file.fileno(), status.st_size, access=mmap.ACCESS_COPY)
     except (OSError, ValueError):  # no file of the system's, or one that cannot be mapped
         return None
+
+
+def is_mapped(raw: Any) -> bool:
+    """Whether a raw array lies in a map of a file."""
+    while isinstance(raw, np.ndarray):
+        raw = raw.base
+    if isinstance(raw, memoryview):
+        raw = raw.obj
+    return isinstance(raw, mmap.mmap)

@@ -16,6 +16,7 @@ from gluonish.autograd import mark_variables, pause
 from gluonish.core.context import Context, cpu
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, OutOfMemoryError, ParameterError
+from gluonish.core.file_map import is_mapped
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
 from gluonish.core.turn import Turn
 from gluonish.initializer import Constant as ConstantInitializer
@@ -250,6 +251,9 @@ class Parameter(ParameterArrays):
         """Return arrays with zero gradients attached, and those; without for ``grad_req`` null."""
         if self._grad_req == "null":
             return {ctx: value.detach() for ctx, value in data.items()}, None
+        # A file that someone shortens would end whoever trains on a map of it.
+        if any(is_mapped(value._data) for value in data.values()):
+            data = {ctx: value.copy() for ctx, value in data.items()}
         return data, attach_gradients(data, self._dtype, self._grad_stype, self._grad_req)
 
     def _load_init(

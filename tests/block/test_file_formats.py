@@ -9,6 +9,7 @@ import pytest
 import gluonish as mx
 from gluonish import autograd, gluon, nd
 from gluonish.core.errors import ArgumentError, ParameterError
+from gluonish.core.file_map import is_mapped
 
 ENDINGS = (".params", ".safetensors", ".npz", ".safetensors.index.json")
 PREFIX_ENDINGS = (".params", ".safetensors", ".npz")
@@ -160,13 +161,6 @@ def large(in_units: int = SIDE) -> gluon.nn.Dense:
     return gluon.nn.Dense(SIDE, in_units=in_units, use_bias=False, prefix="large_")
 
 
-def is_mapped(x: nd.NDArray) -> bool:
-    base = x.handle
-    while isinstance(base, np.ndarray):
-        base = base.base
-    return base is not None
-
-
 @pytest.fixture(params=[".safetensors", ".npz"])
 def saved(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Any]:
     net = large()
@@ -176,15 +170,28 @@ def saved(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Any]:
 
 
 @pytest.mark.parametrize("in_units", [SIDE, 0])
-def test_parameters_without_values_take_those_of_the_file(
-    saved: tuple[Path, Any], in_units: int
+@pytest.mark.parametrize("grad_req", ["null", "write"])
+def test_parameters_without_values_and_gradients_stay_in_the_file(
+    saved: tuple[Path, Any], in_units: int, grad_req: str
 ) -> None:
     path, weight = saved
     net = large(in_units)
+    net.collect_params().setattr("grad_req", grad_req)
     if not in_units:
         net.initialize()  # waits for the shape
     net.load_parameters(path)
-    assert is_mapped(net.weight.data())
+    assert is_mapped(net.weight.data().handle) == (grad_req == "null")
+    net.collect_params().setattr("grad_req", "add")
+    assert not is_mapped(net.weight.data().handle)
+    np.testing.assert_array_equal(net.weight.data().asnumpy(), weight)
+
+
+def test_a_network_that_trains_does_not_depend_on_the_file(saved: tuple[Path, Any]) -> None:
+    path, weight = saved
+    net = large()
+    net.load_parameters(path)
+    nd.waitall()
+    path.write_bytes(b"")  # in place, as `shutil.copy` does
     np.testing.assert_array_equal(net.weight.data().asnumpy(), weight)
 
 
@@ -194,7 +201,7 @@ def test_parameters_with_values_keep_their_arrays(saved: tuple[Path, Any]) -> No
     net.initialize()
     held = net.weight.data()
     net.load_parameters(path)
-    assert not is_mapped(net.weight.data())
+    assert not is_mapped(net.weight.data().handle)
     np.testing.assert_array_equal(held.asnumpy(), weight)
 
 
@@ -206,7 +213,7 @@ def test_a_dict_of_arrays_is_copied() -> None:
     assert net.weight.data().sum().asscalar() == SIDE * SIDE
 
 
-def test_training_on_mapped_parameters_is_training_on_others(saved: tuple[Path, Any]) -> None:
+def test_training_on_loaded_parameters_is_training_on_others(saved: tuple[Path, Any]) -> None:
     path, weight = saved
     content = path.read_bytes()
     nets = [large(), large()]

@@ -14,6 +14,7 @@ import gluonish.ndarray as nd
 from gluonish.core.config import GLUONISH_MAP_FILES
 from gluonish.core.dtype import DTYPE_FLAGS, STORED_DTYPES
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, FileFormatError
+from gluonish.core.file_map import is_mapped
 from gluonish.ndarray import sparse
 
 ENDINGS = (".params", ".safetensors", ".npz", ".safetensors.index.json")
@@ -202,13 +203,6 @@ def test_sizes_of_shards_are_refused(name: str, size: int, tmp_path: Path) -> No
 LARGE = 1 << 19  # elements: 2 MiB
 
 
-def is_mapped(x: nd.NDArray) -> bool:
-    base = x.handle
-    while isinstance(base, np.ndarray):
-        base = base.base
-    return type(base).__name__ in ("mmap", "memoryview") or "mmap" in repr(base)
-
-
 @pytest.mark.parametrize("ending", NAMED)
 def test_large_arrays_stay_in_the_file_aligned_and_others_do_not(
     ending: str, tmp_path: Path
@@ -217,7 +211,7 @@ def test_large_arrays_stay_in_the_file_aligned_and_others_do_not(
     saved["b"] = nd.ones(LARGE, dtype="bool")
     nd.save(tmp_path / f"a{ending}", saved)
     loaded = nd.load(tmp_path / f"a{ending}")
-    assert [is_mapped(x) for x in loaded.values()] == [False, True, True, False]
+    assert [is_mapped(x.handle) for x in loaded.values()] == [False, True, True, False]
     assert loaded["w"].handle.ctypes.data % 64 == 0
     for name, x in saved.items():
         np.testing.assert_array_equal(loaded[name].asnumpy(), x.asnumpy())
@@ -253,7 +247,7 @@ def test_mapping_can_be_turned_off(ending: str, tmp_path: Path) -> None:
     nd.save(tmp_path / f"a{ending}", {"w": nd.ones(LARGE)})
     with GLUONISH_MAP_FILES.override(False):
         loaded = nd.load(tmp_path / f"a{ending}")["w"]
-    assert not is_mapped(loaded)
+    assert not is_mapped(loaded.handle)
     for part in tmp_path.iterdir():
         part.write_bytes(b"")  # in place
     assert loaded.sum().asscalar() == LARGE

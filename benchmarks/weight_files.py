@@ -1,0 +1,146 @@
+"""Loading weights from files: how long it takes, how much memory, beside safetensors and NumPy.
+
+    python benchmarks/weight_files.py [--gigabytes 1] [--rounds 5] [--folder FOLDER]
+
+Writes one network's parameters in each format, and then has new processes load them, in turns
+(A B C A B C ..). Printed are medians: of the seconds until all arrays are there, of those until
+each of their numbers was also used once, and of the largest resident memory above what the process
+had before, private (a copy) and of the file (pages that all processes share). "To train" is with gradients, of which there is as much memory
+as of the parameters. The files were read before, so that none waits for the disk.
+"""
+
+import argparse
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+_SIDE = 1024  # an array has 4 MiB
+_COLUMNS = ("load s", "and use s", "private MB", "of file MB")
+
+
+def _network(count: int, trained: bool) -> object:
+    from gluonish import gluon
+
+    net = gluon.nn.HybridSequential()
+    for _ in range(count):
+        net.add(gluon.nn.Dense(_SIDE, in_units=_SIDE, use_bias=False))
+    net.collect_params().setattr("grad_req", "write" if trained else "null")
+    return net
+
+
+def _memory() -> tuple[float, float]:
+    """Private memory and memory of files, in MB."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    found = dict(line.split(":", 1) for line in lines)
+    return tuple(int(found[name].split()[0]) / 1000 for name in ("RssAnon", "RssFile"))  # type: ignore[return-value]  # two
+
+
+def _loader(who: str, path: str, count: int) -> tuple[object, object]:
+    """Return a function that loads all arrays as a list, and one that gives NumPy's for each."""
+    if who.startswith("gluonish"):
+        from gluonish import nd
+
+        nd.ones(1).wait_to_read()
+        if who == "gluonish nd.load":
+            return lambda: list(nd.load(path).values()), lambda x: x.handle
+        net = _network(count, who.endswith("to train"))
+
+        def load() -> list[object]:
+            net.load_parameters(path)  # type: ignore[attr-defined]
+            nd.waitall()
+            return [p.data() for p in net.collect_params().values()]  # type: ignore[attr-defined]
+
+        return load, lambda x: x.handle
+    if who == "safetensors":
+        import safetensors.numpy
+
+        return lambda: list(safetensors.numpy.load_file(path).values()), lambda x: x
+
+    def load_npz() -> list[object]:
+        with np.load(path) as file:
+            return [file[name] for name in file.files]
+
+    return load_npz, lambda x: x
+
+
+def _measure(who: str, path: str, count: int) -> None:
+    """Load in this process and print what it took."""
+    load, raw = _loader(who, path, count)
+    before = _memory()
+    start = time.perf_counter()
+    arrays = load()  # type: ignore[operator]
+    loaded = time.perf_counter() - start
+    after_load = _memory()
+    total = sum(float(raw(x).view(np.uint32).max()) for x in arrays)  # type: ignore[operator,attr-defined]
+    used = time.perf_counter() - start
+    assert len(arrays) == count, "all arrays"
+    assert total, "their values"
+    after = _memory()
+    private, of_file = (
+        max(at_load, at_end) for at_load, at_end in zip(after_load, after, strict=True)
+    )
+    print(loaded, used, private - before[0], of_file - before[1])
+
+
+def _cases(folder: Path) -> list[tuple[str, Path]]:
+    safetensors, npz, params = (folder / f"w.{e}" for e in ("safetensors", "npz", "params"))
+    return [
+        ("gluonish nd.load", safetensors),
+        ("gluonish load_parameters", safetensors),
+        ("gluonish load_parameters to train", safetensors),
+        ("safetensors", safetensors),
+        ("gluonish nd.load", npz),
+        ("gluonish load_parameters", npz),
+        ("numpy", npz),
+        ("gluonish nd.load", params),
+        ("gluonish load_parameters", params),
+        ("gluonish load_parameters to train", params),
+    ]
+
+
+def _run(arguments: argparse.Namespace, folder: Path) -> None:
+    from tqdm import tqdm
+
+    count = max(1, int(arguments.gigabytes * 1e9 / (4 * _SIDE * _SIDE)))
+    net = _network(count, False)
+    net.initialize()  # type: ignore[attr-defined]
+    for path in sorted({path for _, path in _cases(folder)}):
+        net.save_parameters(path)  # type: ignore[attr-defined]
+    samples: dict[tuple[str, Path], list[list[float]]] = {case: [] for case in _cases(folder)}
+    for _ in tqdm(range(arguments.rounds), desc="rounds", disable=None):
+        for who, path in samples:
+            path.read_bytes()
+            command = [sys.executable, __file__, "--measure", who, str(path), str(count)]
+            done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
+            samples[who, path].append([float(word) for word in done.stdout.split()])
+    print(f"{count} arrays of {_SIDE} x {_SIDE} float32, {count * 4 * _SIDE**2 / 1e9:.2f} GB")
+    print(f"{'':48}" + "".join(f"{name:>12}" for name in _COLUMNS))
+    for (who, path), rows in samples.items():
+        medians = [statistics.median(column) for column in zip(*rows, strict=True)]
+        shown = "".join(f"{value:12.{3 if i < 2 else 0}f}" for i, value in enumerate(medians))
+        print(f"{who + ' ' + path.suffix:48}" + shown)
+
+
+def main() -> None:
+    """Measure as the command line says."""
+    parser = argparse.ArgumentParser(description="Loading weights from files, beside others.")
+    parser.add_argument("--gigabytes", type=float, default=1.0)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--folder", help="where the files are written (default: a temporary one)")
+    parser.add_argument("--measure", nargs=3, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.measure:
+        who, path, count = arguments.measure
+        _measure(who, path, int(count))
+        return
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+        _run(arguments, Path(folder))
+
+
+if __name__ == "__main__":
+    main()
