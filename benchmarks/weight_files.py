@@ -5,8 +5,9 @@
 Writes one network's parameters in each format, and then has new processes load them, in turns
 (A B C A B C ..). Printed are medians: of the seconds until all arrays are there, of those until
 each of their numbers was also used once, and of the largest resident memory above what the process
-had before, private (a copy) and of the file (pages that all processes share). "To train" is with gradients, of which there is as much memory
-as of the parameters. The files were read before, so that none waits for the disk.
+had before, private (a copy) and of files (pages that all processes share, of code as well). "To
+train" is with gradients, of which there is as much memory as of the parameters, and its first
+operators load kernels. The files were read before, so that none waits for the disk.
 """
 
 import argparse
