@@ -1,4 +1,4 @@
-"""npx.save and npx.load: arrays of ``mx.np`` in MXNet's files."""
+"""npx.save and npx.load: arrays of ``mx.np`` in the files of `nd.save`."""
 
 import os
 from typing import Any
@@ -13,7 +13,7 @@ def save(file: str | os.PathLike[str], arr: Any) -> None:
     """Write arrays to a file.
 
     Args:
-        file: Path.
+        file: Path; its ending chooses the format, see `nd.save`.
         arr: An array, a list of them, or a dict from names to them.
 
     Raises:
@@ -27,7 +27,7 @@ def load(file: str | os.PathLike[str]) -> list[ndarray] | dict[str, ndarray]:
     """Return the arrays of a file: a dict if they have names, else a list.
 
     Args:
-        file: Path.
+        file: Path; its content tells the format, see `nd.load`.
 
     Raises:
         FileFormatError: The file is no such file, is cut short, or claims sizes that it does not

@@ -252,7 +252,7 @@ class Parameter(ParameterArrays):
         if self._grad_req == "null":
             return {ctx: value.detach() for ctx, value in data.items()}, None
         # A file that someone shortens would end whoever trains on a map of it.
-        if any(is_mapped(value._data) for value in data.values()):
+        if self._stype == "default" and any(is_mapped(value._data) for value in data.values()):
             data = {ctx: value.copy() for ctx, value in data.items()}
         return data, attach_gradients(data, self._dtype, self._grad_stype, self._grad_req)
 

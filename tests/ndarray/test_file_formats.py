@@ -11,6 +11,8 @@ import pytest
 import safetensors
 
 import gluonish.ndarray as nd
+import gluonish.numpy as mxnp
+import gluonish.numpy_extension as npx
 from gluonish.core.config import GLUONISH_MAP_FILES
 from gluonish.core.dtype import DTYPE_FLAGS, STORED_DTYPES
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, FileFormatError
@@ -58,6 +60,15 @@ def test_a_list_comes_back_as_a_list(ending: str, data: Any, tmp_path: Path) -> 
     assert isinstance(loaded, list)
     wanted = data if isinstance(data, list) else [data]
     assert [x.tolist() for x in loaded] == [x.tolist() for x in wanted]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_arrays_of_the_other_face_come_back_as_such(ending: str, tmp_path: Path) -> None:
+    npx.save(tmp_path / f"a{ending}", {"w": mxnp.ones(()), "v": mxnp.arange(3)})
+    loaded = npx.load(tmp_path / f"a{ending}")
+    assert isinstance(loaded, dict)
+    assert all(type(x) is mxnp.ndarray for x in loaded.values())
+    assert {name: x.tolist() for name, x in loaded.items()} == {"w": 1, "v": [0, 1, 2]}
 
 
 def test_numbers_as_names_are_names_all_the_same(tmp_path: Path) -> None:
