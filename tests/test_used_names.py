@@ -40,7 +40,6 @@ def test_every_name_that_projects_use_is_there() -> None:
         "contrib.amp.list_lp16_ops",
         "contrib.quantization.quantize_net",
         "contrib.tensorrt.init_tensorrt_params",
-        "onnx.export_model",
     ],
 )
 def test_what_comes_later_can_be_imported_and_says_so_when_called(name: str) -> None:

@@ -1,4 +1,4 @@
-"""`mx.onnx`: ONNX files; they come later, and what is called says so."""
+"""`mx.onnx`: ONNX files."""
 
 from gluonish.onnx import mx2onnx
 from gluonish.onnx.mx2onnx import export_model, get_operator_support

@@ -1,10 +1,101 @@
-"""`mx.onnx.mx2onnx`: writing ONNX files, which is not there yet."""
+"""`mx.onnx.mx2onnx`: writing ONNX files."""
 
-from gluonish.contrib.later import later
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError
+from gluonish.core.later import later
+
+if TYPE_CHECKING:
+    from gluonish.onnx import exporting
+else:
+    exporting = later("gluonish.onnx.exporting")
 
 __all__ = ["export_model", "get_operator_support"]
 
-_FILES = "until then save with export, or Symbol.save and nd.save"
 
-export_model = later("onnx.export_model", _FILES)
-get_operator_support = later("onnx.get_operator_support", _FILES)
+def export_model(
+    sym: Any,
+    params: Any = None,
+    in_shapes: Any = None,
+    in_types: Any = np.float32,
+    onnx_file_path: str | os.PathLike[str] = "model.onnx",
+    verbose: bool = False,
+    dynamic: bool = False,
+    dynamic_input_shapes: Sequence[Sequence[Any]] | None = None,
+    run_shape_inference: bool = False,
+    input_type: Any = None,
+    input_shape: Any = None,
+    large_model: bool = False,
+    opset_version: int | None = None,
+) -> str:
+    """Write a network for inference as a file of ONNX, and return its path.
+
+    Inputs, outputs and weights keep the names that they have in the Symbol. Dropout is gone, batch
+    normalization uses its running statistics, and labels of output operators are no inputs. Weights
+    of more than 2 GB go into a second file beside it, ``<onnx_file_path>.data``. The file is
+    written as a whole or not at all.
+
+    Args:
+        sym: A Symbol, the path of a ``-symbol.json`` file, or a block, which is traced.
+        params: The weights: a dict of arrays by name, with or without ``arg:`` and ``aux:``, a list
+            of such dicts, or the path of a ``.params`` file. A block has its own; what is given
+            here goes before.
+        in_shapes: A shape for each input that is not in ``params``, in the order of
+            ``list_inputs()`` or of the block's arguments. None, -1 or a name instead of an extent
+            stands for a dynamic axis.
+        in_types: The element type of all inputs, or a list with one for each.
+        onnx_file_path: Where the file goes.
+        verbose: Whether to log each node, at level INFO.
+        dynamic: Whether axes are dynamic: those that ``dynamic_input_shapes`` says, or all.
+        dynamic_input_shapes: With ``dynamic``: shapes in which None or a name, such as ``'batch'``,
+            marks a dynamic axis. Axes of one name have one size.
+        run_shape_inference: Whether the file says the shape of every value.
+        input_type: Older name of ``in_types``.
+        input_shape: Older name of ``in_shapes``.
+        large_model: Whether weights go into a second file, whatever their size.
+        opset_version: Version of ONNX's operators, from 13 to the newest that the installed package
+            onnx knows; 17 by default.
+
+    Raises:
+        ArgumentError: Shapes, types or the version do not fit.
+        ArgumentTypeError: ``sym`` or ``params`` is something else.
+        GraphError: The checker of the package onnx refuses the file.
+        NotSupportedError: ONNX cannot express some operators; all of them are named with their
+            nodes. Or the package onnx is not installed.
+        OperatorError: The shapes do not fit the network.
+        OSError: The file cannot be written.
+    """
+    if dynamic_input_shapes is not None and not dynamic:
+        raise ArgumentError(
+            "export_model: expected dynamic=True beside dynamic_input_shapes, got dynamic=False"
+        )
+    return exporting.write_model(
+        sym,
+        params,
+        onnx_file_path,
+        in_shapes if input_shape is None else input_shape,
+        in_types if input_type is None else input_type,
+        (dynamic_input_shapes or True) if dynamic else None,
+        opset_version,
+        outside=large_model,
+        infer_shapes=run_shape_inference,
+        verbose=verbose,
+    )
+
+
+def get_operator_support(opset_version: int | None = None) -> list[str]:
+    """Return the names of the operators that `export_model` can write, sorted.
+
+    Args:
+        opset_version: Version of ONNX's operators; all that are written are there in each of them.
+
+    Raises:
+        ArgumentError: The version cannot be written.
+        NotSupportedError: The package onnx, which knows the versions, is not installed.
+    """
+    exporting.opset_of(opset_version)
+    return sorted(exporting.translators())

@@ -1,0 +1,1 @@
+"""Translators by family of operators: each module has a TABLE, by the operators' registry names."""

@@ -1,0 +1,78 @@
+"""The optional package onnx, imported where it is first needed, and what it knows of operators."""
+
+from functools import cache
+from typing import Any
+
+from gluonish.core.errors import NotSupportedError
+
+__all__ = ["CannotExportError", "allowed_types", "newest_opset", "onnx_package"]
+
+
+class CannotExportError(NotSupportedError):
+    """One node cannot be written; the message says why, the walk adds which node it is."""
+
+
+def onnx_package(wanted_by: str) -> Any:
+    """Return the module `onnx`.
+
+    Args:
+        wanted_by: What needs it, to begin the error message with.
+
+    Raises:
+        NotSupportedError: It is not installed.
+    """
+    try:
+        import onnx
+        import onnx.checker
+        import onnx.helper
+        import onnx.numpy_helper
+        import onnx.shape_inference
+    except ImportError as error:
+        raise NotSupportedError(
+            f"{wanted_by}: expected the package onnx, got none ({error}); "
+            "pip install 'gluonish[onnx]'"
+        ) from error
+    return onnx
+
+
+@cache
+def newest_opset() -> int:
+    """Return the newest opset that the installed package knows."""
+    return int(onnx_package("onnx").defs.onnx_opset_version())
+
+
+@cache
+def allowed_types(kind: str, opset: int) -> tuple[frozenset[str], ...]:
+    """Return for each input of an operator of ONNX the element types that it takes.
+
+    Args:
+        kind: The operator, of the standard domain.
+        opset: In which version.
+
+    Returns:
+        Names such as ``float`` and ``int64``; the last entry holds for all inputs beyond it where
+        the operator takes any number.
+
+    Raises:
+        CannotExportError: The version does not have the operator yet.
+    """
+    defs = onnx_package("onnx").defs
+    try:
+        schema = defs.get_schema(kind, opset, "")
+    except defs.SchemaError:
+        since = min(
+            schema.since_version
+            for schema in defs.get_all_schemas_with_history()
+            if schema.name == kind and not schema.domain
+        )
+        raise CannotExportError(
+            f"ONNX has {kind} from opset {since} on; give opset_version={since} or a later one"
+        ) from None
+    return tuple(
+        frozenset(
+            word.removeprefix("tensor(").removesuffix(")")
+            for word in given.types
+            if word.startswith("tensor(")
+        )
+        for given in schema.inputs
+    )

@@ -1,0 +1,201 @@
+"""An emitted graph as a file of ONNX: pruned, checked, and written as a whole or not at all.
+
+What a message cannot hold (two gigabytes) goes into a second file beside it, ``<file>.data``.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import GraphError
+from gluonish.core.files import atomic_write, written_together
+from gluonish.onnx.exporting.package import onnx_package
+from gluonish.onnx.exporting.tensors import Body, Draft, Emitter, OpenExtent, Tensor
+
+__all__ = ["LARGEST_MESSAGE", "SMALLEST_OUTSIDE", "ModelFile"]
+
+LARGEST_MESSAGE = 2_000_000_000  # bytes of weights that one message of protobuf may hold
+SMALLEST_OUTSIDE = 1024  # bytes; what shapes and axes are stays in the message
+_ALIGNMENT = 4096  # so that the weights of a file can be mapped into memory
+
+
+def _type(dtype: np.dtype[Any]) -> int:
+    return int(onnx_package("export_model").helper.np_dtype_to_tensor_dtype(dtype))
+
+
+def _live(nodes: Sequence[Draft], wanted: set[str]) -> list[Draft]:
+    """Return the nodes that something needs; ``wanted`` comes back with all names that are read."""
+    kept = []
+    for draft in reversed(nodes):
+        if any(y is not None and y.name in wanted for y in draft.outputs):
+            kept.append(draft)
+            wanted.update(x.name for x in draft.inputs if x is not None)
+            for body in draft.attrs.values():
+                if isinstance(body, Body):
+                    inner = {y.name for y in body.outputs}
+                    body.emitter.nodes = _live(body.emitter.nodes, inner)
+                    wanted |= inner
+    return kept[::-1]
+
+
+def _node(draft: Draft, number: int) -> Any:
+    helper = onnx_package("export_model").helper
+    names = [["" if x is None else x.name for x in xs] for xs in (draft.inputs, draft.outputs)]
+    while names[0] and not names[0][-1]:
+        names[0].pop()
+    node = helper.make_node(draft.kind, *names, name=f"{names[1][0]}_{number}")
+    for key, value in draft.attrs.items():
+        node.attribute.append(helper.make_attribute(key, _attribute(value)))
+    return node
+
+
+def _attribute(value: Any) -> Any:
+    helper = onnx_package("export_model").helper
+    if isinstance(value, np.dtype):
+        return _type(value)
+    if isinstance(value, Body):
+        return helper.make_graph(
+            [_node(draft, i) for i, draft in enumerate(value.emitter.nodes)],
+            "body",
+            [_value_info(x) for x in value.inputs],
+            [_value_info(x) for x in value.outputs],
+        )
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _value_info(x: Tensor, axes: Mapping[Any, str] | None = None) -> Any:
+    shape = None
+    if x.shape is not None:
+        names = axes or {}
+        shape = [names.get(e) if isinstance(e, OpenExtent) else e for e in x.shape]
+    return onnx_package("export_model").helper.make_tensor_value_info(x.name, _type(x.dtype), shape)
+
+
+class ModelFile:
+    """A model that can be written.
+
+    Args:
+        emitter: The nodes and constants.
+        inputs: What a call brings along.
+        outputs: What it returns.
+        parameters: The other arrays, by name.
+        axes: What dynamic axes are called.
+    """
+
+    def __init__(
+        self,
+        emitter: Emitter,
+        inputs: Sequence[Tensor],
+        outputs: Sequence[Tensor],
+        parameters: Mapping[str, np.ndarray[Any, Any]],
+        axes: Mapping[Any, str],
+    ) -> None:
+        self._emitter, self._inputs, self._outputs, self._axes = emitter, inputs, outputs, axes
+        wanted = {y.name for y in outputs}
+        self._nodes = _live(emitter.nodes, wanted)
+        arrays = {**parameters, **emitter.arrays}
+        self._arrays = {name: array for name, array in arrays.items() if name in wanted}
+
+    def save(self, path: str, *, outside: bool, infer_shapes: bool) -> Any:
+        """Write the file, and return its message, without the weights that stand outside.
+
+        Args:
+            path: Of the file.
+            outside: Whether the weights go into a file of their own, whatever their size.
+            infer_shapes: Whether the file says what shape each value has.
+
+        Raises:
+            GraphError: The checker of the package onnx does not accept it.
+            MissingFileError: The folder is missing.
+            OSError: The file cannot be written.
+        """
+        nbytes = sum(array.nbytes for array in self._arrays.values())
+        places = dict(self._places()) if outside or nbytes > LARGEST_MESSAGE else {}
+        beside = f"{path}.data"
+        model = self._message(places, os.path.basename(beside))
+        model = self._checked(model, infer_shapes)
+        data = model.SerializeToString()
+        if not places:
+            with atomic_write(path) as file:
+                file.write(data)
+            return model
+        with written_together(path, beside):
+            with atomic_write(beside) as file:
+                for name, (offset, _) in places.items():
+                    file.write(b"\0" * (offset - file.tell()))
+                    array = np.ascontiguousarray(self._arrays[name]).reshape(-1)
+                    file.write(array.view(np.uint8).data)
+            with atomic_write(path) as file:
+                file.write(data)
+        return model
+
+    def _places(self) -> Iterator[tuple[str, tuple[int, int]]]:
+        end = 0
+        for name, array in self._arrays.items():
+            if array.nbytes >= SMALLEST_OUTSIDE:
+                offset = -(-end // _ALIGNMENT) * _ALIGNMENT
+                end = offset + array.nbytes
+                yield name, (offset, array.nbytes)
+
+    def _message(self, places: Mapping[str, tuple[int, int]], location: str) -> Any:
+        helper = onnx_package("export_model").helper
+        graph = helper.make_graph(
+            [_node(draft, i) for i, draft in enumerate(self._nodes)],
+            "gluonish",
+            [_value_info(x, self._axes) for x in self._inputs],
+            [_value_info(x, self._axes) for x in self._outputs],
+            [_tensor(name, x, places.get(name), location) for name, x in self._arrays.items()],
+        )
+        opset = helper.make_opsetid("", self._emitter.opset)
+        version = helper.find_min_ir_version_for([opset])
+        return helper.make_model(
+            graph, producer_name="gluonish", opset_imports=[opset], ir_version=version
+        )
+
+    def _checked(self, model: Any, infer_shapes: bool) -> Any:
+        onnx = onnx_package("export_model")
+        try:
+            # The checker looks for files of weights, which are not there yet.
+            onnx.checker.check_model(_without_outside(model))
+            if infer_shapes:
+                return onnx.shape_inference.infer_shapes(model, strict_mode=True)
+        except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
+            raise GraphError(
+                f"export_model: expected a graph that the checker of onnx accepts, got {error}"
+            ) from error
+        return model
+
+
+def _without_outside(model: Any) -> Any:
+    if not any(tensor.external_data for tensor in model.graph.initializer):
+        return model
+    inside = type(model)()
+    inside.CopyFrom(model)
+    for tensor in inside.graph.initializer:
+        if tensor.external_data:
+            info = inside.graph.input.add()
+            info.name = tensor.name
+            info.type.tensor_type.elem_type = tensor.data_type
+            for extent in tensor.dims:
+                info.type.tensor_type.shape.dim.add().dim_value = extent
+    kept = [tensor for tensor in inside.graph.initializer if not tensor.external_data]
+    del inside.graph.initializer[:]
+    inside.graph.initializer.extend(kept)
+    return inside
+
+
+def _tensor(
+    name: str, array: np.ndarray[Any, Any], place: tuple[int, int] | None, location: str
+) -> Any:
+    onnx = onnx_package("export_model")
+    tensor = onnx.TensorProto(name=name, data_type=_type(array.dtype), dims=array.shape)
+    if place is None:
+        tensor.raw_data = array.tobytes()
+        return tensor
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    for key, value in (("location", location), ("offset", place[0]), ("length", place[1])):
+        entry = tensor.external_data.add()
+        entry.key, entry.value = key, str(value)
+    return tensor

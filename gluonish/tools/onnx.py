@@ -1,0 +1,192 @@
+"""``gluonish onnx``: networks as files of ONNX: write one, and check one."""
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.context import cpu
+from gluonish.core.errors import FileFormatError
+from gluonish.core.files import open_to_read
+from gluonish.ndarray import array, load, zeros
+from gluonish.onnx import export_model
+from gluonish.onnx.exporting.package import onnx_package
+from gluonish.symbol import load as load_symbol
+
+__all__ = ["add_parser", "check", "export"]
+
+_LISTED = 30
+
+
+def add_parser(parsers: Any) -> None:
+    """Add the subcommand to those of ``gluonish``."""
+    parser = parsers.add_parser(
+        "onnx", help="networks as files of ONNX", description="Networks as files of ONNX."
+    )
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_export(commands)
+    _add_check(commands)
+
+
+def _add_export(commands: Any) -> None:
+    parser = commands.add_parser(
+        "export",
+        help="write a network as a file of ONNX",
+        description="Write a network, of a -symbol.json and a .params file, as a file of ONNX.",
+    )
+    parser.add_argument("symbol", help="the -symbol.json file")
+    parser.add_argument("params", help="the .params file")
+    parser.add_argument(
+        *("-s", "--shape"),
+        action="append",
+        required=True,
+        metavar="N,C,..",
+        help="shape of an input, once for each; a name instead of a number is a dynamic axis",
+    )
+    parser.add_argument(
+        "-t",
+        "--type",
+        action="append",
+        metavar="TYPE",
+        help="element type, of all or of each input",
+    )
+    parser.add_argument("-o", "--output", default="model.onnx", help="file to write (model.onnx)")
+    parser.add_argument("--opset", type=int, help="version of ONNX's operators")
+    parser.add_argument(
+        "--external", action="store_true", help="put the weights into a file of their own"
+    )
+    parser.set_defaults(run=export)
+
+
+def _add_check(commands: Any) -> None:
+    parser = commands.add_parser(
+        "check",
+        help="check a file of ONNX and say what is in it",
+        description="Check a file of ONNX by the package onnx, and say what is in it.",
+    )
+    parser.add_argument("file", help="the file")
+    parser.add_argument(
+        "--against",
+        nargs=2,
+        metavar=("SYMBOL", "PARAMS"),
+        help="also compare what it computes, for random inputs, with this network",
+    )
+    parser.set_defaults(run=check)
+
+
+def _shape(text: str) -> tuple[int | str, ...]:
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    return tuple(int(part) if part.lstrip("-").isdigit() else part for part in parts)
+
+
+def export(arguments: argparse.Namespace) -> int:
+    """Run ``gluonish onnx export``; returns the exit status."""
+    path = export_model(
+        arguments.symbol,
+        arguments.params,
+        [_shape(text) for text in arguments.shape],
+        arguments.type or np.float32,
+        arguments.output,
+        large_model=arguments.external,
+        opset_version=arguments.opset,
+    )
+    print(f"wrote {path}")
+    return 0
+
+
+def check(arguments: argparse.Namespace) -> int:
+    """Run ``gluonish onnx check``; returns the exit status."""
+    onnx = onnx_package("gluonish onnx check")
+    with open_to_read(arguments.file, "gluonish onnx check"):
+        pass  # says what is wrong with the path before onnx does
+    try:
+        onnx.checker.check_model(arguments.file, full_check=True)
+        model = onnx.load(arguments.file, load_external_data=False)
+    except Exception as error:  # protobuf's and the checker's have no common class
+        raise FileFormatError(
+            f"{arguments.file}: expected a file that the checker of onnx accepts, got {error}"
+        ) from error
+    print("\n".join(_described(model)))
+    if arguments.against:
+        return _compared(arguments.file, model, *arguments.against)
+    return 0
+
+
+def _described(model: Any) -> list[str]:
+    graph = model.graph
+    weights = {tensor.name for tensor in graph.initializer}
+    count = sum(int(np.prod(tensor.dims)) for tensor in graph.initializer)
+    opsets = ", ".join(f"{x.domain or 'ai.onnx'} {x.version}" for x in model.opset_import)
+    kinds = Counter(node.op_type for node in graph.node).most_common(_LISTED)
+    return [
+        f"made by   {model.producer_name or 'unknown'}, opset {opsets}",
+        *(f"input     {_typed(x)}" for x in graph.input if x.name not in weights),
+        *(f"output    {_typed(x)}" for x in graph.output),
+        f"weights   {len(weights)} arrays, {count:,} numbers",
+        f"operators {', '.join(f'{kind} {number}' for kind, number in kinds)}",
+    ]
+
+
+def _typed(info: Any) -> str:
+    helper = onnx_package("gluonish onnx check").helper
+    kind = info.type.tensor_type
+    dtype = helper.tensor_dtype_to_np_dtype(kind.elem_type) if kind.elem_type else "?"
+    extents = ", ".join(dim.dim_param or str(dim.dim_value) for dim in kind.shape.dim)
+    return f"{info.name} {dtype}({extents})"
+
+
+def _compared(path: str, model: Any, symbol_file: str, params_file: str) -> int:
+    """Compare what the file computes with a network; returns the exit status."""
+    from onnx.reference import ReferenceEvaluator
+
+    session = ReferenceEvaluator(path)
+    weights = {tensor.name for tensor in model.graph.initializer}
+    infos = [x for x in model.graph.input if x.name not in weights]
+    arrays = _samples(infos)
+    wanted = dict(zip(session.output_names, session.run(None, arrays), strict=True))
+    network = load_symbol(symbol_file)
+    given = {name.partition(":")[2] or name: x for name, x in _weights(params_file).items()}
+    given |= {name: array(x, dtype=x.dtype) for name, x in arrays.items()}
+    found = _outputs(network, given)
+    worst = 0.0
+    for name, y in found.items():
+        difference = float(np.max(np.abs(y - wanted[name]), initial=0.0))
+        worst = max(worst, difference / max(1.0, float(np.max(np.abs(y), initial=0.0))))
+        print(f"compared  {name}: largest difference {difference:.3g}")
+    return int(worst > 1e-4)
+
+
+def _weights(path: str) -> dict[str, Any]:
+    found = load(path)
+    if not isinstance(found, dict):
+        raise FileFormatError(f"{path}: expected arrays with names, got {len(found)} without")
+    return found
+
+
+def _samples(infos: Sequence[Any]) -> dict[str, Any]:
+    helper = onnx_package("gluonish onnx check").helper
+    random = np.random.default_rng(0)
+    arrays = {}
+    for info in infos:
+        kind = info.type.tensor_type
+        shape = [dim.dim_value or 2 for dim in kind.shape.dim]
+        arrays[info.name] = random.random(shape).astype(
+            helper.tensor_dtype_to_np_dtype(kind.elem_type)
+        )
+    return arrays
+
+
+def _outputs(network: Any, given: dict[str, Any]) -> dict[str, Any]:
+    auxiliary = set(network.list_auxiliary_states())
+    shapes = {name: x.shape for name, x in given.items() if name in network.list_inputs()}
+    missing = set(network.list_arguments()) - set(given)
+    if missing:
+        found = dict(zip(network.list_arguments(), network.infer_shape(**shapes)[0], strict=True))
+        given = {**given, **{name: zeros(found[name]) for name in missing}}
+    args = {name: x for name, x in given.items() if name in network.list_arguments()}
+    aux = {name: x for name, x in given.items() if name in auxiliary}
+    executor = network.bind(cpu(), args=args, aux_states=aux, grad_req="null")
+    names = network.list_outputs()
+    return {n: y.asnumpy() for n, y in zip(names, executor.forward(), strict=True)}

@@ -1,0 +1,33 @@
+"""What an exported file computes, by the reference evaluator of the package onnx."""
+
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from onnx.reference import ReferenceEvaluator
+
+import gluonish as mx
+
+__all__ = ["evaluated", "exported"]
+
+Array = np.ndarray[Any, Any]
+
+
+def evaluated(path: str | Path, arrays: Sequence[Array]) -> list[Array]:
+    """Return the outputs of a file for its inputs in order."""
+    session = ReferenceEvaluator(str(path))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy's, of infinities and the like
+        outputs = session.run(None, dict(zip(session.input_names, arrays, strict=True)))
+    return [np.asarray(y) for y in outputs]
+
+
+def exported(
+    path: Path, sym: Any, params: Any, arrays: Sequence[Array], **options: Any
+) -> list[Array]:
+    """Export for given inputs, and return what the file computes for them."""
+    shapes, types = [x.shape for x in arrays], [x.dtype for x in arrays]
+    file = mx.onnx.export_model(sym, params, shapes, types or np.float32, str(path), **options)
+    return evaluated(file, arrays)
