@@ -8,6 +8,7 @@ import numpy as np
 
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError
+from gluonish.core.numpy_mode import is_np_shape
 from gluonish.onnx.exporting.package import newest_opset
 from gluonish.onnx.exporting.tensors import Extent, OpenExtent
 
@@ -95,7 +96,8 @@ def _as_shapes(shapes: Any, name: str) -> list[tuple[Any, ...]]:
 
 
 def _is_size(x: Any) -> bool:
-    return isinstance(x, numbers.Integral) and int(x) > 0
+    """Whether it is an extent; 0 stands for an unknown one but in programs of NumPy's shapes."""
+    return isinstance(x, numbers.Integral) and int(x) >= (0 if is_np_shape() else 1)
 
 
 def _extent(size: Any, mark: Any, place: int, axis: int, named: dict[str, OpenExtent]) -> Extent:

@@ -11,7 +11,7 @@ from gluonish.onnx.exporting import proto
 from gluonish.onnx.exporting.arguments import dtypes_of, opset_of, shapes_of
 from gluonish.onnx.exporting.package import onnx_package
 from gluonish.onnx.exporting.sources import Source, source_of
-from gluonish.onnx.exporting.tensors import Emitter, Tensor
+from gluonish.onnx.exporting.tensors import Emitter, OpenExtent, Tensor
 from gluonish.onnx.exporting.walk import Known, Walk, inferred
 from gluonish.symbol.symbol import output_names
 
@@ -73,6 +73,10 @@ def _emitted(
         Tensor(emitter, node.name, dtype, tuple(shape))
         for node, shape, dtype in zip(source.inputs, source.shapes, source.dtypes, strict=True)
     ]
+    for x in inputs:
+        for axis, extent in enumerate(x.known_shape):
+            if isinstance(extent, OpenExtent):
+                emitter.origins.setdefault(extent, (x, axis))
     known: dict[str, Known] = {x.name: (x.shape, x.dtype) for x in inputs}
     known |= {name: (array.shape, array.dtype) for name, array in arrays.items()}
     trials = inferred(source.outputs, known)

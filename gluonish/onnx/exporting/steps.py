@@ -7,7 +7,7 @@ import numpy as np
 
 from gluonish.core.dtype import INT64
 from gluonish.onnx.exporting.package import CannotExportError
-from gluonish.onnx.exporting.tensors import Extent, OpenExtent, Tensor
+from gluonish.onnx.exporting.tensors import Emitter, Extent, OpenExtent, Tensor
 
 __all__ = [
     "arange",
@@ -15,17 +15,23 @@ __all__ = [
     "broadcast",
     "clip",
     "concat",
+    "extent_of",
     "extents",
     "filled",
+    "flipped",
     "gather",
     "pad",
+    "placed",
     "reduced",
     "reshaped",
+    "reshaped_to_scalar",
     "select",
+    "shape_tensor",
     "sliced",
     "softmax",
     "split",
     "squeezed",
+    "taken",
     "to_shape",
     "transposed",
     "unsqueezed",
@@ -62,29 +68,53 @@ def reshaped(x: Tensor, shape: Sequence[int]) -> Tensor:
 
 def to_shape(x: Tensor, before: Sequence[Extent], after: Sequence[Extent]) -> Tensor:
     """Return a reshape from one known shape to another, of which extents may be dynamic."""
-    if not after:
-        return x.emitter("Reshape", x, x.emitter.constant(np.zeros(0, np.int64)))
+    if tuple(before) == tuple(after):
+        return x
     sizes: list[int] = []
     for i, extent in enumerate(after):
         if not isinstance(extent, OpenExtent):
             sizes.append(extent)
-        elif i < len(before) and before[i] == extent:
-            sizes.append(0)
         else:
-            sizes.append(-1)
-    if sizes.count(-1) > 1:
-        raise CannotExportError(
-            f"a reshape of {tuple(before)} to {tuple(after)} with several dynamic axes that it "
-            "moves; give these axes sizes"
-        )
+            sizes.append(0 if i < len(before) and before[i] == extent else -1)
     fixed = [extent for extent in after if not isinstance(extent, OpenExtent)]
-    if 0 in fixed:  # no elements at all: 0 would mean that the extent is taken over
+    if sizes.count(-1) > 1:
+        made = x.emitter("Reshape", x, shape_tensor(x.emitter, after))
+    elif 0 in fixed:  # no elements at all: 0 would mean that the extent is taken over
         if x.emitter.opset < 14 or len(fixed) < len(after):
-            raise CannotExportError("a reshape of an array without elements before opset 14")
-        return x.emitter("Reshape", x, x.emitter.constant(fixed, INT64), allowzero=1)
-    made = reshaped(x, sizes)
+            raise CannotExportError("it reshapes an array without elements; give opset_version=14")
+        made = x.emitter("Reshape", x, x.emitter.constant(np.array(fixed, np.int64)), allowzero=1)
+    else:
+        made = x.emitter("Reshape", x, x.emitter.constant(np.array(sizes, np.int64)))
     made.shape = tuple(after)
     return made
+
+
+def shape_tensor(emitter: Emitter, shape: Sequence[Extent]) -> Tensor:
+    """Return a shape as a tensor; dynamic extents are those of the model's inputs.
+
+    Raises:
+        CannotExportError: A dynamic extent is none that an input has.
+    """
+    parts: list[Tensor] = []
+    fixed: list[int] = []
+    for extent in shape:
+        if not isinstance(extent, OpenExtent):
+            fixed.append(extent)
+            continue
+        if extent not in emitter.origins:
+            raise CannotExportError(
+                f"it needs the extents of {tuple(shape)}, of which a dynamic one is that of no "
+                "input; give the axes of the inputs sizes"
+            )
+        if fixed:
+            parts.append(emitter.constant(np.array(fixed, np.int64)))
+        fixed = []
+        x, axis = emitter.origins[extent]
+        shape_of = emitter("Shape", Tensor(emitter, x.name, x.dtype, x.shape))
+        parts.append(emitter("Slice", shape_of, [axis], [axis + 1]))
+    if fixed or not parts:
+        parts.append(emitter.constant(np.array(fixed, np.int64)))
+    return parts[0] if len(parts) == 1 else emitter("Concat", *parts, axis=0)
 
 
 def extents(x: Tensor) -> Tensor:
@@ -164,16 +194,56 @@ def clip(x: Tensor, low: float | None, high: float | None) -> Tensor:
     return x.emitter("Clip", x, *limits)
 
 
-def filled(
-    shape: Tensor | Sequence[int], value: float, dtype: np.dtype[Any], near: Tensor
-) -> Tensor:
-    """Return a tensor of one value; ``near`` says where its nodes go."""
-    return near.emitter("Expand", near.emitter.constant(value, dtype), shape)
+def filled(emitter: Emitter, shape: Sequence[Extent], value: Any, dtype: np.dtype[Any]) -> Tensor:
+    """Return a tensor of one value."""
+    made = emitter("Expand", emitter.constant(value, dtype), shape_tensor(emitter, shape))
+    made.shape = tuple(shape)
+    return made
 
 
-def broadcast(x: Tensor, shape: Tensor | Sequence[int]) -> Tensor:
-    """Return it broadcast with a shape."""
-    return x.emitter("Expand", x, shape if isinstance(shape, Tensor) else list(shape))
+def broadcast(x: Tensor, shape: Sequence[Extent]) -> Tensor:
+    """Return it stretched to a shape, of which the last axes are those of x."""
+    own = (1,) * (len(shape) - x.rank) + x.known_shape
+    if own == tuple(shape):
+        return to_shape(x, x.known_shape, shape)
+    wanted = [1 if a == b else b for a, b in zip(own, shape, strict=True)]
+    made = x.emitter("Expand", x, shape_tensor(x.emitter, wanted))
+    made.shape = tuple(shape)
+    return made
+
+
+def flipped(x: Tensor, *axes: int) -> Tensor:
+    """Return it in opposite order along some axes."""
+    count = len(axes)
+    return sliced(x, [-1] * count, [-_LAST] * count, axes, [-1] * count)
+
+
+def taken(x: Tensor, positions: Any, axes: Sequence[int]) -> Tensor:
+    """Return elements of an array by their places among those of some axes, which are flattened.
+
+    Args:
+        x: Its shape is known.
+        positions: An array of numbers; its axes come last in the result.
+        axes: Which axes, in which order.
+    """
+    rest = [axis for axis in range(x.rank) if axis not in axes]
+    moved = transposed(x, [*rest, *axes])
+    extent = int(np.prod([x.size(axis) for axis in axes], dtype=np.int64))
+    flat = to_shape(moved, moved.known_shape, (*(x.known_shape[axis] for axis in rest), extent))
+    return gather(flat, np.asarray(positions, np.int64), len(rest))
+
+
+def placed(x: Tensor, places: Any) -> Tensor:
+    """Return an array that has the elements of the last axis of x at places, and 0 elsewhere.
+
+    Args:
+        x: Its shape is known.
+        places: An array of numbers of elements of x, -1 for 0; its axes take the last one's place.
+    """
+    places = np.asarray(places, np.int64)
+    last = x.rank - 1
+    padded = pad(x, [0] * x.rank, [0] * last + [1])
+    return gather(padded, np.where(places < 0, x.size(last), places), last)
 
 
 def pad(

@@ -10,7 +10,10 @@ from gluonish.onnx.exporting.call import Translator
 __all__ = ["FAMILIES", "translator_of", "translators", "unread_inputs"]
 
 # Modules of gluonish.onnx.exporting.families. Each has a TABLE of operators by their registry name.
-FAMILIES = ("elementwise", "binary", "layers", "normalization", "outputs")
+FAMILIES = (
+    *("elementwise", "binary", "layers", "normalization", "outputs", "reduction", "shapes"),
+    *("joining", "rearrangement", "indexing", "numpy_indexing", "matrices"),
+)
 
 # Inputs that only gradients read: labels, which no caller of the exported network brings along.
 _UNREAD = {

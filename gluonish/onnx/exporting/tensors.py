@@ -212,6 +212,7 @@ class Emitter:
         taken: Names that are in use, in the whole file.
         constants: Names of the constants of the whole file, by their content.
         arrays: The constants by name.
+        origins: For a dynamic extent, the input of the model and the axis that have it.
         word: What names of new values begin with: the node that is translated.
         nodes: What was appended.
     """
@@ -220,12 +221,14 @@ class Emitter:
     taken: set[str] = field(default_factory=set)
     constants: dict[tuple[Any, ...], str] = field(default_factory=dict)
     arrays: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
+    origins: dict[OpenExtent, tuple[Tensor, int]] = field(default_factory=dict)
     word: str = ""
     nodes: list[Draft] = field(default_factory=list)
 
     def body(self) -> "Emitter":
         """Return an emitter for the body of a node, which may read all that is here."""
-        return Emitter(self.opset, self.taken, self.constants, self.arrays, self.word)
+        shared = (self.taken, self.constants, self.arrays, self.origins)
+        return Emitter(self.opset, *shared, self.word)
 
     def unique(self, word: str) -> str:
         """Return a name that nothing has, and take it."""

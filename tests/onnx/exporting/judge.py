@@ -17,7 +17,10 @@ Array = np.ndarray[Any, Any]
 
 def evaluated(path: str | Path, arrays: Sequence[Array]) -> list[Array]:
     """Return the outputs of a file for its inputs in order."""
-    session = ReferenceEvaluator(str(path))
+    return _run(ReferenceEvaluator(str(path)), arrays)
+
+
+def _run(session: ReferenceEvaluator, arrays: Sequence[Array]) -> list[Array]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NumPy's, of infinities and the like
         outputs = session.run(None, dict(zip(session.input_names, arrays, strict=True)))
@@ -27,7 +30,10 @@ def evaluated(path: str | Path, arrays: Sequence[Array]) -> list[Array]:
 def exported(
     path: Path, sym: Any, params: Any, arrays: Sequence[Array], **options: Any
 ) -> list[Array]:
-    """Export for given inputs, and return what the file computes for them."""
+    """Export a Symbol for its inputs in order, and return what the file computes for them."""
     shapes, types = [x.shape for x in arrays], [x.dtype for x in arrays]
-    file = mx.onnx.export_model(sym, params, shapes, types or np.float32, str(path), **options)
-    return evaluated(file, arrays)
+    with mx.util.np_shape(any(x.size == 0 for x in arrays)):
+        file = mx.onnx.export_model(sym, params, shapes, types or np.float32, str(path), **options)
+    session = ReferenceEvaluator(file)
+    named = dict(zip(sym.list_inputs(), arrays, strict=True))
+    return _run(session, [named[name] for name in session.input_names])

@@ -1,11 +1,14 @@
 """Every case of tests/golden/cases, exported: the file gives what MXNet 1.9.1 gave, or a reason."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from gluonish.core.errors import NotSupportedError
 from gluonish.core.spec import Spec
 from gluonish.graph.ir import append, variable
 from gluonish.onnx.exporting.table import translator_of
@@ -20,6 +23,8 @@ _MISJUDGED = {
     "LRN": "it sums over as many channels as there are pictures",
     "Deconvolution": "it takes one axis with groups for two axes",
 }
+# Operators of which some calls are refused, with what the refusal says.
+PARTLY = {"_npi_norm": "singular values"}
 TOLERANCES = {"float16": (2e-2, 2e-3), "float32": (1e-4, 2e-5), "float64": (1e-7, 1e-9)}
 
 
@@ -57,10 +62,21 @@ EXPRESSIBLE = [
 ]
 
 
+@contextmanager
+def _perhaps_refused(entry: Entry) -> Iterator[None]:
+    try:
+        yield
+    except NotSupportedError as error:
+        if PARTLY.get(entry.case.op, "none of it") not in str(error):
+            raise
+
+
 @pytest.mark.parametrize("entry", EXPRESSIBLE, ids=repr)
 def test_exported_operator_gives_what_mxnet_gives(entry: Entry, tmp_path: Path) -> None:
     arrays = entry.case.arrays()
-    outputs = exported(tmp_path / "x.onnx", _symbol(entry, arrays), {}, arrays)
+    outputs = []
+    with _perhaps_refused(entry):
+        outputs = exported(tmp_path / "x.onnx", _symbol(entry, arrays), {}, arrays)
     for i, (got, want) in enumerate(zip(outputs, _wanted(entry), strict=False)):
         if want is not None:
             assert (got.shape, got.dtype) == (want.shape, want.dtype), i
