@@ -66,7 +66,7 @@ def _emitted(
         name: array.tostype("default").asnumpy() if hasattr(array, "tostype") else array.asnumpy()
         for name, array in source.parameters.items()
     }
-    emitter = Emitter(opset, taken=names | set(arrays))
+    emitter = Emitter(opset, taken=names | set(arrays), weights=arrays)
     walk = Walk()
     walk.promise(emitter, source.outputs)
     inputs = [

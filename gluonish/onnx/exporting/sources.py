@@ -8,17 +8,17 @@ import numpy as np
 
 from gluonish.block.block import Block
 from gluonish.block.hybrid_block import HybridBlock
-from gluonish.block.tracing import trace_block
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.block.tracing import is_symbolic
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.graph.structure import flatten
 from gluonish.graph.trace import trace_forward
 from gluonish.ndarray import NDArray, load, zeros
-from gluonish.numpy.array import as_np_ndarray
+from gluonish.numpy.array import as_np_ndarray, ndarray
 from gluonish.onnx.exporting.table import unread_inputs
 from gluonish.onnx.exporting.tensors import Extent, OpenExtent
-from gluonish.symbol import NameManager, Symbol
+from gluonish.symbol import NameManager, Symbol, var
 from gluonish.symbol import load as load_symbol
 
 __all__ = ["Source", "source_of"]
@@ -163,14 +163,21 @@ def _traced(
 
 
 def _trace(block: Block, arrays: Sequence[NDArray]) -> tuple[Sequence[Node], Sequence[Value]]:
+    """Run a block once, on Symbols if that can be, else on arrays without values."""
+    names = ["data"] if len(arrays) == 1 else [f"data{i}" for i in range(len(arrays))]
     with NameManager():
-        if isinstance(block, HybridBlock):
-            _, structure = flatten(tuple(arrays), lambda x: isinstance(x, NDArray))
-            traced = trace_block(block, structure, arrays)
-            return traced.data, traced.outputs
-        names = ["data"] if len(arrays) == 1 else [f"data{i}" for i in range(len(arrays))]
-        trace = trace_forward(block, names, arrays, _named_node)
-        return trace.data, trace.outputs
+        if not (isinstance(block, HybridBlock) and is_symbolic(block)):
+            trace = trace_forward(block, names, arrays, _named_node)
+            return trace.data, trace.outputs
+        symbols = [
+            var(name).as_np_ndarray() if isinstance(x, ndarray) else var(name)
+            for name, x in zip(names, arrays, strict=True)
+        ]
+        leaves, _ = flatten(block(*symbols), lambda x: isinstance(x, Symbol))
+    if not leaves:
+        raise GraphError(f"export_model: expected {block.name} to return Symbols, got none")
+    values = [value for symbol in leaves for value in symbol._values]
+    return [symbol._values[0].node for symbol in symbols], values
 
 
 def _named_node(word: str) -> str:

@@ -13,6 +13,8 @@ __all__ = ["FAMILIES", "translator_of", "translators", "unread_inputs"]
 FAMILIES = (
     *("elementwise", "binary", "layers", "normalization", "outputs", "reduction", "shapes"),
     *("joining", "rearrangement", "indexing", "numpy_indexing", "matrices"),
+    *("recurrent", "control_flow", "attention", "vision", "boxes", "losses"),
+    "quantization",
 )
 
 # Inputs that only gradients read: labels, which no caller of the exported network brings along.

@@ -212,6 +212,8 @@ class Emitter:
         taken: Names that are in use, in the whole file.
         constants: Names of the constants of the whole file, by their content.
         arrays: The constants by name.
+        reals: What sums of int32 stand for, by the names of their tensors.
+        weights: The values of the model's parameters, by name.
         origins: For a dynamic extent, the input of the model and the axis that have it.
         word: What names of new values begin with: the node that is translated.
         nodes: What was appended.
@@ -222,12 +224,14 @@ class Emitter:
     constants: dict[tuple[Any, ...], str] = field(default_factory=dict)
     arrays: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
     origins: dict[OpenExtent, tuple[Tensor, int]] = field(default_factory=dict)
+    reals: dict[str, Tensor] = field(default_factory=dict)
+    weights: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict)
     word: str = ""
     nodes: list[Draft] = field(default_factory=list)
 
     def body(self) -> "Emitter":
         """Return an emitter for the body of a node, which may read all that is here."""
-        shared = (self.taken, self.constants, self.arrays, self.origins)
+        shared = (self.taken, self.constants, self.arrays, self.origins, self.reals, self.weights)
         return Emitter(self.opset, *shared, self.word)
 
     def unique(self, word: str) -> str:

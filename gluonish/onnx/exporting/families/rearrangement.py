@@ -9,14 +9,14 @@ import numpy as np
 
 from gluonish.core.context import cpu
 from gluonish.core.dtype import FLOAT64
-from gluonish.ndarray import array
+from gluonish.ndarray import array, zeros
 from gluonish.ndarray.eager import source
 from gluonish.onnx.exporting.call import Call
 from gluonish.onnx.exporting.steps import filled, gather, pad, reduced, reshaped, shape_tensor
 from gluonish.onnx.exporting.tensors import OpenExtent, Tensor
 from gluonish.ops.registry import apply, find_operator
 
-__all__ = ["TABLE", "rearranged"]
+__all__ = ["TABLE", "constant_of", "rearranged"]
 
 _SMALL = 1024  # elements that a constant may have; larger ones are expanded when the file runs
 
@@ -34,6 +34,17 @@ def rearranged(call: Call) -> Tensor:
         flat = pad(flat, [0], [1])
         places = np.where(places < 0, count, places)
     return gather(flat, places.reshape(call.out.fixed), 0)
+
+
+def constant_of(call: Call) -> Tensor:
+    """Return what an operator makes of shapes and attributes alone."""
+    operator, attrs = find_operator(call.op), dict(call.attrs)
+    if call.inputs:
+        inputs = [
+            zeros(tuple(x.size(axis) for axis in range(x.rank)), dtype=x.dtype) for x in call.inputs
+        ]
+        return call.constant(apply(operator, inputs, attrs).asnumpy())
+    return _constant(call)
 
 
 def _constant(call: Call) -> Tensor:

@@ -1,0 +1,139 @@
+"""Losses that are operators of their own."""
+
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, FLOAT64, INT64
+from gluonish.onnx.exporting.call import Call
+from gluonish.onnx.exporting.families.indexing import bounded
+from gluonish.onnx.exporting.steps import (
+    concat,
+    reduced,
+    reshaped,
+    select,
+    sliced,
+    softmax,
+    squeezed,
+    unsqueezed,
+)
+from gluonish.onnx.exporting.tensors import Body, Tensor
+
+__all__ = ["TABLE"]
+
+_NEVER = -1e30  # the logarithm of a probability of 0, which arithmetic can go on with
+_LAST = np.iinfo(np.int64).max
+
+
+def _softmax_cross_entropy(call: Call) -> Tensor:
+    x, label = call.inputs
+    logs = softmax(x, 1, log=True)
+    places = unsqueezed(bounded(label, x, 1), 1)
+    picked = call("GatherElements", logs, places, axis=1)
+    return reshaped(-reduced("ReduceSum", picked), [1])
+
+
+def _log_sum(*terms: Tensor) -> Tensor:
+    """Return the logarithm of a sum of numbers that are given by theirs."""
+    emitter = terms[0].emitter
+    largest = emitter("Max", *terms)
+    total = emitter("Sum", *[emitter("Exp", term - largest) for term in terms])
+    return largest + emitter("Log", total)
+
+
+def _ctc(call: Call) -> list[Tensor | None]:
+    """The forward recursion of Graves et al., 2006, over labels with blanks between them."""
+    x, label = call.inputs[0], call.inputs[1].to(INT64)
+    first, classes = call["blank_label"] == "first", call.x.size(2)
+    steps, count = call.x.known_shape[0], call.inputs[1].size(1)
+    blank = 0 if first else classes - 1
+    more = list(call.inputs[2:])
+    lengths = more.pop(0).to(INT64) if call["use_data_lengths"] else None
+    wide = FLOAT64 if x.dtype == FLOAT64 else FLOAT32
+    if call["use_label_lengths"]:
+        sizes = more.pop(0).to(INT64)
+    else:
+        ended = label.equals(0 if first else -1).to(INT64)
+        before = call("CumSum", ended, call.constant(1)).equals(0).to(INT64)
+        sizes = reduced("ReduceSum", before, [1])
+    word = call.constant(blank)
+    clean = call("Clip", label, call.constant(0), call.constant(classes - 1))
+    blanks = clean * 0 + word
+    pairs = concat([unsqueezed(blanks, 2), unsqueezed(clean, 2)], 2)
+    last = sliced(blanks, [0], [1], [1])
+    # (N, 2 L + 1): a blank before, between and behind the labels.
+    states = concat([reshaped(pairs, [0, 2 * count]), last], 1)
+    skips = _skips(call, states, word)
+    logs = softmax(x.to(wide), 2, log=True)
+    index = unsqueezed(states, 0) + call("Shape", x, start=0, end=1) * 0
+    return [_run(call, logs, index, skips, lengths, sizes, count, wide), None] if steps else []
+
+
+def _skips(call: Call, states: Tensor, blank: Tensor) -> Tensor:
+    """Return 0 where a state may be reached from the last but one, else a very small number."""
+    earlier = call("Pad", sliced(states, [0], [-2], [1]), [0, 2, 0, 0], call.constant(-1))
+    may = ~call("Equal", states, blank) & ~call("Equal", states, earlier)
+    return select(may, call.constant(0.0, FLOAT32), call.constant(_NEVER, FLOAT32))
+
+
+def _run(
+    call: Call,
+    logs: Tensor,
+    states: Tensor,
+    skips: Tensor,
+    lengths: Tensor | None,
+    sizes: Tensor,
+    count: int,
+    dtype: Any,
+) -> Tensor:
+    body, word = call.emitter.body(), call.emitter.word
+    alpha, number, row = (
+        Tensor(body, body.unique(f"{word}_{name}"), kind)
+        for name, kind in (("alpha", dtype), ("number", INT64), ("row", dtype))
+    )
+    never = body.constant(_NEVER, dtype)
+    one = body("Pad", sliced(alpha, [0], [-1], [1]), [0, 1, 0, 0], never)
+    two = body("Pad", sliced(alpha, [0], [-2], [1]), [0, 2, 0, 0], never)
+    index = body("Squeeze", Tensor(body, states.name, INT64), [0])
+    own = body("GatherElements", row, index, axis=1)
+    skipped = two + Tensor(body, skips.name, FLOAT32).to(dtype)
+    after = body("Max", _log_sum(alpha, one, skipped) + own, never)
+    if lengths is not None:
+        going = number < Tensor(body, lengths.name, INT64)
+        after = body("Where", body("Unsqueeze", going, [1]), after, alpha)
+    following = number + 1
+    begin = _first_state(call, sizes, count, dtype)
+    zero = call.constant(0)
+    found = call.emitter.several(
+        "Scan",
+        2,
+        *(begin, zero, logs),
+        num_scan_inputs=1,
+        body=Body(body, [alpha, number, row], [after, following]),
+        dtypes=[dtype, INT64],
+    )
+    return _ended(call, found[0], sizes, dtype)
+
+
+def _first_state(call: Call, sizes: Tensor, count: int, dtype: Any) -> Tensor:
+    row = np.full((1, 2 * count + 1), _NEVER)
+    row[0, 0] = 0.0
+    return call.constant(row, dtype) + unsqueezed((sizes * 0).to(dtype), 1)
+
+
+def _ended(call: Call, alpha: Tensor, sizes: Tensor, dtype: Any) -> Tensor:
+    ends = unsqueezed(sizes * 2, 1)
+    zero = call.constant(0)
+    both = [
+        squeezed(call("GatherElements", alpha, call("Max", place, zero), axis=1), 1)
+        for place in (ends, ends - 1)
+    ]
+    both[1] = select(sizes.equals(0), _NEVER, both[1])
+    total = _log_sum(*both)
+    return select(total < _NEVER / 10, 0.0, -total)
+
+
+TABLE: dict[str, Any] = {
+    "softmax_cross_entropy": _softmax_cross_entropy,
+    "CTCLoss": _ctc,
+}
