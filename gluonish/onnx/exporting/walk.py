@@ -9,8 +9,8 @@ from gluonish.graph.body import Body as GraphBody
 from gluonish.graph.inference import Inference, infer
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.onnx.exporting.call import Call, OutputSpec
+from gluonish.onnx.exporting.inexpressible import reason_of
 from gluonish.onnx.exporting.package import CannotExportError
-from gluonish.onnx.exporting.reasons import reason_for
 from gluonish.onnx.exporting.table import translator_of, unread_inputs
 from gluonish.onnx.exporting.tensors import Emitter, Extent, OpenExtent, Tensor
 from gluonish.symbol.symbol import output_names
@@ -19,6 +19,9 @@ __all__ = ["Known", "Walk", "inferred"]
 
 # What is given of a variable: its shape, or None, and its element type.
 Known = tuple[Sequence[Extent] | None, Any]
+
+
+_NO_TRANSLATION = "it has no translation to ONNX; compute it outside of the exported network"
 
 
 def _in_trial(shape: Sequence[Extent], trial: int) -> tuple[int, ...]:
@@ -144,7 +147,7 @@ class Walk:
     def _translated(self, call: Call) -> Sequence[Tensor | None]:
         translator = translator_of(call.op)
         if translator is None:
-            raise CannotExportError(reason_for(call.op))
+            raise CannotExportError(reason_of(call.op) or _NO_TRANSLATION)
         try:
             results = translator(call)
         except TypeError as error:

@@ -11,8 +11,9 @@ import pytest
 from gluonish.core.errors import NotSupportedError
 from gluonish.core.spec import Spec
 from gluonish.graph.ir import append, variable
-from gluonish.onnx.exporting.table import translator_of
-from gluonish.ops.registry import apply, find_operator
+from gluonish.onnx.exporting.inexpressible import REASONS, reason_of
+from gluonish.onnx.exporting.table import translator_of, translators
+from gluonish.ops.registry import all_operators, apply, find_operator
 from gluonish.symbol.symbol import Symbol
 from tests.golden.case import Case
 from tests.onnx.exporting.judge import exported
@@ -108,3 +109,16 @@ def _wanted(entry: Entry) -> list[Any]:
     golden = _golden(entry)
     names = [name for name in golden if name.startswith("out") and name[3:].isdigit()]
     return [golden.get(f"out{i}") for i in range(len(names))]
+
+
+def test_every_operator_has_a_translation_or_a_reason() -> None:
+    known = {op.name for op in all_operators()}
+    assert set(translators()) <= known
+    assert set(REASONS) <= known
+    assert not set(translators()) & set(REASONS)
+    assert not [op for op in known - set(translators()) if reason_of(op) is None]
+
+
+@pytest.mark.parametrize("op", ["_npi_svd", "sgd_update", "Custom"])
+def test_reasons_say_what_to_do(op: str) -> None:
+    assert any(word in str(reason_of(op)) for word in ("outside", "inference", "split"))

@@ -285,9 +285,14 @@ def _sum(call: Call) -> Tensor:
     return total
 
 
-TABLE = {
+def _multicast(call: Call) -> list[Tensor]:
+    return [x.to(spec.dtype) for x, spec in zip(call.inputs, call.outputs, strict=True)]
+
+
+TABLE: dict[str, Any] = {
     **{op: _pair(name) for name, ops in _ELEMWISE.items() for op in ops},
     **{op: _scalar(name) for name, ops in _SCALARS.items() for op in ops},
     **{op: _scalar(name, swapped=True) for name, ops in _SWAPPED.items() for op in ops},
     "add_n": _sum,
+    "amp_multicast": _multicast,
 }

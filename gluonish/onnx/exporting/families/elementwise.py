@@ -85,6 +85,15 @@ _REAL: dict[str, Function] = {
 }
 
 
+_IN_NUMPY = frozenset(
+    (
+        *("exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos"),
+        *("arctan", "arcsinh", "arccosh", "arctanh", "expm1", "log1p", "log2", "log10", "cbrt"),
+        *("degrees", "radians", "reciprocal"),
+    )
+)
+
+
 def real(function: Function) -> Callable[[Call], Tensor]:
     """Return a translator that computes in floating point."""
 
@@ -232,14 +241,15 @@ def _relu(call: Call) -> Tensor:
 
 TABLE = {
     **{name: real(function) for name, function in _REAL.items()},
-    **{f"_npi_{name}": real(function) for name, function in _REAL.items()},
+    **{f"_npi_{name}": real(function) for name, function in _REAL.items() if name in _IN_NUMPY},
     **{name: _whole(function) for name, function in _ROUNDINGS.items()},
-    **{f"_npi_{name}": _whole(function) for name, function in _ROUNDINGS.items()},
+    **{
+        f"_npi_{name}": _whole(function) for name, function in _ROUNDINGS.items() if name != "round"
+    },
     "_npx_sigmoid": real(_node("Sigmoid")),
     "_npx_relu": _relu,
     "relu": _relu,
     "abs": _absolute,
-    "_npi_abs": _absolute,
     "_npi_absolute": _absolute,
     "negative": lambda call: -call.x,
     "_npi_negative": lambda call: -call.x,

@@ -255,15 +255,15 @@ def _constraint_check(call: Call) -> Tensor:
 
 TABLE: dict[str, Any] = {
     **dict.fromkeys(("sum", "nansum", "_np_sum"), _reduction("ReduceSum")),
-    **dict.fromkeys(("prod", "nanprod", "_np_prod", "_np_product"), _reduction("ReduceProd")),
+    **dict.fromkeys(("prod", "nanprod", "_np_prod"), _reduction("ReduceProd")),
     **dict.fromkeys(("mean", "_npi_mean"), _reduction("ReduceMean")),
     **dict.fromkeys(("max", "_np_max"), _reduction("ReduceMax")),
     **dict.fromkeys(("min", "_np_min"), _reduction("ReduceMin")),
     **dict.fromkeys(("argmax", "_npi_argmax", "argmax_channel"), _position("ArgMax")),
     **dict.fromkeys(("argmin", "_npi_argmin"), _position("ArgMin")),
-    **dict.fromkeys(("_np_any", "_np_sometrue"), _truth("ReduceMax")),
+    "_np_any": _truth("ReduceMax"),
     "_np_all": _truth("ReduceMin"),
-    **dict.fromkeys(("_np_cumsum", "cumsum"), _cumsum),
+    "_np_cumsum": _cumsum,
     "norm": _norm,
     "_square_sum": _square_sum,
     "_npi_norm": _np_norm,
