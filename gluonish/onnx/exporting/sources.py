@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from gluonish.block.block import Block
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.block.tracing import is_symbolic
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError, NotSupportedError
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.graph.structure import flatten
@@ -165,15 +166,23 @@ def _traced(
 def _trace(block: Block, arrays: Sequence[NDArray]) -> tuple[Sequence[Node], Sequence[Value]]:
     """Run a block once, on Symbols if that can be, else on arrays without values."""
     names = ["data"] if len(arrays) == 1 else [f"data{i}" for i in range(len(arrays))]
+    if isinstance(block, HybridBlock) and is_symbolic(block):
+        # What wants to see arrays is shown some: their shapes are then those of this call.
+        with suppress(NotSupportedError), NameManager():
+            return _trace_symbols(block, names, arrays)
     with NameManager():
-        if not (isinstance(block, HybridBlock) and is_symbolic(block)):
-            trace = trace_forward(block, names, arrays, _named_node)
-            return trace.data, trace.outputs
-        symbols = [
-            var(name).as_np_ndarray() if isinstance(x, ndarray) else var(name)
-            for name, x in zip(names, arrays, strict=True)
-        ]
-        leaves, _ = flatten(block(*symbols), lambda x: isinstance(x, Symbol))
+        trace = trace_forward(block, names, arrays, _named_node)
+    return trace.data, trace.outputs
+
+
+def _trace_symbols(
+    block: Block, names: Sequence[str], arrays: Sequence[NDArray]
+) -> tuple[Sequence[Node], Sequence[Value]]:
+    symbols = [
+        var(name).as_np_ndarray() if isinstance(x, ndarray) else var(name)
+        for name, x in zip(names, arrays, strict=True)
+    ]
+    leaves, _ = flatten(block(*symbols), lambda x: isinstance(x, Symbol))
     if not leaves:
         raise GraphError(f"export_model: expected {block.name} to return Symbols, got none")
     values = [value for symbol in leaves for value in symbol._values]

@@ -73,12 +73,12 @@ def _polynomial(factors: Sequence[float], x: Tensor) -> Tensor:
 
 
 def erfinv(x: Tensor) -> Tensor:
-    """Return the inverse of the error function; Newton's method makes the last digits right."""
+    """Return the inverse of the error function; Newton's method adds float64's last digits."""
     dtype, x = x.dtype, x.to(FLOAT64)
     w = -x.emitter("Log", (1.0 - x) * (1.0 + x))
     root = x.emitter("Sqrt", select(w < 5.0, 5.0, w))
     y = select(w < 5.0, _polynomial(_CENTRAL, w - 2.5), _polynomial(_TAIL, root - 3.0)) * x
-    for _ in range(2):
+    for _ in range(2 if dtype == FLOAT64 else 0):
         slope = x.emitter("Exp", -(y * y)) * (2 / math.sqrt(math.pi))
         y = y - (x.emitter("Erf", y) - x) / slope
     edge = x.emitter("Abs", x).equals(1.0)

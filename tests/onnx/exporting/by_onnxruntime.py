@@ -1,0 +1,133 @@
+"""Exported networks in ONNX Runtime: run by hand, with an interpreter that has onnxruntime.
+
+    python -m tests.onnx.exporting.by_onnxruntime --python PEER_PYTHON [--parts zoo layers cases]
+
+The whole zoo, every layer, recurrent layer and loss are compared with what they give here, and
+every golden case with what MXNet gave. Exit status 1 where one differs by more than 1e-4 (2e-3 in
+float16, a step in bytes), relative to the larger of 1 and the largest value.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import gluonish as mx
+from tests.onnx.exporting import run_onnxruntime
+from tests.onnx.exporting.subjects import LAYERS, LOSSES, RECURRENT, build, zoo_input
+
+__all__ = ["main"]
+
+_LARGEST = 1e-4
+
+
+def _zoo(pattern: str) -> Iterator[tuple[str, Any, list[Any]]]:
+    from gluonish.model_zoo.registry import model_names
+
+    for name in model_names():
+        if re.search(pattern, name):
+            make = lambda name=name: mx.gluon.model_zoo.vision.get_model(name, classes=10)  # noqa: E731
+            yield name, make, [zoo_input(name)]
+
+
+def _small(pattern: str) -> Iterator[tuple[str, Any, list[Any]]]:
+    for name, (make, arrays) in {**LAYERS, **RECURRENT, **LOSSES}.items():
+        if re.search(pattern, name):
+            yield name, make, arrays
+
+
+def _write(folder: Path, name: str, make: Any, arrays: list[Any]) -> None:
+    block, wanted = build(make, arrays)
+    path = folder / f"{name}.onnx"
+    mx.onnx.export_model(block, None, [x.shape for x in arrays], np.float32, str(path))
+    names = ["data"] if len(arrays) == 1 else [f"data{i}" for i in range(len(arrays))]
+    outputs = {f"out{i}": y for i, y in enumerate(wanted)}
+    given = dict(zip(names, arrays, strict=True))
+    np.savez(path.with_suffix(".npz"), **given, **outputs, allowed=_LARGEST)
+
+
+def _write_case(folder: Path, entry: Any) -> None:
+    from tests.onnx.exporting.test_golden_cases import _NEWER, _symbol, _wanted
+
+    arrays = entry.case.arrays()
+    path = folder / f"{entry.case.key}.onnx"
+    shapes, types = [x.shape for x in arrays], [x.dtype for x in arrays]
+    opset = 19 if entry.family == "quantization" else _NEWER.get(entry.case.op)
+    with mx.util.np_shape(any(x.size == 0 for x in arrays)):
+        mx.onnx.export_model(
+            *(_symbol(entry, arrays), {}, shapes, types or np.float32, str(path)),
+            opset_version=opset,
+        )
+    named = {f"x{i}": x for i, x in enumerate(arrays)}
+    outputs = {f"out{i}": y for i, y in enumerate(_wanted(entry)) if y is not None}
+    allowed = _LARGEST
+    if any(x.dtype == np.float16 for x in (*arrays, *outputs.values())):
+        allowed = 2e-3  # half a unit in the last place, of what NumPy sums in float16, too
+    if any(y.dtype in (np.int8, np.uint8) for y in outputs.values()):
+        allowed = 1 / 127  # a step, where a value lies between two
+    np.savez(path.with_suffix(".npz"), **named, **outputs, allowed=allowed)
+
+
+def _fill(folder: Path, parts: list[str], pattern: str) -> None:
+    from tqdm import tqdm
+
+    subjects = []
+    if "zoo" in parts:
+        subjects += list(_zoo(pattern))
+    if "layers" in parts:
+        subjects += list(_small(pattern))
+    for subject in tqdm(subjects, desc="export", disable=not sys.stderr.isatty()):
+        _write(folder, *subject)
+    if "cases" in parts:
+        from tests.onnx.exporting.test_golden_cases import _MISJUDGED, EXPRESSIBLE
+        from tests.ops.test_golden_cases import VALID
+
+        entries = [*EXPRESSIBLE, *(e for e in VALID if e.case.op in _MISJUDGED)]
+        for entry in tqdm(entries, desc="export", disable=not sys.stderr.isatty()):
+            if re.search(pattern, entry.case.op):
+                try:
+                    _write_case(folder, entry)
+                except NotImplementedError:
+                    continue  # refused, with a reason that the ordinary tests look at
+
+
+def main() -> int:
+    """Export, run, report; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--python", required=True, help="interpreter that has onnxruntime")
+    parser.add_argument("--parts", nargs="+", default=["zoo", "layers", "cases"])
+    parser.add_argument("--only", default="", help="regular expression for the names")
+    arguments = parser.parse_args()
+    wrong = count = 0
+    missing: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        _fill(Path(folder), arguments.parts, arguments.only)
+        command = [arguments.python, run_onnxruntime.__file__, folder]
+        done = subprocess.run(command, capture_output=True, text=True, env={}, check=False)
+        for text in done.stdout.splitlines():
+            line = json.loads(text)
+            if "NOT_IMPLEMENTED" in line.get("error", ""):  # in this element type
+                missing.append(line["name"])
+                continue
+            count += 1
+            if line.get("difference", np.inf) > line.get("allowed", 0.0):
+                wrong += 1
+                sys.stdout.write(f"{line}\n")
+        if done.returncode:
+            sys.stdout.write(done.stderr[-2000:])
+    sys.stdout.write(
+        f"{count - wrong} of {count} agree; ONNX Runtime has no kernel for the element types of "
+        f"{len(missing)}: {', '.join(missing)}\n"
+    )
+    return int(bool(wrong) or not count)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
