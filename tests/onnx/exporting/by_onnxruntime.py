@@ -13,34 +13,23 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 import gluonish as mx
+from gluonish.model_zoo.registry import model_names
 from tests.onnx.exporting import run_onnxruntime
 from tests.onnx.exporting.subjects import LAYERS, LOSSES, RECURRENT, build, zoo_input
 
 __all__ = ["main"]
 
 _LARGEST = 1e-4
-
-
-def _zoo(pattern: str) -> Iterator[tuple[str, Any, list[Any]]]:
-    from gluonish.model_zoo.registry import model_names
-
-    for name in model_names():
-        if re.search(pattern, name):
-            make = lambda name=name: mx.gluon.model_zoo.vision.get_model(name, classes=10)  # noqa: E731
-            yield name, make, [zoo_input(name)]
-
-
-def _small(pattern: str) -> Iterator[tuple[str, Any, list[Any]]]:
-    for name, (make, arrays) in {**LAYERS, **RECURRENT, **LOSSES}.items():
-        if re.search(pattern, name):
-            yield name, make, arrays
 
 
 def _write(folder: Path, name: str, make: Any, arrays: list[Any]) -> None:
@@ -75,27 +64,45 @@ def _write_case(folder: Path, entry: Any) -> None:
     np.savez(path.with_suffix(".npz"), **named, **outputs, allowed=allowed)
 
 
-def _fill(folder: Path, parts: list[str], pattern: str) -> None:
-    from tqdm import tqdm
+def _write_cases(folder: Path, pattern: str) -> None:
+    from tests.onnx.exporting.test_golden_cases import _MISJUDGED, EXPRESSIBLE
+    from tests.ops.test_golden_cases import VALID
 
-    subjects = []
-    if "zoo" in parts:
-        subjects += list(_zoo(pattern))
+    for entry in (*EXPRESSIBLE, *(e for e in VALID if e.case.op in _MISJUDGED)):
+        if re.search(pattern, entry.case.op):
+            with suppress(NotImplementedError):  # refused with a reason, which other tests look at
+                _write_case(folder, entry)
+
+
+def _write_small(folder: Path, pattern: str) -> None:
+    for name, (make, arrays) in {**LAYERS, **RECURRENT, **LOSSES}.items():
+        if re.search(pattern, name):
+            _write(folder, name, make, arrays)
+
+
+def _write_network(folder: Path, name: str) -> None:
+    make = partial(mx.gluon.model_zoo.vision.get_model, name, classes=10)
+    _write(folder, name, make, [zoo_input(name)])
+
+
+def _batches(parts: list[str], pattern: str) -> Iterator[tuple[Callable[[Path, str], None], str]]:
+    """Yield what fills a folder; the zoo's networks are large, so each has one of its own."""
     if "layers" in parts:
-        subjects += list(_small(pattern))
-    for subject in tqdm(subjects, desc="export", disable=not sys.stderr.isatty()):
-        _write(folder, *subject)
+        yield _write_small, pattern
     if "cases" in parts:
-        from tests.onnx.exporting.test_golden_cases import _MISJUDGED, EXPRESSIBLE
-        from tests.ops.test_golden_cases import VALID
+        yield _write_cases, pattern
+    if "zoo" in parts:
+        for name in model_names():
+            if re.search(pattern, name):
+                yield _write_network, name
 
-        entries = [*EXPRESSIBLE, *(e for e in VALID if e.case.op in _MISJUDGED)]
-        for entry in tqdm(entries, desc="export", disable=not sys.stderr.isatty()):
-            if re.search(pattern, entry.case.op):
-                try:
-                    _write_case(folder, entry)
-                except NotImplementedError:
-                    continue  # refused, with a reason that the ordinary tests look at
+
+def _lines(python: str, folder: str) -> Iterator[dict[str, Any]]:
+    command = [python, run_onnxruntime.__file__, folder]
+    done = subprocess.run(command, capture_output=True, text=True, env={}, check=False)
+    yield from map(json.loads, done.stdout.splitlines())
+    if done.returncode:
+        yield {"name": "the run itself", "error": done.stderr[-2000:]}
 
 
 def main() -> int:
@@ -107,25 +114,21 @@ def main() -> int:
     arguments = parser.parse_args()
     wrong = count = 0
     missing: list[str] = []
-    with tempfile.TemporaryDirectory() as folder:
-        _fill(Path(folder), arguments.parts, arguments.only)
-        command = [arguments.python, run_onnxruntime.__file__, folder]
-        done = subprocess.run(command, capture_output=True, text=True, env={}, check=False)
-        for text in done.stdout.splitlines():
-            line = json.loads(text)
-            if "NOT_IMPLEMENTED" in line.get("error", ""):  # in this element type
-                missing.append(line["name"])
-                continue
-            count += 1
-            if line.get("difference", np.inf) > line.get("allowed", 0.0):
-                wrong += 1
-                sys.stdout.write(f"{line}\n")
-        if done.returncode:
-            sys.stdout.write(done.stderr[-2000:])
-    sys.stdout.write(
-        f"{count - wrong} of {count} agree; ONNX Runtime has no kernel for the element types of "
-        f"{len(missing)}: {', '.join(missing)}\n"
-    )
+    batches = list(_batches(arguments.parts, arguments.only))
+    for fill, what in tqdm(batches, desc="compare", disable=not sys.stderr.isatty()):
+        with tempfile.TemporaryDirectory() as folder:
+            fill(Path(folder), what)
+            for line in _lines(arguments.python, folder):
+                if "NOT_IMPLEMENTED" in line.get("error", ""):  # in this element type
+                    missing.append(line["name"])
+                    continue
+                count += 1
+                if line.get("difference", np.inf) > line.get("allowed", 0.0):
+                    wrong += 1
+                    sys.stdout.write(f"{line}\n")
+    sys.stdout.write(f"{count - wrong} of {count} agree\n")
+    if missing:
+        sys.stdout.write(f"no kernel for the element types of {', '.join(missing)}\n")
     return int(bool(wrong) or not count)
 
 

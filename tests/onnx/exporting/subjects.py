@@ -188,9 +188,15 @@ ZOO = (
 
 def zoo_input(name: str) -> Array:
     """Return a picture of the smallest size that a network of the zoo takes comfortably."""
-    size = 299 if name.startswith("inception") else 32
-    if name.startswith(("alexnet", "squeezenet", "densenet")):
-        size = 224 if name.startswith("densenet") else 96
+    size = 32
+    for family, least in (
+        ("inception", 299),
+        ("alexnet", 96),
+        ("squeezenet", 224),
+        ("densenet", 224),
+    ):
+        if name.startswith(family):
+            size = least
     return _random(1, 3, size, size)
 
 
