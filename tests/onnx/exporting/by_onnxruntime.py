@@ -15,7 +15,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +24,14 @@ from tqdm import tqdm
 import gluonish as mx
 from gluonish.model_zoo.registry import model_names
 from tests.onnx.exporting import run_onnxruntime
-from tests.onnx.exporting.subjects import LAYERS, LOSSES, RECURRENT, build, zoo_input
+from tests.onnx.exporting.subjects import LAYERS, LOSSES, RECURRENT, build, network
 
 __all__ = ["main"]
 
 _LARGEST = 1e-4
 
 
-def _write(folder: Path, name: str, make: Any, arrays: list[Any]) -> None:
-    block, wanted = build(make, arrays)
+def _write(folder: Path, name: str, block: Any, arrays: list[Any], wanted: list[Any]) -> None:
     path = folder / f"{name}.onnx"
     mx.onnx.export_model(block, None, [x.shape for x in arrays], np.float32, str(path))
     names = ["data"] if len(arrays) == 1 else [f"data{i}" for i in range(len(arrays))]
@@ -77,12 +75,12 @@ def _write_cases(folder: Path, pattern: str) -> None:
 def _write_small(folder: Path, pattern: str) -> None:
     for name, (make, arrays) in {**LAYERS, **RECURRENT, **LOSSES}.items():
         if re.search(pattern, name):
-            _write(folder, name, make, arrays)
+            block, wanted = build(make, arrays)
+            _write(folder, name, block, arrays, wanted)
 
 
 def _write_network(folder: Path, name: str) -> None:
-    make = partial(mx.gluon.model_zoo.vision.get_model, name, classes=10)
-    _write(folder, name, make, [zoo_input(name)])
+    _write(folder, name, *network(name, classes=10))
 
 
 def _batches(parts: list[str], pattern: str) -> Iterator[tuple[Callable[[Path, str], None], str]]:

@@ -1,13 +1,14 @@
 """Networks to export: layers, recurrent layers and cells, losses, and the zoo, with inputs."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import gluonish as mx
 
-__all__ = ["LAYERS", "LOSSES", "RECURRENT", "ZOO", "build", "zoo_input"]
+__all__ = ["LAYERS", "LOSSES", "RECURRENT", "ZOO", "build", "network", "zoo_input"]
 
 nn, rnn, loss = mx.gluon.nn, mx.gluon.rnn, mx.gluon.loss
 Array = np.ndarray[Any, Any]
@@ -200,11 +201,22 @@ def zoo_input(name: str) -> Array:
     return _random(1, 3, size, size)
 
 
-def build(make: Callable[[], Any], arrays: list[Array]) -> tuple[Any, list[Array]]:
+def network(name: str, classes: int = 7) -> tuple[Any, list[Array], list[Array]]:
+    """Return a network of the zoo, an input, and what it gives as a graph."""
+    picture = zoo_input(name)
+    make = partial(mx.gluon.model_zoo.vision.get_model, name, classes=classes)
+    block, _ = build(make, [picture], mx.init.Xavier(magnitude=2))
+    block.hybridize()
+    return block, [picture], [block(mx.nd.array(picture)).asnumpy()]
+
+
+def build(
+    make: Callable[[], Any], arrays: list[Array], init: Any = None
+) -> tuple[Any, list[Array]]:
     """Return a block with weights that matter, and what it gives for some arrays."""
     mx.random.seed(5)
     block = make()
-    block.initialize(mx.init.Uniform(0.5))
+    block.initialize(init or mx.init.Uniform(0.5))
     given = [mx.nd.array(x) for x in arrays]
     block(*given)
     for name, parameter in block.collect_params().items():

@@ -8,7 +8,7 @@ import pytest
 
 import gluonish as mx
 from tests.onnx.exporting.judge import evaluated
-from tests.onnx.exporting.subjects import LAYERS, LOSSES, RECURRENT, ZOO, build, zoo_input
+from tests.onnx.exporting.subjects import LAYERS, LOSSES, RECURRENT, ZOO, build, network
 
 # The evaluator of onnx does not compute these; by_onnxruntime.py, run by hand, does.
 _NOT_EVALUATED = {f"RNN-{directions}-{layers}" for directions in (1, 2) for layers in (1, 2)}
@@ -38,13 +38,8 @@ def test_a_layer_or_loss_gives_the_same(name: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ZOO)
 def test_a_network_of_the_zoo_gives_the_same(name: str, tmp_path: Path) -> None:
-    picture = zoo_input(name)
-    block, wanted = build(lambda: mx.gluon.model_zoo.vision.get_model(name, classes=7), [picture])
-    _compare(tmp_path / "x.onnx", block, [picture], wanted)
+    _compare(tmp_path / "x.onnx", *network(name))
 
 
 def test_a_small_network_of_the_zoo_gives_the_same(tmp_path: Path) -> None:
-    picture = zoo_input("mobilenet0.25")
-    make = lambda: mx.gluon.model_zoo.vision.get_model("mobilenet0.25", classes=7)  # noqa: E731
-    block, wanted = build(make, [picture])
-    _compare(tmp_path / "x.onnx", block, [picture], wanted)
+    _compare(tmp_path / "x.onnx", *network("mobilenet0.25"))
