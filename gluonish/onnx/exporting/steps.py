@@ -78,7 +78,7 @@ def to_shape(x: Tensor, before: Sequence[Extent], after: Sequence[Extent]) -> Te
             sizes.append(0 if i < len(before) and before[i] == extent else -1)
     fixed = [extent for extent in after if not isinstance(extent, OpenExtent)]
     if sizes.count(-1) > 1:
-        made = x.emitter("Reshape", x, shape_tensor(x.emitter, after))
+        made = x.emitter("Reshape", x, _found_shape(x, before, after))
     elif 0 in fixed:  # no elements at all: 0 would mean that the extent is taken over
         if x.emitter.opset < 14 or len(fixed) < len(after):
             raise CannotExportError("it reshapes an array without elements; give opset_version=14")
@@ -87,6 +87,27 @@ def to_shape(x: Tensor, before: Sequence[Extent], after: Sequence[Extent]) -> Te
         made = x.emitter("Reshape", x, x.emitter.constant(np.array(sizes, np.int64)))
     made.shape = tuple(after)
     return made
+
+
+def _found_shape(x: Tensor, before: Sequence[Extent], after: Sequence[Extent]) -> Tensor:
+    """Return a shape whose dynamic extents are those of x, or of an input; one may be left over."""
+    known = [e for e in after if not isinstance(e, OpenExtent) or e in before]
+    left = [e for e in after if e not in known and e not in x.emitter.origins]
+    if len(left) > 1:
+        return shape_tensor(x.emitter, after)  # which says what is wrong
+    own = x.emitter("Shape", x)
+    parts = []
+    for extent in after:
+        if not isinstance(extent, OpenExtent):
+            parts.append(x.emitter.constant(np.array([extent], np.int64)))
+        elif extent in before:
+            axis = list(before).index(extent)
+            parts.append(sliced(own, [axis], [axis + 1], [0]))
+        elif left:
+            parts.append(x.emitter.constant(np.array([-1], np.int64)))
+        else:
+            parts.append(shape_tensor(x.emitter, [extent]))
+    return concat(parts, 0)
 
 
 def shape_tensor(emitter: Emitter, shape: Sequence[Extent]) -> Tensor:

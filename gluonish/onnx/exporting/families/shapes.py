@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.dtype import FLOAT64
 from gluonish.onnx.exporting.call import Call
 from gluonish.onnx.exporting.steps import (
+    arange,
     axis_of,
     broadcast,
     concat,
@@ -22,7 +24,7 @@ from gluonish.onnx.exporting.steps import (
     transposed,
     unsqueezed,
 )
-from gluonish.onnx.exporting.tensors import Tensor
+from gluonish.onnx.exporting.tensors import OpenExtent, Tensor
 
 __all__ = ["TABLE", "bounds"]
 
@@ -303,11 +305,18 @@ def _like(value: float) -> Callable[[Call], Tensor]:
 
 
 def _arange_like(call: Call) -> Tensor:
+    if isinstance(call.out.shape[0], OpenExtent) and call["axis"] is not None:
+        if call["repeat"] != 1:
+            raise call.refuse("it repeats its values along a dynamic axis; give that axis a size")
+        axis = axis_of(call["axis"], call.x.rank)
+        values = arange(sliced(call("Shape", call.x), [axis], [axis + 1], [0]))
+        made = values.to(FLOAT64) * float(call["step"]) + float(call["start"])
+        return made.to(call.out.dtype)
     shape = call.out.fixed
     count, repeat = int(np.prod(shape)), int(call["repeat"])
-    values = np.repeat(np.arange(-(-count // repeat)), repeat)[:count]
-    made = (call["start"] + call["step"] * values).astype(call.out.dtype).reshape(shape)
-    return call.constant(made)
+    numbers = np.repeat(np.arange(-(-count // repeat)), repeat)[:count]
+    fixed = (call["start"] + call["step"] * numbers).astype(call.out.dtype).reshape(shape)
+    return call.constant(fixed)
 
 
 def _index_array(call: Call) -> Tensor:
