@@ -136,6 +136,8 @@ def mpi_command(
     words = list(arguments.command)
     if words[0] in ("python", "python3"):
         words[0] = sys.executable  # that which has gluonish
+    elif words[0] == "gluonish":
+        words[:1] = [sys.executable, "-m", "gluonish"]
     version = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, check=False)
     hydra = "HYDRA" in version.stdout
     command = [mpiexec, "-n", str(arguments.num_workers)]

@@ -66,7 +66,7 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def _open_places(name: str, parameters: Mapping[str, Any]) -> RecordPlaces:
+def open_places(name: str, parameters: Mapping[str, Any]) -> RecordPlaces:
     """Return where the records of an iterator's part begin; their files are open."""
     files = RecordFiles(input_files(parameters["path_imgrec"], name))
     part = parameters["num_parts"], parameters["part_index"]
@@ -116,7 +116,7 @@ class ImageRecordSource(BatchSource):
         self.threads = min(parameters["preprocess_threads"], cores())
         self._channels = shape[0]
         self._flag = {1: GRAY, 3: COLOR, 4: AS_STORED}[self._channels]
-        self._places = places = _open_places(name, parameters)
+        self._places = places = open_places(name, parameters)
         weakref.finalize(self, places.files.close)
         self._labels = labels
         self._writer = writer

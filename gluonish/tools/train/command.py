@@ -11,6 +11,7 @@ from gluonish.tools.train.loop import Scores
 from gluonish.tools.train.options import add_options, augmentation, complete, contexts_of
 from gluonish.tools.train.pixels import Changes, DatasetBatches, load_images
 from gluonish.tools.train.progress import Progress
+from gluonish.tools.train.ranks import Ranks, joined
 from gluonish.tools.train.records import RecordBatches
 from gluonish.tools.train.session import Session
 
@@ -29,7 +30,9 @@ def add_parser(parsers: Any) -> None:
         description="Train a network to classify the images of a published data set or of record "
         "files. The options are those of MXNet's image classification example. With "
         "--model-prefix there is a checkpoint after each epoch, from which --resume goes on to the "
-        "same result, however the process ended; prefix-curves.png shows the learning curves.",
+        "same result, however the process ended; prefix-curves.png shows the learning curves. "
+        "`gluonish launch -n 2 gluonish train --kv-store dist_sync ...` shares each batch between "
+        "two processes.",
     )
     add_options(parser)
     parser.set_defaults(run=run)
@@ -38,14 +41,16 @@ def add_parser(parsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Train, or measure what was asked for; 0 if that came to its end."""
     complete(arguments)
-    contexts = contexts_of(arguments)
-    source = make_source(arguments)
+    ranks = joined(arguments.kv_store, arguments.batch_size)
+    contexts = contexts_of(arguments, ranks.size)
+    source = make_source(arguments, ranks)
     try:
-        if arguments.test_io:
-            return _test_io(source, arguments)
-        # Which kernel computes must not depend on when the process began.
-        with compiled_at_once():
-            return _train(Session(arguments, contexts, source), source, arguments)
+        with ranks.quiet():
+            if arguments.test_io:
+                return _test_io(source, arguments)
+            # Which kernel computes must not depend on when the process began.
+            with compiled_at_once():
+                return _train(Session(arguments, contexts, source, ranks), source, arguments)
     except KeyboardInterrupt:
         print("interrupted" + ("; --resume goes on" if arguments.model_prefix else ""))
         return _INTERRUPTED
@@ -60,13 +65,17 @@ def _train(session: Session, source: Batches, arguments: argparse.Namespace) -> 
     return 0
 
 
-def make_source(arguments: argparse.Namespace) -> Batches:
-    """Return the source of batches that the options describe."""
+def make_source(arguments: argparse.Namespace, ranks: Ranks) -> Batches:
+    """Return the source of this process's parts of the batches that the options describe."""
     size = arguments.batch_size
     if arguments.benchmark:
         samples = arguments.num_examples or size * _BENCHMARK_BATCHES
         return SyntheticBatches(
-            size, arguments.image_shape, arguments.num_classes, samples, arguments.seed
+            size // ranks.size,
+            arguments.image_shape,
+            arguments.num_classes,
+            samples // ranks.size,
+            arguments.seed,
         )
     if arguments.dataset:
         changes = Changes(
@@ -86,6 +95,7 @@ def make_source(arguments: argparse.Namespace) -> Batches:
             arguments.seed,
             arguments.workers,
             arguments.num_examples,
+            ranks,
         )
     channels = "rgba"[: arguments.image_shape[0]]
     common = {
@@ -105,6 +115,7 @@ def make_source(arguments: argparse.Namespace) -> Batches:
         arguments.seed,
         common,
         augmentation(arguments),
+        ranks,
     )
 
 

@@ -19,6 +19,7 @@ from gluonish.metric import Loss as LossMetric
 from gluonish.ndarray import NDArray, softmax, waitall
 from gluonish.tools.train.batches import Batch
 from gluonish.tools.train.progress import Progress
+from gluonish.tools.train.ranks import Ranks
 from gluonish.trainer import Trainer
 
 __all__ = ["Learner", "Scores"]
@@ -60,9 +61,10 @@ class Scores:
         self.all.reset_local()
         return values
 
-    def values(self) -> Values:
-        """Return the values of the whole pass; waits for them."""
-        return dict(self.all.get_global_name_value())
+    def values(self, ranks: Ranks) -> Values:
+        """Return the values of the whole pass over all processes; waits for them."""
+        found = self.all if ranks.store is None else self.all.over_ranks(ranks.store)
+        return dict(found.get_global_name_value())
 
 
 class _Queue:
@@ -88,6 +90,7 @@ class Learner:
         contexts: The devices; each takes its part of every batch.
         dtype: Of the images; scores are float32 before the loss, whatever it is.
         hybridize: Whether the loss runs as a graph, too.
+        ranks: The processes that share each batch.
     """
 
     def __init__(
@@ -97,7 +100,9 @@ class Learner:
         contexts: Sequence[Context],
         dtype: str,
         hybridize: bool,
+        ranks: Ranks,
     ) -> None:
+        self._ranks = ranks
         self.net = net
         self.trainer = trainer
         self._contexts = contexts
@@ -121,7 +126,7 @@ class Learner:
                 outputs = [self._scores(part) for part in data]
                 losses = [self._loss(*pair) for pair in zip(outputs, labels, strict=True)]
             autograd.backward(losses)
-            count = batch.data.shape[0]
+            count = batch.data.shape[0] * self._ranks.size
             self.trainer.step(count)
             scores.update(labels, outputs, losses)
             samples += count
@@ -141,7 +146,7 @@ class Learner:
             losses = [self._loss(*pair) for pair in zip(outputs, labels, strict=True)]
             scores.update(labels, outputs, losses)
             queue.add(losses)
-        return scores.values()
+        return scores.values(self._ranks)
 
     def _scores(self, data: NDArray) -> Any:
         return self.net(data).astype("float32", copy=False)

@@ -104,7 +104,9 @@ def _add_data(group: Any) -> None:
 
 def _add_training(group: Any) -> None:
     group.add_argument("--num-epochs", type=int, help="epochs, those of a checkpoint included")
-    group.add_argument("--batch-size", type=int, help="images in a step, over all devices")
+    group.add_argument(
+        "--batch-size", type=int, help="images in a step, over all devices and processes"
+    )
     group.add_argument("--optimizer", default="sgd", help="(default: %(default)s)")
     group.add_argument("--lr", type=float, help="learning rate")
     group.add_argument("--lr-factor", type=float, default=0.1, help="(default: %(default)s)")
@@ -121,7 +123,11 @@ def _add_training(group: Any) -> None:
 def _add_devices(group: Any) -> None:
     group.add_argument("--gpus", help="numbers of GPUs, such as 0,1")
     group.add_argument("--ctx", help="devices, such as cpu:0,cpu:1 (default: cpu:0)")
-    group.add_argument("--kv-store", default="device", help="local or device (the default)")
+    group.add_argument(
+        "--kv-store",
+        default="device",
+        help="local, device (the default), or dist_sync for the processes of `gluonish launch`",
+    )
     group.add_argument(
         "--gc-type", choices=("none", "2bit"), default="none", help="compression of gradients"
     )
@@ -221,9 +227,9 @@ def _refuse_contradictions(arguments: argparse.Namespace) -> None:
     """Refuse options that exclude or need one another."""
     if arguments.gpus is not None and arguments.ctx is not None:
         raise ArgumentError("train: expected one of --gpus and --ctx, got both")
-    if "dist" in arguments.kv_store:
+    if "async" in arguments.kv_store.lower():
         raise ArgumentError(
-            f"--kv-store: expected a store of one process, got {arguments.kv_store!r}; write a "
+            f"--kv-store: expected local, device or dist_sync, got {arguments.kv_store!r}; write a "
             "program with a Trainer, and start it with `gluonish launch`"
         )
     if arguments.resume and arguments.load_epoch is not None:
@@ -288,8 +294,12 @@ def _numbers(flag: str, text: str, kind: type) -> tuple[Any, ...]:
         raise ArgumentError(f"{flag}: expected numbers with commas, got {text!r}") from error
 
 
-def contexts_of(arguments: argparse.Namespace) -> list[Context]:
-    """Return the devices.
+def contexts_of(arguments: argparse.Namespace, processes: int = 1) -> list[Context]:
+    """Return the devices of each process.
+
+    Args:
+        arguments: The options.
+        processes: How many train together.
 
     Raises:
         ArgumentError: A GPU does not exist, or there are more devices than images in a batch.
@@ -308,12 +318,13 @@ def contexts_of(arguments: argparse.Namespace) -> list[Context]:
         contexts = [gpu(number) for number in wanted]
     if len(set(contexts)) < len(contexts):
         raise ArgumentError(f"train: expected devices once each, got {contexts}")
-    if arguments.batch_size < len(contexts):
+    devices = len(contexts) * processes
+    if arguments.batch_size < devices:
         raise ArgumentError(
-            f"--batch-size: expected an image or more for each of {len(contexts)} devices, got "
+            f"--batch-size: expected an image or more for each of {devices} devices, got "
             f"{arguments.batch_size}"
         )
-    if arguments.gc_type != "none" and len(contexts) == 1:
+    if arguments.gc_type != "none" and devices == 1:
         raise ArgumentError("--gc-type: expected several devices, between which gradients are sent")
     return contexts
 

@@ -18,6 +18,7 @@ from gluonish.data.digits import load_digits
 from gluonish.data.vision.datasets import CIFAR10, CIFAR100, MNIST, FashionMNIST
 from gluonish.ndarray import array
 from gluonish.tools.train.batches import Batch
+from gluonish.tools.train.ranks import Ranks, share
 
 __all__ = ["DATASETS", "Changes", "DatasetBatches", "PixelBatches", "load_images"]
 
@@ -90,6 +91,8 @@ class PixelBatches(Dataset):
         seed: Of order and changes; None for the images in order as they are, the last batch
             smaller than the others if need be.
         samples: How many of the images, drawn anew for each, an epoch has; None for all.
+        part: Which part of each batch to give, and of how many parts: batches and changes are the
+            same however many there are.
 
     Raises:
         ArgumentError: There are fewer images than a batch to train with has.
@@ -103,7 +106,9 @@ class PixelBatches(Dataset):
         changes: Changes,
         seed: int | None,
         samples: int | None = None,
+        part: tuple[int, int] = (0, 1),
     ) -> None:
+        self._part = part
         samples = len(images) if samples is None else min(samples, len(images))
         if seed is not None and samples < batch_size:
             raise ArgumentError(
@@ -130,10 +135,13 @@ class PixelBatches(Dataset):
         epoch, number = divmod(idx, self.count)
         chosen = self._indices(epoch)[number * self._batch_size : (number + 1) * self._batch_size]
         images = self._images[chosen]
+        mine = share(len(chosen), *self._part)
         if self._seed is not None:
             generator = np.random.default_rng((self._seed, epoch, _CHANGES, number))
-            images = changed(images, self._changes, generator)
-        return self._as_planes(images), self._labels[chosen].astype(np.float32)
+            images = changed(images, self._changes, generator, mine)
+        else:
+            images = images[mine]
+        return self._as_planes(images), self._labels[chosen[mine]].astype(np.float32)
 
     def _indices(self, epoch: int) -> Array:
         if self._seed is None:
@@ -151,22 +159,27 @@ class PixelBatches(Dataset):
         return planes
 
 
-def changed(images: Array, changes: Changes, generator: np.random.Generator) -> Array:
+def changed(
+    images: Array, changes: Changes, generator: np.random.Generator, chosen: slice = slice(None)
+) -> Array:
     """Return images (N, H, W, C), each cropped out of its padding and mirrored at random.
 
     Args:
         images: Of uint8; they stay as they are.
         changes: What to do.
         generator: Decides for each image.
+        chosen: Which of the images to return.
     """
     count, height, width, _ = images.shape
     pad = changes.pad if changes.crop else 0
     down, right = generator.integers(0, 2 * pad + 1, (2, count)).tolist()
     mirrored = (generator.random(count) < 0.5).tolist() if changes.mirror else [False] * count
+    down, right, mirrored = down[chosen], right[chosen], mirrored[chosen]
+    images = images[chosen]
     frame = (pad, pad)
     padded = np.pad(images, ((0, 0), frame, frame, (0, 0)), constant_values=np.uint8(changes.fill))
     result = np.empty_like(images)
-    for i in range(count):
+    for i in range(len(images)):
         window = padded[i, down[i] : down[i] + height, right[i] : right[i] + width]
         result[i] = window[:, ::-1] if mirrored[i] else window
     return result
@@ -183,6 +196,7 @@ class DatasetBatches:
         seed: Of order and changes.
         workers: Number of processes that make batches; 0 for none.
         samples: Images in an epoch to train with; None for all.
+        ranks: The processes that share each batch.
     """
 
     def __init__(
@@ -194,10 +208,12 @@ class DatasetBatches:
         seed: int,
         workers: int,
         samples: int | None = None,
+        ranks: Ranks | None = None,
     ) -> None:
+        part = (0, 1) if ranks is None else (ranks.rank, ranks.size)
         _, height, width, channels = train[0].shape
         self.image_shape = (channels, height, width)
-        batches = PixelBatches(*train, batch_size, changes, seed, samples)
+        batches = PixelBatches(*train, batch_size, changes, seed, samples, part)
         self.batches_per_epoch = len(batches)
         self._epoch = _EpochSampler(len(batches))
         self._training = DataLoader(
@@ -205,7 +221,7 @@ class DatasetBatches:
         )
         # The last batch of another shape costs a second plan of the network, once.
         self._validation = DataLoader(
-            PixelBatches(*test, batch_size, changes, None), 1, batchify_fn=_only_batch
+            PixelBatches(*test, batch_size, changes, None, part=part), 1, batchify_fn=_only_batch
         )
 
     def training(self, epoch: int) -> Iterator[Batch]:
@@ -215,7 +231,8 @@ class DatasetBatches:
 
     def validation(self) -> Iterator[Batch]:
         """Give the batches to evaluate with."""
-        return (Batch(data, label) for data, label in self._validation)
+        # Of a small last batch some processes get nothing.
+        return (Batch(data, label) for data, label in self._validation if len(label))
 
     def close(self) -> None:
         """The loaders end their workers when they go."""

@@ -6,8 +6,10 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError
 from gluonish.io.image_record import ImageRecordIter
+from gluonish.io.image_record.source import open_places
 from gluonish.recordio.record_table import scan
 from gluonish.tools.train.batches import Batch, derived_seed
+from gluonish.tools.train.ranks import Ranks
 
 __all__ = ["RecordBatches", "count_records"]
 
@@ -38,6 +40,8 @@ class RecordBatches:
         seed: Of order and augmentation.
         common: Further arguments of ImageRecordIter, for both files: mean, std.
         augmentation: Further arguments for the file to train with.
+        ranks: The processes that share the files; each reads a part of its own, and as many
+            batches as the others.
 
     Raises:
         ArgumentError: There are fewer images than a batch has.
@@ -56,6 +60,7 @@ class RecordBatches:
         seed: int,
         common: dict[str, Any],
         augmentation: dict[str, Any],
+        ranks: Ranks,
     ) -> None:
         self.image_shape = image_shape
         found = count_records(train) if samples is None else samples
@@ -63,13 +68,20 @@ class RecordBatches:
             raise ArgumentError(
                 f"--batch-size: expected up to the {found} images of {train}, got {batch_size}"
             )
-        # The iterator fills the last batch with images of the beginning.
-        self.batches_per_epoch = -(-found // batch_size) if samples is None else found // batch_size
         self._train = _files(train, train_index)
+        if samples is not None:
+            self.batches_per_epoch = found // batch_size
+        else:
+            if ranks.size > 1:
+                found = min(ranks.gather(_count_part(self._train, ranks))) * ranks.size
+            # The iterator fills the last batch with images of the beginning.
+            self.batches_per_epoch = -(-found // batch_size)
         self._validation = _files(validation, validation_index) if validation else None
         self._arguments = {
             "data_shape": image_shape,
-            "batch_size": batch_size,
+            "batch_size": batch_size // ranks.size,
+            "num_parts": ranks.size,
+            "part_index": ranks.rank,
             "preprocess_threads": threads,
             "round_batch": True,
             **common,
@@ -103,6 +115,15 @@ class RecordBatches:
 
     def close(self) -> None:
         """The iterators end their threads when they go."""
+
+
+def _count_part(files: dict[str, str], ranks: Ranks) -> int:
+    """Return how many records there are in the part of this process."""
+    places = open_places("train", {**files, "num_parts": ranks.size, "part_index": ranks.rank})
+    try:
+        return len(places.all())
+    finally:
+        places.files.close()
 
 
 def _files(records: str, index: str) -> dict[str, str]:

@@ -27,6 +27,7 @@ from gluonish.tools.train.loop import Learner, Scores
 from gluonish.tools.train.networks import make_initializer, make_network
 from gluonish.tools.train.options import recorded
 from gluonish.tools.train.progress import Progress, shown
+from gluonish.tools.train.ranks import Ranks
 from gluonish.trainer import Trainer
 
 __all__ = ["Session"]
@@ -42,6 +43,7 @@ class Session:
         arguments: The options, completed.
         contexts: The devices.
         source: The batches.
+        ranks: The processes that train together; the first of them writes.
 
     Attributes:
         learner: Network and trainer.
@@ -52,8 +54,13 @@ class Session:
     """
 
     def __init__(
-        self, arguments: argparse.Namespace, contexts: Sequence[Context], source: Batches
+        self,
+        arguments: argparse.Namespace,
+        contexts: Sequence[Context],
+        source: Batches,
+        ranks: Ranks,
     ) -> None:
+        self._ranks = ranks
         self._arguments = arguments
         self._contexts = list(contexts)
         self._source = source
@@ -65,7 +72,12 @@ class Session:
         net = self._make_network()
         schedule = make_schedule(arguments, source.batches_per_epoch)
         trainer = self._make_trainer(net, schedule)
-        self.learner = Learner(net, trainer, contexts, arguments.dtype, arguments.hybridize)
+        self.learner = Learner(net, trainer, contexts, arguments.dtype, arguments.hybridize, ranks)
+        self._statistics = [
+            parameter
+            for parameter in net.collect_params().values()
+            if parameter.name.endswith(("running_mean", "running_var"))
+        ]
 
     def _make_network(self) -> HybridBlock:
         arguments = self._arguments
@@ -102,7 +114,7 @@ class Session:
             net.collect_params(),
             arguments.optimizer,
             settings,
-            kvstore=arguments.kv_store,
+            kvstore=arguments.kv_store if self._ranks.store is None else self._ranks.store,
             compression_params=compression,
         )
 
@@ -121,6 +133,11 @@ class Session:
             return
         epoch = arguments.load_epoch
         newest = checkpoints.newest() if epoch is None else epoch
+        if len(set(self._ranks.gather(newest))) > 1:
+            raise ArgumentError(
+                f"--model-prefix: expected a folder that all processes see, got "
+                f"{str(checkpoints.prefix)!r}, where they find different checkpoints"
+            )
         if newest is None:
             return
         if epoch is None and not arguments.resume:
@@ -169,7 +186,7 @@ class Session:
     def held(self) -> Iterator[None]:
         """Hold the checkpoints' prefix against other trainings, if there is one."""
         with ExitStack() as stack:
-            if self._checkpoints is not None:
+            if self._checkpoints is not None and self._ranks.is_first:
                 stack.enter_context(self._checkpoints.held())
             yield
 
@@ -180,7 +197,7 @@ class Session:
         arguments = self._arguments
         with ExitStack() as stack:
             writers = {}
-            if arguments.tensorboard is not None:
+            if arguments.tensorboard is not None and self._ranks.is_first:
                 for part in ("training", "validation"):
                     writers[part] = summary_writer(
                         Path(arguments.tensorboard, part), purge_step=self.record.epoch + 1
@@ -199,7 +216,9 @@ class Session:
 
     def _run_epoch(self, epoch: int) -> dict[str, Any]:
         arguments, source = self._arguments, self._source
-        seed_all(derived_seed(arguments.seed, epoch))
+        # Dropout of one process is not that of another.
+        others = (self._ranks.rank,) if self._ranks.rank else ()
+        seed_all(derived_seed(arguments.seed, epoch, *others))
         losses = arguments.loss.split(",") if arguments.loss else []
         training = Scores(arguments.top_k, losses)
         count = source.batches_per_epoch
@@ -209,9 +228,10 @@ class Session:
             "epoch": epoch + 1,
             "lr": self.learner.trainer.learning_rate,
             **speed,
-            "training": training.values(),
+            "training": training.values(self._ranks),
             "validation": {},
         }
+        self._ranks.average(self._statistics)
         batches = source.validation()
         if batches is not None:
             entry["validation"] = self.learner.evaluate(batches, Scores(arguments.top_k, losses))
@@ -236,7 +256,7 @@ class Session:
 
     def _save(self) -> None:
         checkpoints = self._checkpoints
-        if checkpoints is None:
+        if checkpoints is None or not self._ranks.is_first:
             return
         checkpoints.save(self.record, self._write)
         write_json(checkpoints.path("-history.json"), {"history": self.record.history})
@@ -255,7 +275,7 @@ class Session:
         self.learner.trainer.save_states(self._checkpoints.states_path(epoch))
 
     def _draw(self) -> None:
-        if self._checkpoints is not None and self.record.history:
+        if self._checkpoints is not None and self.record.history and self._ranks.is_first:
             plot_history(self.record.history, self._checkpoints.path("-curves.png"))
             self._drawn_s = perf_counter()
 

@@ -13,6 +13,7 @@ from gluonish.tools.train import add_parser
 from gluonish.tools.train.batches import Batches
 from gluonish.tools.train.command import make_source
 from gluonish.tools.train.options import complete
+from gluonish.tools.train.ranks import Ranks
 from gluonish.tools.train.records import count_records
 
 COUNT = 18
@@ -37,7 +38,7 @@ def source(records: Path, *options: str) -> Batches:
     given = ["train", "--data-train", str(records), "--image-shape", "3,16,16"]
     arguments = parser.parse_args([*given, "--batch-size", "8", *options])
     complete(arguments)
-    return make_source(arguments)
+    return make_source(arguments, Ranks())
 
 
 def pixels(records: Path, *options: str) -> Any:

@@ -1,0 +1,87 @@
+"""What the processes of one training share: how many they are, and what each has to do."""
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError
+from gluonish.kvstore import create
+from gluonish.kvstore.create import SYNCHRONOUS
+from gluonish.parameter import Parameter
+
+__all__ = ["Ranks", "joined", "share"]
+
+
+class Ranks:
+    """The processes that train together; or this one, where it is alone.
+
+    Args:
+        store: The store that connects them; None for this process alone.
+
+    Attributes:
+        store: The same.
+        rank: Number of this process, from 0.
+        size: How many there are.
+    """
+
+    def __init__(self, store: Any = None) -> None:
+        self.store = store
+        self.rank: int = 0 if store is None else store.rank
+        self.size: int = 1 if store is None else store.num_workers
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this process writes what is written."""
+        return self.rank == 0
+
+    def gather(self, value: Any) -> list[Any]:
+        """Return what each process gives, by rank, in all of them."""
+        return [value] if self.store is None else self.store.gather(value)
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Have the first process alone write lines; the others would write the same."""
+        if self.is_first:
+            yield
+            return
+        with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
+            yield
+        sys.stdout.flush()
+
+    def average(self, parameters: Sequence[Parameter]) -> None:
+        """Replace parameters, such as running statistics, by their means over the processes."""
+        if self.size == 1 or not parameters:
+            return
+        of_ranks = self.gather([parameter.data().asnumpy() for parameter in parameters])
+        for parameter, values in zip(parameters, zip(*of_ranks, strict=True), strict=True):
+            mean = np.mean(values, axis=0, dtype=np.float64)
+            parameter.set_data(mean.astype(values[0].dtype))
+
+
+def share(count: int, part: int, parts: int) -> slice:
+    """Return the place of one of so many equal parts among ``count`` samples."""
+    return slice(count * part // parts, count * (part + 1) // parts)
+
+
+def joined(kv_store: str, batch_size: int) -> Ranks:
+    """Join the processes of a training, where its store is one of several processes.
+
+    Args:
+        kv_store: Name of the store.
+        batch_size: Images in a step, of which each process takes as many.
+
+    Raises:
+        ArgumentError: The batch cannot be divided.
+        NotSupportedError: MPI is missing, or did not join what a launcher started.
+    """
+    ranks = Ranks(create(kv_store) if kv_store.lower() in SYNCHRONOUS else None)
+    if batch_size % ranks.size:
+        raise ArgumentError(
+            f"--batch-size: expected a multiple of {ranks.size}, the number of processes, which "
+            f"share each batch, got {batch_size}"
+        )
+    return ranks
