@@ -69,6 +69,9 @@ from gluonish.test_utils.random_arrays import (
     random_sample,
     random_uniform_arrays,
 )
+from gluonish.test_utils.ranks import (
+    run_on_ranks,
+)
 from gluonish.test_utils.sparse_arrays import (
     create_sparse_array,
     create_sparse_array_zd,
@@ -191,6 +194,7 @@ __all__ = [
     "random_sample",
     "random_uniform_arrays",
     "retry",
+    "run_on_ranks",
     "same",
     "same_array",
     "same_symbol_structure",

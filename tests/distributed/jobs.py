@@ -5,27 +5,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+
+from gluonish.test_utils.ranks import Job, launch_command, run_command
 
 __all__ = ["Job", "environment", "interrupt_job", "run_job"]
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-class Job(NamedTuple):
-    """How a job ended.
-
-    Attributes:
-        status: Its exit status.
-        lines: What it wrote to standard output, sorted: ranks come as they like.
-        errors: What it wrote to standard error.
-    """
-
-    status: int
-    lines: list[str]
-    errors: str
+_PATIENCE_S = 20.0  # of ranks for each other, unless a test says something else
 
 
 def run_job(ranks: int, program: str, *words: str, timeout: float = 60, **variables: str) -> Job:
@@ -38,15 +26,8 @@ def run_job(ranks: int, program: str, *words: str, timeout: float = 60, **variab
         timeout: Seconds after which a hanging job is an error.
         **variables: Of the environment.
     """
-    done = subprocess.run(
-        _command(ranks, program, words),
-        env=environment(variables),
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
-    return Job(done.returncode, sorted(done.stdout.splitlines()), done.stderr)
+    command = [sys.executable, "-c", program, *words]
+    return run_command(command, ranks, timeout_s=timeout, variables=_with_patience(variables))
 
 
 def interrupt_job(ranks: int, program: str, *words: str, **variables: str) -> tuple[float, Job]:
@@ -55,9 +36,9 @@ def interrupt_job(ranks: int, program: str, *words: str, **variables: str) -> tu
     Returns:
         Seconds from the interrupt to the end, and how the job ended.
     """
+    command = [sys.executable, "-c", program, *words]
     with subprocess.Popen(
-        _command(ranks, program, words),
-        env=environment(variables),
+        launch_command(command, ranks, 60, _with_patience(variables)),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -72,9 +53,8 @@ def interrupt_job(ranks: int, program: str, *words: str, **variables: str) -> tu
     return seconds, Job(process.returncode, sorted([*lines, *rest.splitlines()]), errors)
 
 
-def _command(ranks: int, program: str, words: Sequence[str]) -> list[str]:
-    launch = [sys.executable, "-m", "gluonish", "launch", "--no-prefix", "-n", str(ranks)]
-    return [*launch, sys.executable, "-c", program, *words]
+def _with_patience(variables: Mapping[str, str]) -> dict[str, str]:
+    return {"GLUONISH_DISTRIBUTED_TIMEOUT": f"{_PATIENCE_S:g}", **variables}
 
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:
@@ -85,6 +65,5 @@ def environment(variables: Mapping[str, str]) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(filter(None, paths)),
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
-        "GLUONISH_DISTRIBUTED_TIMEOUT": "20",
-        **variables,
+        **_with_patience(variables),
     }

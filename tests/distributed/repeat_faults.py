@@ -15,7 +15,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from tests.distributed.jobs import interrupt_job, run_job
+from gluonish.core.errors import DistributedError
+from tests.distributed.jobs import Job, interrupt_job, run_job
 from tests.distributed.test_async_store import FAULTS as ASYNC_FAULTS
 from tests.distributed.test_faults import FAULTS, KINDS
 
@@ -23,22 +24,28 @@ TIMEOUT_S = 1.5  # of what waits for a rank
 SLOWEST_S = 5.0
 
 
+def _run(kind: str, settings: dict[str, str]) -> tuple[float, Job, list[str]]:
+    """Return how long a job took, how it ended, and the words that its errors should have."""
+    start = time.perf_counter()
+    if kind == "Ctrl-C at the launcher":
+        return *interrupt_job(2, FAULTS, "waits", **settings), []
+    if kind == "a server is killed":
+        job = run_job(2, ASYNC_FAULTS, "killed", timeout=30, **settings)
+        return time.perf_counter() - start, job, []
+    job = run_job(2, FAULTS, kind, timeout=30, **settings)
+    return time.perf_counter() - start, job, KINDS[kind]
+
+
 def run_fault(kind: str, mark: str) -> tuple[float, str]:
     """Return how long a job took to end after its start, and what was wrong with that."""
     settings = {"GLUONISH_DISTRIBUTED_TIMEOUT": str(TIMEOUT_S), "GLUONISH_TEST_JOB": mark}
     start = time.perf_counter()
-    words: list[str] = []
-    if kind == "Ctrl-C at the launcher":
-        seconds, job = interrupt_job(2, FAULTS, "waits", **settings)
-    elif kind == "a server is killed":
-        job = run_job(2, ASYNC_FAULTS, "killed", timeout=30, **settings)
-        seconds = time.perf_counter() - start
-    else:
-        words = KINDS[kind]
-        job = run_job(2, FAULTS, kind, timeout=30, **settings)
-        seconds = time.perf_counter() - start
+    try:
+        seconds, job, words = _run(kind, settings)
+    except DistributedError as error:
+        return time.perf_counter() - start, f"no end: {error}"
     missing = [word for word in words if word not in job.errors]
-    wrong = "status 0" if job.status == 0 else f"without {missing[0]!r}" if missing else ""
+    wrong = "status 0" if job.status == 0 else f"without {missing[0]!r}: {job}" if missing else ""
     if seconds > SLOWEST_S:
         wrong = wrong or f"after {seconds:.1f} s"
     return seconds, wrong
@@ -47,9 +54,10 @@ def run_fault(kind: str, mark: str) -> tuple[float, str]:
 def left(mark: str) -> int:
     """Return how many processes of a job are still there."""
     found = 0
-    for path in Path("/proc").glob("[0-9]*/environ"):
+    for folder in Path("/proc").glob("[0-9]*"):
         try:
-            found += mark.encode() in path.read_bytes()
+            texts = [(folder / name).read_bytes() for name in ("environ", "cmdline")]
+            found += any(mark.encode() in text for text in texts)
         except OSError:  # it has just ended, or is another user's
             continue
     return found
