@@ -11,18 +11,20 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from gluonish.core.config import OMP_NUM_THREADS
 from gluonish.core.errors import ArgumentError, MissingFileError
 
 __all__ = ["add_parser", "mpi_command", "run"]
 
-_INTERRUPTED = 130  # by Ctrl-C
+_ASKED_TO_END = (129, 130, 143)  # by SIGHUP, Ctrl-C, SIGTERM
 # What MPICH and OpenMPI tell a rank, in the words of torchrun and MXNet.
 _RANK = (
     "rank=${PMI_RANK:-${PMIX_RANK:-${OMPI_COMM_WORLD_RANK:-0}}}; "
@@ -200,13 +202,30 @@ def _environment(arguments: argparse.Namespace, folder: str) -> dict[str, str]:
 
 
 def _wait(process: "subprocess.Popen[bytes]") -> int:
-    """Wait for mpiexec; Ctrl-C reaches it, too, and it ends the ranks."""
-    while True:
-        try:
-            status = process.wait()
-        except KeyboardInterrupt:
-            continue
-        return 128 - status if status < 0 else status
+    """Wait for mpiexec; Ctrl-C reaches it, too, other signals are passed on, and it ends all ranks.
+
+    A scheduler or `timeout` ends this process by SIGTERM, which without that left ranks behind.
+    """
+
+    passed: list[int] = []
+
+    def pass_on(number: int, _: Any) -> None:
+        passed.append(number)
+        process.send_signal(number)
+
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        while True:
+            try:
+                status = process.wait()
+            except KeyboardInterrupt:
+                continue
+            if passed:
+                return 128 + passed[0]
+            return 128 - status if status < 0 else status
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _judged(status: int, folder: Path) -> int:
@@ -220,7 +239,7 @@ def _judged(status: int, folder: Path) -> int:
         return {int(path.suffix[1:]) for path in folder.glob(f"{what}.*")}
 
     missing = sorted(ranks("started") - ranks("ended"))
-    if not missing or ranks("failed") or status == _INTERRUPTED:
+    if not missing or ranks("failed") or status in _ASKED_TO_END:
         return status
     named = ", ".join(map(str, missing))
     print(

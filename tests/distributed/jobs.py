@@ -1,16 +1,16 @@
 """Programs in several processes, as `gluonish launch` starts them."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from signal import SIGINT, Signals
 
 from gluonish.test_utils.ranks import Job, launch_command, run_command
 
-__all__ = ["Job", "environment", "interrupt_job", "run_job"]
+__all__ = ["Job", "environment", "interrupt_job", "left", "run_job"]
 
 ROOT = Path(__file__).resolve().parents[2]
 _PATIENCE_S = 20.0  # of ranks for each other, unless a test says something else
@@ -30,8 +30,21 @@ def run_job(ranks: int, program: str, *words: str, timeout: float = 60, **variab
     return run_command(command, ranks, timeout_s=timeout, variables=_with_patience(variables))
 
 
-def interrupt_job(ranks: int, program: str, *words: str, **variables: str) -> tuple[float, Job]:
+def interrupt_job(
+    ranks: int,
+    program: str,
+    *words: str,
+    signal: Signals = SIGINT,
+    **variables: str,
+) -> tuple[float, Job]:
     """Run a program, press Ctrl-C when all ranks have written a line, and wait for the end.
+
+    Args:
+        ranks: The number of processes.
+        program: Its text.
+        *words: Its arguments.
+        signal: Another signal than Ctrl-C's goes to the launcher alone.
+        **variables: Of the environment.
 
     Returns:
         Seconds from the interrupt to the end, and how the job ended.
@@ -47,10 +60,25 @@ def interrupt_job(ranks: int, program: str, *words: str, **variables: str) -> tu
         assert process.stdout is not None
         lines = [process.stdout.readline() for _ in range(ranks)]
         start = time.perf_counter()
-        os.killpg(process.pid, signal.SIGINT)
+        if signal == SIGINT:
+            os.killpg(process.pid, signal)
+        else:
+            process.send_signal(signal)
         rest, errors = process.communicate(timeout=30)
         seconds = time.perf_counter() - start
     return seconds, Job(process.returncode, sorted([*lines, *rest.splitlines()]), errors)
+
+
+def left(mark: str) -> int:
+    """Return how many processes of a job are still there."""
+    found = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            texts = [(folder / name).read_bytes() for name in ("environ", "cmdline")]
+            found += any(mark.encode() in text for text in texts)
+        except OSError:  # it has just ended, or is another user's
+            continue
+    return found
 
 
 def _with_patience(variables: Mapping[str, str]) -> dict[str, str]:

@@ -11,12 +11,11 @@ import os
 import statistics
 import time
 import uuid
-from pathlib import Path
 
 from tqdm import tqdm
 
 from gluonish.core.errors import DistributedError
-from tests.distributed.jobs import Job, interrupt_job, run_job
+from tests.distributed.jobs import Job, interrupt_job, left, run_job
 from tests.distributed.test_async_store import FAULTS as ASYNC_FAULTS
 from tests.distributed.test_faults import FAULTS, KINDS
 
@@ -49,18 +48,6 @@ def run_fault(kind: str, mark: str) -> tuple[float, str]:
     if seconds > SLOWEST_S:
         wrong = wrong or f"after {seconds:.1f} s"
     return seconds, wrong
-
-
-def left(mark: str) -> int:
-    """Return how many processes of a job are still there."""
-    found = 0
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            texts = [(folder / name).read_bytes() for name in ("environ", "cmdline")]
-            found += any(mark.encode() in text for text in texts)
-        except OSError:  # it has just ended, or is another user's
-            continue
-    return found
 
 
 def main() -> None:

@@ -1,10 +1,13 @@
 """What goes wrong on one rank ends the job with the right words; nothing hangs."""
 
+import os
+import signal
 import time
+import uuid
 
 import pytest
 
-from tests.distributed.jobs import interrupt_job, run_job
+from tests.distributed.jobs import interrupt_job, left, run_job
 
 pytestmark = pytest.mark.dist
 
@@ -89,3 +92,12 @@ def test_an_interrupt_of_the_launcher_ends_all_ranks() -> None:
     seconds, job = interrupt_job(2, FAULTS, "waits")
     assert job.status == 130
     assert seconds < 10
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_the_launcher_alone_ends_all_ranks(number: signal.Signals) -> None:
+    mark = f"{os.getpid()}-{uuid.uuid4()}"
+    seconds, job = interrupt_job(2, FAULTS, "waits", signal=number, GLUONISH_TEST_JOB=mark)
+    assert job.status == 128 + number
+    assert seconds < 10
+    assert left(mark) == 0

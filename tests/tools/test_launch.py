@@ -114,3 +114,29 @@ def test_the_status_is_that_of_the_program() -> None:
     words = ["launch", "-n", "2", "python", "-c", "import sys; sys.exit(3)"]
     done = subprocess.run([sys.executable, "-m", "gluonish", *words], timeout=60, check=False)
     assert done.returncode == 3
+
+
+@pytest.mark.parametrize(
+    ("notes", "status", "expected", "says"),
+    [
+        (["started.0", "ended.0"], 0, 0, False),
+        (["started.0", "ended.0"], 3, 3, False),
+        (["started.0", "started.1"], 0, 1, True),  # a rank vanished, and mpiexec took it for an end
+        (["started.0", "started.1"], 9, 9, True),  # or told the signal by which it ended another
+        (["started.0", "started.1", "failed.1"], 1, 1, False),  # that rank has said why
+        (["started.0", "started.1"], 130, 130, False),  # Ctrl-C
+        ([], 0, 0, False),
+    ],
+)
+def test_ranks_that_end_without_a_word_are_named(
+    notes: list[str],
+    status: int,
+    expected: int,
+    says: bool,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for note in notes:
+        (tmp_path / note).touch()
+    assert launch._judged(status, tmp_path) == expected
+    assert ("got no end of rank 0, 1" in capsys.readouterr().err) == says
