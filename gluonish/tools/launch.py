@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from gluonish.core.config import OMP_NUM_THREADS
-from gluonish.core.errors import ArgumentError, MissingFileError
+from gluonish.core.errors import ArgumentError, DistributedError, MissingFileError
 
 __all__ = ["add_parser", "mpi_command", "run"]
 
@@ -70,7 +70,11 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         parser.add_argument(
             name, action="append", default=[], metavar="NAME:VALUE", help="the same"
         )
-    parser.add_argument("--sync-dst-dir", help="refused: start the program from a shared folder")
+    parser.add_argument(
+        "--sync-dst-dir",
+        metavar="DIR",
+        help="copy this folder to DIR on all hosts of -H, by rsync and ssh, and start there",
+    )
     parser.add_argument("--p3", action="store_true", help="accepted: arrays go in pieces anyway")
     parser.add_argument(
         "--standalone", action="store_true", help="all here, each on its own share of the cores"
@@ -88,8 +92,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Start the processes, and wait for them; their exit status.
 
     Raises:
-        ArgumentError: A number is wrong, there is no command, or an option cannot be served.
-        MissingFileError: There is no mpiexec, or no host file.
+        ArgumentError: A number is wrong, or there is no command.
+        MissingFileError: There is no mpiexec, rsync or host file.
+        DistributedError: The folder cannot be copied to a host.
     """
     if not arguments.command:
         raise ArgumentError(
@@ -97,18 +102,16 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.num_workers < 1:
         raise ArgumentError(f"launch: expected -n of at least 1, got {arguments.num_workers}")
-    if arguments.sync_dst_dir:
-        raise ArgumentError(
-            "launch: expected a folder that all hosts share, got --sync-dst-dir; copy the program "
-            "with rsync before, or start it from a shared file system"
-        )
+    copies = _copies(arguments)
     if arguments.dry_run:
-        print(shlex.join(_command(arguments, "")))
+        print(*map(shlex.join, [*copies, _command(arguments, "")]), sep="\n")
         return 0
     with tempfile.TemporaryDirectory(prefix="gluonish-launch-") as folder:
         command = _command(arguments, folder)
         if arguments.log_folder:
             Path(arguments.log_folder).mkdir(parents=True, exist_ok=True)
+        for copy in copies:
+            _run_copy(copy)
         status = _wait(subprocess.Popen(command))
         return _judged(status, Path(folder))
 
@@ -147,6 +150,7 @@ def mpi_command(
         if not Path(arguments.hostfile).is_file():
             raise MissingFileError(f"launch: expected a host file, got {arguments.hostfile!r}")
         command += ["-f" if hydra else "--hostfile", arguments.hostfile]
+        command += ["-wdir", arguments.sync_dst_dir] if arguments.sync_dst_dir else []
     if arguments.launcher in ("ssh", "slurm", "sge") and hydra:
         command += ["-launcher", arguments.launcher]
     if hydra:
@@ -166,6 +170,34 @@ def mpi_command(
         command += ["--output-filename", arguments.log_folder] if arguments.log_folder else []
         command += ["--oversubscribe", "--allow-run-as-root"]
     return [*command, "/bin/sh", "-c", _RANK, "sh", *words]
+
+
+def _copies(arguments: argparse.Namespace) -> list[list[str]]:
+    """Return the commands that copy this folder to all hosts; none where nothing is to be copied.
+
+    Raises:
+        MissingFileError: There is no host file.
+    """
+    if not arguments.sync_dst_dir or not arguments.hostfile:
+        return []  # all processes run here, in this folder
+    path = Path(arguments.hostfile)
+    if not path.is_file():
+        raise MissingFileError(f"launch: expected a host file, got {arguments.hostfile!r}")
+    lines = [line.partition("#")[0].split() for line in path.read_text().splitlines()]
+    hosts = dict.fromkeys(line[0].partition(":")[0] for line in lines if line)
+    place = arguments.sync_dst_dir.rstrip("/")
+    return [["rsync", "-az", "--rsh", "ssh", "./", f"{host}:{place}/"] for host in hosts]
+
+
+def _run_copy(command: Sequence[str]) -> None:
+    try:
+        status = subprocess.run(command, check=False).returncode
+    except FileNotFoundError as error:
+        raise MissingFileError("launch: expected rsync for --sync-dst-dir, got none") from error
+    if status:
+        raise DistributedError(
+            f"launch: expected {shlex.join(command)} to copy the folder, got status {status}"
+        )
 
 
 def _mpiexec() -> str:

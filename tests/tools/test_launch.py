@@ -1,4 +1,5 @@
 import argparse
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -58,7 +59,7 @@ def test_dry_run_prints_and_starts_nothing(capsys: pytest.CaptureFixture[str]) -
     [
         (["-n", "2"], ArgumentError, "expected a command"),
         (["-n", "0", "x"], ArgumentError, "-n of at least 1, got 0"),
-        (["-n", "2", "--sync-dst-dir", "d", "x"], ArgumentError, "a folder that all hosts share"),
+        (["-n", "2", "--sync-dst-dir", "d", "-H", "/no", "x"], MissingFileError, "a host file"),
         (["-n", "2", "-H", "/no/hosts", "x"], MissingFileError, "expected a host file"),
     ],
 )
@@ -68,6 +69,27 @@ def test_what_cannot_be_started_is_said(
     arguments = parsed(*words)
     with pytest.raises(error, match=message):
         arguments.run(arguments)
+
+
+@pytest.mark.parametrize("status", [0, 7])
+def test_the_folder_is_copied_to_all_hosts_before(
+    status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, hosts = tmp_path / "log", tmp_path / "hosts"
+    hosts.write_text("# two machines\na:2\n\nb  # the other\na:1\n")
+    for name, version in (("rsync", ""), ("mpiexec", "HYDRA")):
+        path = tmp_path / name
+        end = f"exit {status if name == 'rsync' else 0}"
+        path.write_text(f"#!/bin/sh\necho {version}\necho {name} $@ >> {log}\n{end}\n")
+        path.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr(launch, "_mpiexec", lambda: str(tmp_path / "mpiexec"))
+    words = ["launch", "-n", "2", "--sync-dst-dir", "/far/away/", "-H", str(hosts), "x"]
+    assert main(words) == (1 if status else 0)
+    called = log.read_text().splitlines()
+    copies = [f"rsync -az --rsh ssh ./ {host}:/far/away/" for host in "ab"]
+    assert [line for line in called if line.startswith("rsync")] == copies[: 1 if status else 2]
+    assert any("-wdir /far/away/" in line for line in called) == (not status)
 
 
 @pytest.mark.dist
