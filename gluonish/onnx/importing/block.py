@@ -76,6 +76,12 @@ class OnnxBlock(HybridBlock):
             numbers = self._model.program.constants[name].numbers
             parameter._load_init(array(numbers, dtype=numbers.dtype), ctx)
 
+    def _call_graph(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the graph of a call; without arrays among the inputs there is none."""
+        if not any(map(_holds_array, args)):
+            return self._call_forward(*args, **kwargs)
+        return super()._call_graph(*args, **kwargs)
+
     def forward(self, *args: Any) -> Any:
         """Compute the outputs."""
         inputs = self._model.inputs
@@ -138,6 +144,10 @@ def _value(declared: Declared, x: Any) -> Any:
     if kind is None or array.dtype == kind.dtype:
         return array if kind is None or not kind.is_narrow else Narrow(array, kind)
     return Narrow(array.astype(kind.dtype), kind) if kind.is_narrow else array.astype(kind.dtype)
+
+
+def _holds_array(x: Any) -> bool:
+    return any(map(_holds_array, x)) if isinstance(x, list | tuple) else isinstance(x, NDArray)
 
 
 def _is_numpy(x: Any) -> bool:

@@ -40,7 +40,10 @@ def import_model(
     """
     what = "import_model"
     model = load_model(model_file, what)
-    found = compose(model, declared_specs(model, input_shapes or {}, what))
+    try:
+        found = compose(model, declared_specs(model, input_shapes or {}, what))
+    except UntraceableError as error:
+        raise NotSupportedError(f"{what}: {error}; import_to_gluon takes it") from error
     return found.symbol, dict(found.arguments), dict(found.auxiliary)
 
 
@@ -69,10 +72,17 @@ def import_to_gluon(model_file: _File, ctx: Any = None) -> HybridBlock:
     try:
         found = compose(model, declared_specs(model, {}, what))
     except (NotSupportedError, UntraceableError):
-        block = OnnxBlock(model)  # what it cannot express either, a call refuses
-        block.load(ctx)
-        return block
-    return _symbol_block(found, ctx)
+        found = None  # what a block cannot express either, a call refuses
+    if found is not None and _reads_all(found):
+        return _symbol_block(found, ctx)
+    block = OnnxBlock(model)
+    block.load(ctx)
+    return block
+
+
+def _reads_all(found: Composed) -> bool:
+    """Whether a model has inputs, and its Symbol reads each."""
+    return bool(found.inputs) and set(found.symbol.list_arguments()).issuperset(found.inputs)
 
 
 def _symbol_block(found: Composed, ctx: Any) -> SymbolBlock:

@@ -1,9 +1,10 @@
 """Operators that are functions: a model's own, and those for which ONNX itself gives a body."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gluonish.core.errors import NotSupportedError
 from gluonish.core.later import later
+from gluonish.onnx.importing.arrays import plain
 from gluonish.onnx.importing.elements import element_of
 from gluonish.onnx.importing.nodes import Call, Node
 from gluonish.onnx.importing.package import onnx_package
@@ -15,6 +16,18 @@ else:
     running = later("gluonish.onnx.importing.running")
 
 __all__ = ["FunctionRule", "SchemaFunction"]
+
+
+class _Kind(NamedTuple):
+    """What the body of an operator may depend on.
+
+    Attributes:
+        number: ONNX's number of the element type.
+        shape: Of a tensor; None for a sequence.
+    """
+
+    number: int
+    shape: tuple[int, ...] | None
 
 
 class FunctionRule:
@@ -57,13 +70,13 @@ class SchemaFunction:
         Raises:
             NotSupportedError: ONNX gives no body for these types.
         """
-        key = tuple([None if x is None else _number_of(x) for x in inputs])
+        key = tuple([None if x is None else _kind_of(x) for x in inputs])
         rule = self._made.get(key)
         if rule is None:
             rule = self._made[key] = self._rule(key)
         return rule(call, *inputs)
 
-    def _rule(self, key: tuple[tuple[str, int] | None, ...]) -> FunctionRule:
+    def _rule(self, key: tuple[_Kind | None, ...]) -> FunctionRule:
         onnx = onnx_package(self._node.where)
         types = [_type(onnx, kind) for kind in key]
         body = self._schema.get_context_dependent_function_with_opset_version(
@@ -91,18 +104,17 @@ class SchemaFunction:
         return proto
 
 
-def _number_of(value: Any) -> tuple[str, int]:
-    """Return whether a value is a tensor or a sequence, and of which element type."""
+def _kind_of(value: Any) -> _Kind:
     if isinstance(value, list):
-        return ("sequence", element_of(value[0]).number if value else 1)
-    return ("tensor", element_of(value).number)
+        return _Kind(element_of(value[0]).number if value else 1, None)
+    return _Kind(element_of(value).number, tuple(plain(value).shape))
 
 
-def _type(onnx: Any, kind: tuple[str, int] | None) -> bytes:
+def _type(onnx: Any, kind: _Kind | None) -> bytes:
     proto = onnx.TypeProto()
-    if kind is not None and kind[0] == "sequence":
-        proto.sequence_type.elem_type.tensor_type.elem_type = kind[1]
-    elif kind is not None:
-        proto.tensor_type.elem_type = kind[1]
+    if kind is not None and kind.shape is None:
+        proto.sequence_type.elem_type.tensor_type.elem_type = kind.number
+    elif kind is not None and kind.shape is not None:
+        proto = onnx.helper.make_tensor_type_proto(kind.number, kind.shape)
     found: bytes = proto.SerializeToString()
     return found

@@ -37,6 +37,11 @@ class Program(NamedTuple):
     free: frozenset[str]
     declared: Sequence[Any] = ()
 
+    def uses_all_inputs(self) -> bool:
+        """Whether each input is read, or is an output."""
+        read = {*self.outputs}.union(*map(_reads, self.nodes))
+        return read.issuperset(self.inputs)
+
 
 class Compiler:
     """Makes programs of a model's graphs and functions.

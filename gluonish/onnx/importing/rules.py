@@ -10,6 +10,13 @@ __all__ = ["KEEPS_NARROW", "TAKES_NARROW", "all_rules", "find_rule"]
 
 _FAMILIES = (
     "arithmetic",
+    "texts",
+    "detection",
+    "signals",
+    "learning",
+    "recurrent",
+    "resizing",
+    "sampling",
     "quantization",
     "drawing",
     "sequences",

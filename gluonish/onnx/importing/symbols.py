@@ -116,7 +116,7 @@ def compose(model: Model, specs: Sequence[tuple[str, Spec]]) -> Composed:
     values = {**weights, **constants}
     auxiliary = symbol.list_auxiliary_states()
     arguments = {n: values[n] for n in symbol.list_arguments() if n not in names}
-    states = {name: values[name] for name in auxiliary}
+    states = {name: values[name] for name in auxiliary if name not in names}
     return Composed(symbol, names, arguments, states, frozenset(weights))
 
 

@@ -78,14 +78,22 @@ def _where(call: Call, condition: Any, a: Any, b: Any) -> Any:
 
 
 def _shift(call: Call, a: Any, b: Any) -> Any:
-    """Shift bits: a product or a quotient with a power of two."""
+    """Shift bits: products and quotients with powers of two."""
     if is_known(a) and is_known(b):
         x, y = host(a), host(b)
         return array_of(np.left_shift(x, y) if _is_left(call) else np.right_shift(x, y))
-    bits = dtype_of(a).itemsize * 8
-    factor = mnp.power(mnp.full_like(b, 2), mnp.minimum(b, mnp.full_like(b, bits - 1)))
-    found = a * factor if _is_left(call) else op("broadcast_div")(a, factor)
-    return mnp.where(b < bits, found, mnp.zeros_like(found))
+    dtype = dtype_of(a)
+    wide = dtype if dtype == np.uint64 else np.dtype(np.int64)
+    x, count = a.astype(wide), b.astype(np.int64)
+    steps = mnp.clip(count, 0, 31), mnp.clip(count - 31, 0, 32)
+    for step in steps:  # the whole power of two may be too large for the type
+        power = mnp.power(mnp.full_like(x, 2), step.astype(wide))
+        x = x * power if _is_left(call) else op("broadcast_div")(x - mnp.mod(x, power), power)
+    within = (count >= 0) & (count < dtype.itemsize * 8)
+    beyond = mnp.zeros_like(x)
+    if not _is_left(call) and dtype.kind == "i":
+        beyond = mnp.where(a < 0, mnp.full_like(x, -1), beyond)
+    return mnp.where(within, x, beyond).astype(dtype)
 
 
 def _is_left(call: Call) -> bool:

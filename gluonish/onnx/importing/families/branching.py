@@ -11,7 +11,7 @@ import numpy as np
 
 import gluonish.numpy as mnp
 from gluonish.core.dtype import BOOL, INT64
-from gluonish.core.errors import UntraceableError
+from gluonish.core.errors import ArgumentError, OperatorError, UntraceableError
 from gluonish.ndarray import control_flow, recording
 from gluonish.onnx.importing import running
 from gluonish.onnx.importing.arrays import array_of, axis_of, filled, host, integer, is_known, plain
@@ -35,10 +35,19 @@ def _if(call: Call, condition: Any) -> Any:
         return tuple(running.run(branches[_truth(condition)], (), call.scope))
 
     def branch(program: Program) -> Any:
-        return lambda: [plain(x) for x in running.run(program, (), call.scope)]
+        def values() -> list[Any]:
+            found = [plain(x) for x in running.run(program, (), call.scope)]
+            if any(x is None or isinstance(x, list) for x in found):
+                raise UntraceableError("ONNX If: expected arrays of both branches, got others")
+            return found
+
+        return values
 
     flag = mnp.reshape(plain(condition), (1,)).astype(np.float32)
-    found = control_flow.cond(flag, branch(branches[1]), branch(branches[0]))
+    try:
+        found = control_flow.cond(flag, branch(branches[1]), branch(branches[0]))
+    except (ArgumentError, OperatorError) as error:  # the branches' arrays differ
+        raise UntraceableError(f"ONNX If: {error}") from error
     return tuple(found) if isinstance(found, list | tuple) else found
 
 
@@ -116,18 +125,23 @@ def _scan_once(call: Call, given: Any) -> tuple[Any, ...]:
             plain(x) for x in results[: len(states)]
         ]
 
-    found, last = control_flow.foreach(step, rows, states) if outs else _fold(step, rows, states)
+    unrolled = not outs or not body.uses_all_inputs() or rows[0].shape[0] == 0
+    found, last = (
+        _unrolled(step, rows, states) if unrolled else control_flow.foreach(step, rows, states)
+    )
     out_axes = call.attr("scan_output_axes") or zeros
     out_turned = call.attr("scan_output_directions") or zeros
     shown = [_to_axis(x, out_axes[i], out_turned[i]) for i, x in enumerate(found)]
     return (*last, *shown)
 
 
-def _fold(step: Any, rows: list[Any], states: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Run a step that gives states only."""
+def _unrolled(step: Any, rows: list[Any], states: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Run a step that our own loop does not take: without outputs, or with inputs unused."""
+    found = []
     for i in range(rows[0].shape[0]):
-        states = step([x[i] for x in rows], states)[1]
-    return [], states
+        outputs, states = step([x[i] for x in rows], states)
+        found.append(outputs)
+    return [mnp.stack(parts, axis=0) for parts in zip(*found, strict=True)], states
 
 
 def _by_steps(x: Any, axis: int, turned: int) -> Any:
