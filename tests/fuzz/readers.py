@@ -23,6 +23,7 @@ from gluonish.io import CSVIter, LibSVMIter, MNISTIter
 from gluonish.model_zoo.foreign import open_checkpoint
 from gluonish.module.feed_forward import load_checkpoint
 from gluonish.ndarray import byte_reader
+from gluonish.onnx.importing import get_model_metadata, import_to_gluon
 from gluonish.optimizer import SGD, get_updater
 from gluonish.recordio import MXIndexedRecordIO, MXRecordIO, scan, unpack
 from gluonish.recordio.record_table import survey
@@ -287,6 +288,8 @@ READERS = {
     ),
     "mapped safetensors": Reader("safetensors", "a", _load_mapped, 60, tells_place=False),
     "mapped archive": Reader("stored archive", "a.npz", _load_mapped, 60),
+    "ONNX model": Reader("onnx", "a.onnx", import_to_gluon, 4 * _OBJECTS, tells_place=False),
+    "ONNX metadata": Reader("onnx", "a.onnx", get_model_metadata, _OBJECTS, tells_place=False),
     "image": Reader("image", "a.png", _decode, 1100, tells_place=False),
     "csv": Reader("csv", "a.csv", _iterate_csv, 400),
     "libsvm": Reader("libsvm", "a.libsvm", _iterate_libsvm, 400),

@@ -9,18 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from onnx import TensorProto, helper, numpy_helper
 
 import gluonish.autograd as autograd
 import gluonish.ndarray as nd
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.ndarray.array_file import DenseRecord, SparseRecord, write_array_list
 from gluonish.nn import BatchNorm, Dense, HybridSequential
+from gluonish.onnx.importing import import_to_gluon
 from gluonish.recordio import IRHeader, MXIndexedRecordIO, pack, pack_img, unpack
 from gluonish.trainer import Trainer
 
 __all__ = ["files_of", "small_network"]
 
 GOLDEN = Path(__file__).parents[1] / "golden"
+_OPSET = helper.make_opsetid("", 17)
 _MARK = struct.pack("<I", 0xCED7230A)
 
 
@@ -160,6 +163,79 @@ def _images() -> list[bytes]:
     return [unpack(record)[1] for record in packed]
 
 
+def _onnx_models() -> list[bytes]:
+    """Models of ONNX: layers, control flow, quantized numbers, a function of the file's own."""
+    value = functools.partial(helper.make_tensor_value_info, elem_type=TensorProto.FLOAT)
+    weights = [
+        numpy_helper.from_array(np.ones(shape, np.float32), name)
+        for name, shape in (("w", (2, 3, 3, 3)), ("s", (2,)), ("d", (4, 2)), ("q", (1,)))
+    ]
+    zero = numpy_helper.from_array(np.zeros(1, np.uint8), "z")
+    ends = numpy_helper.from_array(np.array([1], np.int64), "one")
+    body = helper.make_graph(
+        [helper.make_node("Add", ["a", "b"], ["c"]), helper.make_node("Identity", ["c"], ["e"])],
+        "body",
+        [value("a", shape=[2]), value("b", shape=[2])],
+        [value("c", shape=[2]), value("e", shape=[2])],
+    )
+    branch = helper.make_graph(
+        [helper.make_node("Neg", ["x"], ["n"])], "branch", [], [value("n", shape=[3, 2])]
+    )
+    function = helper.make_function(
+        "own", "Twice", ["i"], ["o"], [helper.make_node("Add", ["i", "i"], ["o"])], [_OPSET]
+    )
+    graphs = [
+        helper.make_graph(
+            [
+                helper.make_node("Conv", ["x", "w"], ["c"], pads=[1, 1, 1, 1], strides=[2, 2]),
+                helper.make_node("BatchNormalization", ["c", "s", "s", "s", "s"], ["n"]),
+                helper.make_node("MaxPool", ["n"], ["p"], kernel_shape=[2, 2]),
+                helper.make_node("GlobalAveragePool", ["p"], ["g"]),
+                helper.make_node("Flatten", ["g"], ["f"]),
+                helper.make_node("Gemm", ["f", "d"], ["y"], transB=1, alpha=0.5),
+            ],
+            "layers",
+            [value("x", shape=[1, 3, 6, 6])],
+            [value("y", shape=[1, 4])],
+            weights[:3],
+        ),
+        helper.make_graph(
+            [
+                helper.make_node("Slice", ["x", "one", "one"], ["t"]),
+                helper.make_node("Scan", ["s", "x"], ["l", "m"], body=body, num_scan_inputs=1),
+                helper.make_node("ReduceSum", ["m", "one"], ["r"]),
+                helper.make_node("Greater", ["r", "q"], ["g"]),
+                helper.make_node("Where", ["g", "r", "q"], ["h"]),
+                helper.make_node("If", ["k"], ["y"], then_branch=branch, else_branch=branch),
+            ],
+            "control",
+            [value("x", shape=[3, 2]), helper.make_tensor_value_info("k", TensorProto.BOOL, [])],
+            [value("y", shape=[3, 2]), value("h", shape=[3, 1])],
+            [weights[1], weights[3], ends],
+        ),
+        helper.make_graph(
+            [
+                helper.make_node("QuantizeLinear", ["x", "q", "z"], ["u"]),
+                helper.make_node("DequantizeLinear", ["u", "q", "z"], ["v"]),
+                helper.make_node("Twice", ["v"], ["w2"], domain="own"),
+                helper.make_node("Softmax", ["w2"], ["y"], axis=-1),
+            ],
+            "quantized",
+            [value("x", shape=["n", 4])],
+            [value("y", shape=["n", 4])],
+            [weights[3], zero],
+        ),
+    ]
+    opsets = [_OPSET, helper.make_opsetid("own", 1)]
+    models = [
+        helper.make_model(graph, opset_imports=opsets, functions=[function]).SerializeToString()
+        for graph in graphs
+    ]
+    for model in models:  # what readers load once is no cost of the files that are damaged
+        import_to_gluon(model)
+    return models
+
+
 _MAKERS: dict[str, Any] = {
     "records": _records,
     "record index": _record_indices,
@@ -179,6 +255,7 @@ _MAKERS: dict[str, Any] = {
     "model safetensors": lambda: [_model_safetensors()],
     "stored archive": lambda: _saved(".npz"),
     "image": _images,
+    "onnx": _onnx_models,
     "csv": lambda: [b"1,2.5,-3e2\n4,5,6,\n\n7,8,9\n", b"1,nan,inf\r\n1, 2 ,3\r\n"],
     "libsvm": lambda: [b"1 0:1.5 2:3\n0 1:2 # note\n-1 qid:3 0:1e-3\n"],
 }

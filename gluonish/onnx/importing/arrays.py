@@ -24,8 +24,10 @@ __all__ = [
     "array_of",
     "axis_of",
     "check_size",
+    "check_table",
     "computed",
     "constant",
+    "cut",
     "dtype_of",
     "filled",
     "floats",
@@ -39,6 +41,7 @@ __all__ = [
 ]
 
 _MAX_ELEMENTS = 1 << 31  # of an array that a few numbers of a file ask for
+_MAX_TABLE = 1 << 24  # places of a table that says which elements go where
 
 op = operator_function
 
@@ -105,6 +108,12 @@ def computed(dtype: Any, *values: Any) -> Any:
     return cast[0] if len(cast) == 1 else cast
 
 
+def cut(x: Any, axis: int, start: int, end: int | None, step: int = 1) -> Any:
+    """Return a part of an array along one axis, whatever the extents of the others are."""
+    before = (None,) * axis
+    return op("slice")(x, begin=(*before, start), end=(*before, end), step=(*before, step))
+
+
 def dtype_of(array: Any) -> np.dtype[Any]:
     """Return an array's dtype as NumPy's object."""
     found: np.dtype[Any] = np.dtype(array.dtype)
@@ -140,6 +149,18 @@ def check_size(shape: Sequence[int]) -> tuple[int, ...]:
             f"ONNX: expected an array of at most {_MAX_ELEMENTS} elements, got shape {extents}"
         )
     return extents
+
+
+def check_table(*extents: int) -> None:
+    """Refuse tables of places that a file's numbers make absurdly large.
+
+    Raises:
+        NotSupportedError: Such a table would be.
+    """
+    if prod(extents) > _MAX_TABLE or any(extent < 0 for extent in extents):
+        raise NotSupportedError(
+            f"ONNX: expected windows and sizes of at most {_MAX_TABLE} places, got {extents}"
+        )
 
 
 def filled(shape: Sequence[int], number: Any, dtype: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.block.symbol_block import SymbolBlock
-from gluonish.core.errors import NotSupportedError, UntraceableError
+from gluonish.core.errors import GluonishError, NotSupportedError, UntraceableError
 from gluonish.ndarray import NDArray
 from gluonish.onnx.importing.block import OnnxBlock
 from gluonish.onnx.importing.models import declared_values, load_model, parse_model
@@ -16,6 +16,22 @@ from gluonish.symbol import Symbol, var
 __all__ = ["get_model_metadata", "import_model", "import_to_gluon"]
 
 _File = str | os.PathLike[str] | bytes
+
+
+class _Named:
+    """Scope in which errors say the file that they are about."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if isinstance(error, GluonishError) and isinstance(self._file, str | os.PathLike):
+            name = os.fspath(self._file)
+            if error.args and name not in str(error.args[0]):
+                error.args = (f"{error.args[0]}; in {name}", *error.args[1:])
 
 
 def import_model(
@@ -39,11 +55,12 @@ def import_model(
             or the package onnx is missing.
     """
     what = "import_model"
-    model = load_model(model_file, what)
-    try:
-        found = compose(model, declared_specs(model, input_shapes or {}, what))
-    except UntraceableError as error:
-        raise NotSupportedError(f"{what}: {error}; import_to_gluon takes it") from error
+    with _Named(model_file):
+        model = load_model(model_file, what)
+        try:
+            found = compose(model, declared_specs(model, input_shapes or {}, what))
+        except UntraceableError as error:
+            raise NotSupportedError(f"{what}: {error}; import_to_gluon takes it") from error
     return found.symbol, dict(found.arguments), dict(found.auxiliary)
 
 
@@ -68,16 +85,17 @@ def import_to_gluon(model_file: _File, ctx: Any = None) -> HybridBlock:
             is missing.
     """
     what = "import_to_gluon"
-    model = load_model(model_file, what)
-    try:
-        found = compose(model, declared_specs(model, {}, what))
-    except (NotSupportedError, UntraceableError):
-        found = None  # what a block cannot express either, a call refuses
-    if found is not None and _reads_all(found):
-        return _symbol_block(found, ctx)
-    block = OnnxBlock(model)
-    block.load(ctx)
-    return block
+    with _Named(model_file):
+        model = load_model(model_file, what)
+        try:
+            found = compose(model, declared_specs(model, {}, what))
+        except (NotSupportedError, UntraceableError):
+            found = None  # what a block cannot express either, a call refuses
+        if found is not None and _reads_all(found):
+            return _symbol_block(found, ctx)
+        block = OnnxBlock(model)
+        block.load(ctx)
+        return block
 
 
 def _reads_all(found: Composed) -> bool:
@@ -112,9 +130,10 @@ def get_model_metadata(model_file: _File) -> dict[str, list[tuple[str, tuple[int
         MissingFileError: There is no such file.
         NotSupportedError: The package onnx is missing.
     """
-    model, _ = parse_model(model_file, "get_model_metadata")
-    names = {tensor.name for tensor in model.graph.initializer}
-    found = declared_values(model.graph, dict.fromkeys(names))
+    with _Named(model_file):
+        model, _ = parse_model(model_file, "get_model_metadata")
+        names = {tensor.name for tensor in model.graph.initializer}
+        found = declared_values(model.graph, dict.fromkeys(names))
     shapes = [[(x.name, _zeros_for_open(x.shape)) for x in side] for side in found]
     return {"input_tensor_data": shapes[0], "output_tensor_data": shapes[1]}
 

@@ -8,7 +8,7 @@ import numpy as np
 
 import gluonish.numpy as mnp
 from gluonish.core.dtype import FLOAT32
-from gluonish.onnx.importing.arrays import array_of, integers, op
+from gluonish.onnx.importing.arrays import array_of, check_table, integers, op
 from gluonish.onnx.importing.families.shapes import padded
 from gluonish.onnx.importing.nodes import Call, Rule
 
@@ -205,6 +205,7 @@ def _col2im(call: Call, columns: Any, image: Any, block: Any) -> Any:
         )
     ]
     batch, channels = columns.shape[0], columns.shape[1] // prod(kernel)
+    check_table(*counts, *kernel)
     whole = [n + b + a for n, b, a in zip(extents, window.before, window.after, strict=True)]
     starts = np.indices(counts).reshape(len(counts), -1) * np.array(window.strides)[:, None]
     steps = np.indices(kernel).reshape(len(kernel), -1) * np.array(window.dilations)[:, None]

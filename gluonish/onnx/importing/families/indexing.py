@@ -11,6 +11,8 @@ from gluonish.core.dtype import INT64
 from gluonish.onnx.importing.arrays import (
     array_of,
     axis_of,
+    check_table,
+    cut,
     dtype_of,
     host,
     integer,
@@ -150,23 +152,22 @@ def _slice(call: Call, x: Any, *given: Any) -> Any:
         ]
     rank = len(x.shape)
     chosen = list(range(len(starts))) if axes is None else [axis_of(a, rank) for a in axes]
-    key = [slice(None)] * rank
     columns = (chosen, starts, ends, steps or [1] * len(chosen))
     for axis, start, end, step in zip(*columns, strict=True):
-        key[axis] = _key(start, end, step, x.shape[axis])
-    return x[tuple(key)] if rank else x
+        x = cut(x, axis, *_ends(start, end, step, x.shape[axis]), step)
+    return x
 
 
-def _key(start: int, end: int, step: int, extent: int) -> slice:
-    """Return a slice that reaches no further than the array does."""
+def _ends(start: int, end: int, step: int, extent: int) -> tuple[int, int | None]:
+    """Return ends that lie no further out than the array does; None is its own end."""
     if step > 0:
-        whole = end >= extent
-        return slice(max(start, -extent), None if whole else max(end, -extent), step)
-    return slice(min(start, extent - 1), None if end < -extent else end, step)
+        return min(max(start, -extent), extent), None if end >= extent else max(end, -extent)
+    return min(start, extent - 1), None if end < -extent else end
 
 
 def _one_hot(call: Call, indices: Any, depth: Any, values: Any) -> Any:
     count = integer(depth)
+    check_table(count)
     rank = len(indices.shape) + 1
     axis = axis_of(call.attr("axis", -1), rank)
     places = indices.astype(INT64)

@@ -7,7 +7,7 @@ import numpy as np
 
 import gluonish.numpy as mnp
 from gluonish.core.dtype import INT64, is_floating
-from gluonish.onnx.importing.arrays import array_of, dtype_of, integers, op
+from gluonish.onnx.importing.arrays import array_of, check_table, dtype_of, integers, op
 from gluonish.onnx.importing.families.convolution import Window
 from gluonish.onnx.importing.families.shapes import padded
 from gluonish.onnx.importing.nodes import Call, Rule
@@ -38,6 +38,7 @@ def _places(call: Call, x: Any, window: Window) -> list[np.ndarray[Any, Any]]:
     """Return for each axis which elements are in which window: (windows, kernel)."""
     found = []
     for i, count in enumerate(_counts(call, x, window)):
+        check_table(count, window.kernel[i])
         starts = np.arange(count)[:, None] * window.strides[i] - window.before[i]
         found.append(starts + np.arange(window.kernel[i])[None, :] * window.dilations[i])
     return found

@@ -12,6 +12,7 @@ from gluonish.onnx.importing.arrays import (
     array_of,
     axis_of,
     check_size,
+    check_table,
     dtype_of,
     floats,
     integers,
@@ -95,6 +96,7 @@ class _Axis:
     def taps(self) -> tuple[np.ndarray[Any, Any], Floats]:
         """Return which elements make up each output element, and their weights."""
         mode = self._call.attr("mode", "nearest")
+        check_table(self.out, int(1 + 4 / min(1.0, max(self.scale, 1e-6))))
         places = self.places()
         if mode == "nearest":
             nearest = _nearest(places, self._call.attr("nearest_mode", "round_prefer_floor"))

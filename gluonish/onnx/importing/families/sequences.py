@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import numpy as np
-
 import gluonish.numpy as mnp
 from gluonish.core.dtype import BOOL, INT64
 from gluonish.onnx.importing.arrays import array_of, axis_of, filled, integer, integers, plain
 from gluonish.onnx.importing.elements import narrowed
+from gluonish.onnx.importing.families.shapes import parts
 from gluonish.onnx.importing.nodes import Call, Rule
 
 __all__ = ["RULES"]
@@ -67,12 +66,10 @@ def _concat(call: Call, sequence: list[Any]) -> Any:
 
 def _split(call: Call, x: Any, sizes: Any = None) -> list[Any]:
     axis = axis_of(call.attr("axis", 0), len(x.shape))
-    extent, before = x.shape[axis], (slice(None),) * axis
+    extent = x.shape[axis]
     if sizes is None:
-        parts = [x[(*before, slice(i, i + 1))] for i in range(extent)]
-        if call.attr("keepdims", 1):
-            return parts
-        return [mnp.squeeze(part, axis=axis) for part in parts]
+        each = parts(x, axis, [1] * extent)
+        return each if call.attr("keepdims", 1) else [mnp.squeeze(p, axis=axis) for p in each]
     given = integers(sizes)
     if not sizes.shape:
         step = given[0]
@@ -81,8 +78,7 @@ def _split(call: Call, x: Any, sizes: Any = None) -> list[Any]:
         given = [min(step, extent - i) for i in range(0, extent, step)]
     if sum(given) != extent or any(size < 0 for size in given):
         call.wrong(f"expected parts that make up {extent}, got {given}")
-    ends = np.cumsum(given).tolist()
-    return [x[(*before, slice(end - size, end))] for size, end in zip(given, ends, strict=True)]
+    return parts(x, axis, given)
 
 
 def _optional(call: Call, value: Any = None) -> Any:

@@ -1,5 +1,6 @@
 """Shapes: what they are, reshaping, joining, splitting, padding, arrays made from shapes."""
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -11,7 +12,9 @@ from gluonish.onnx.importing.arrays import (
     array_of,
     axis_of,
     check_size,
+    check_table,
     constant,
+    cut,
     filled,
     host,
     integer,
@@ -23,7 +26,7 @@ from gluonish.onnx.importing.elements import narrowed
 from gluonish.onnx.importing.families.casting import to_element
 from gluonish.onnx.importing.nodes import Call, Rule
 
-__all__ = ["RULES", "axes_given", "padded"]
+__all__ = ["RULES", "axes_given", "padded", "parts"]
 
 
 def axes_given(call: Call, axes: Any, name: str = "axes") -> list[int] | None:
@@ -112,13 +115,13 @@ def _split(call: Call, x: Any, sizes: Any = None) -> Any:
         given = [max(0, min(step, extent - step * i)) for i in range(count)]
     if sum(given) != extent or any(size < 0 for size in given):
         call.wrong(f"expected parts that make up {extent} along axis {axis}, got {given}")
-    return tuple(_parts(x, axis, given))
+    return tuple(parts(x, axis, given))
 
 
-def _parts(x: Any, axis: int, sizes: list[int]) -> list[Any]:
+def parts(x: Any, axis: int, sizes: Sequence[int]) -> list[Any]:
+    """Return an array in parts of some sizes along an axis."""
     ends = np.cumsum(sizes).tolist()
-    before = (slice(None),) * axis
-    return [x[(*before, slice(end - size, end))] for size, end in zip(sizes, ends, strict=True)]
+    return [cut(x, axis, end - size, end) for size, end in zip(sizes, ends, strict=True)]
 
 
 def _expand(call: Call, x: Any, shape: Any) -> Any:
@@ -217,6 +220,7 @@ def padded(x: Any, around: list[tuple[int, int]], mode: str = "constant", number
         return _with_margin(x, around, number)
     for axis, (before, after) in enumerate(around):
         if before or after:
+            check_table(before + x.shape[axis] + after)
             order = np.pad(np.arange(x.shape[axis]), (before, after), mode)  # type: ignore[call-overload]  # names that are known
             x = mnp.take(x, array_of(order), axis=axis, mode="clip")
     return x

@@ -5,7 +5,15 @@ from typing import Any
 import numpy as np
 
 import gluonish.numpy as mnp
-from gluonish.onnx.importing.arrays import array_of, axis_of, check_size, dtype_of, floats, integer
+from gluonish.onnx.importing.arrays import (
+    array_of,
+    axis_of,
+    check_size,
+    check_table,
+    dtype_of,
+    floats,
+    integer,
+)
 from gluonish.onnx.importing.elements import ELEMENTS
 from gluonish.onnx.importing.nodes import Call, Rule
 
@@ -14,7 +22,7 @@ __all__ = ["RULES"]
 
 def _waves(length: int, outs: int, count: int, dtype: Any, *, inverse: bool) -> tuple[Any, Any]:
     """Return cosines and sines (length, outs) of a transform over ``count`` places."""
-    check_size((length, outs))
+    check_table(length, outs)
     # Whole turns are left out before the product loses digits.
     turns = np.outer(np.arange(length), np.arange(outs)) % count
     angles = 2 * np.pi * turns / count
@@ -72,6 +80,7 @@ def _stft(call: Call, x: Any, step: Any, window: Any = None, length: Any = None)
     if len(x.shape) == 2:
         x = mnp.expand_dims(x, -1)
     frames = 1 + (x.shape[1] - count) // stride
+    check_table(frames, count)
     places = np.arange(frames)[:, None] * stride + np.arange(count)[None, :]
     rows = mnp.take(x, array_of(places), axis=1)
     if window is not None:
