@@ -83,7 +83,27 @@ def parse_model(file: Any, what: str) -> tuple[Any, Path | None]:
         raise FileFormatError(
             f"{what}: expected an ONNX model with a graph, outputs and opsets, got one without"
         )
+    _check_texts(model, what)
     return model, folder
+
+
+def _check_texts(message: Any, what: str) -> None:
+    """Refuse a message with texts that are none: protobuf then gives bytes.
+
+    Raises:
+        FileFormatError: There is such a text.
+    """
+    for field, value in message.ListFields():
+        if field.type not in (field.TYPE_STRING, field.TYPE_MESSAGE) or field.name == "doc_string":
+            continue
+        single = isinstance(value, str | bytes) or hasattr(value, "ListFields")
+        for item in (value,) if single else value:
+            if isinstance(item, bytes):
+                raise FileFormatError(
+                    f"{what}: expected text in UTF-8 for {field.name}, got {item[:40]!r}"
+                )
+            if not isinstance(item, str):
+                _check_texts(item, what)
 
 
 def load_model(file: Any, what: str) -> Model:
