@@ -10,7 +10,7 @@ from gluonish.core.errors import GluonishError, NotSupportedError, UntraceableEr
 from gluonish.ndarray import NDArray
 from gluonish.onnx.importing.block import OnnxBlock
 from gluonish.onnx.importing.models import declared_values, load_model, parse_model
-from gluonish.onnx.importing.symbols import Composed, compose, declared_specs
+from gluonish.onnx.importing.symbols import Composed, compose, declared_shapes, is_open
 from gluonish.symbol import Symbol, var
 
 __all__ = ["get_model_metadata", "import_model", "import_to_gluon"]
@@ -41,8 +41,8 @@ def import_model(
 
     Args:
         model_file: Path of the file, or its bytes.
-        input_shapes: Shapes of inputs by name, where the file leaves extents open. The Symbol may
-            then be right for these shapes only.
+        input_shapes: Shapes of inputs by name, where the file leaves extents open and no one Symbol
+            is right for all. It may then be right for these only.
 
     Returns:
         The Symbol, whose variables have the names of the graph's inputs and tensors; its arguments
@@ -58,7 +58,7 @@ def import_model(
     with _Named(model_file):
         model = load_model(model_file, what)
         try:
-            found = compose(model, declared_specs(model, input_shapes or {}, what))
+            found = compose(model, declared_shapes(model, input_shapes or {}, what))
         except UntraceableError as error:
             raise NotSupportedError(f"{what}: {error}; import_to_gluon takes it") from error
     return found.symbol, dict(found.arguments), dict(found.auxiliary)
@@ -88,7 +88,8 @@ def import_to_gluon(model_file: _File, ctx: Any = None) -> HybridBlock:
     with _Named(model_file):
         model = load_model(model_file, what)
         try:
-            found = compose(model, declared_specs(model, {}, what))
+            shapes = declared_shapes(model, {}, what)
+            found = None if is_open(shapes) else compose(model, shapes)
         except (NotSupportedError, UntraceableError):
             found = None  # what a block cannot express either, a call refuses
         if found is not None and _reads_all(found):
@@ -138,5 +139,5 @@ def get_model_metadata(model_file: _File) -> dict[str, list[tuple[str, tuple[int
     return {"input_tensor_data": shapes[0], "output_tensor_data": shapes[1]}
 
 
-def _zeros_for_open(shape: Sequence[int | None] | None) -> tuple[int, ...]:
-    return tuple(0 if extent is None else extent for extent in shape or ())
+def _zeros_for_open(shape: Sequence[int | str | None] | None) -> tuple[int, ...]:
+    return tuple(extent if isinstance(extent, int) else 0 for extent in shape or ())

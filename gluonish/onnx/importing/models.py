@@ -20,13 +20,14 @@ class Declared(NamedTuple):
 
     Attributes:
         name: Its name.
-        shape: Its extents, None for one that may vary; None if the graph does not say any.
+        shape: Its extents, a name (or None) for one that may vary; None if the graph does not say
+            any.
         element: The element type of its arrays; None where the graph does not say.
         kind: ``tensor``, ``sequence`` or ``optional``.
     """
 
     name: str
-    shape: tuple[int | None, ...] | None
+    shape: tuple[int | str | None, ...] | None
     element: Element | None
     kind: str
 
@@ -169,13 +170,13 @@ def _declared(value: Any) -> Declared:
     return Declared(value.name, _declared_shape(tensor, what), known, outer)
 
 
-def _declared_shape(tensor: Any, what: str) -> tuple[int | None, ...] | None:
+def _declared_shape(tensor: Any, what: str) -> tuple[int | str | None, ...] | None:
     if not tensor.HasField("shape"):
         return None
     shape = tuple(
-        int(dim.dim_value) if dim.WhichOneof("value") == "dim_value" else None
+        int(dim.dim_value) if dim.WhichOneof("value") == "dim_value" else dim.dim_param or None
         for dim in tensor.shape.dim
     )
-    if len(shape) > _MAX_RANK or any(n is not None and not 0 <= n < 1 << 48 for n in shape):
+    if len(shape) > _MAX_RANK or any(isinstance(n, int) and not 0 <= n < 1 << 48 for n in shape):
         raise FileFormatError(f"{what}: expected a shape of at most {_MAX_RANK} axes, got {shape}")
     return shape

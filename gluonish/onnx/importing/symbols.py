@@ -1,18 +1,19 @@
 """A model as a Symbol: its program traced on arrays that have the declared shapes and no values."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from gluonish.core.errors import ArgumentError, NotSupportedError
+from gluonish.core.errors import ArgumentError, GluonishError, NotSupportedError
 from gluonish.core.spec import Spec
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.graph.trace import trace_forward
 from gluonish.ndarray import NDArray
+from gluonish.onnx.importing import open_extents
 from gluonish.onnx.importing.block import OnnxBlock
 from gluonish.onnx.importing.models import Declared, Model
 from gluonish.symbol import NameManager, Symbol
 
-__all__ = ["Composed", "compose", "declared_specs"]
+__all__ = ["Composed", "compose", "declared_shapes", "is_open"]
 
 
 class Composed(NamedTuple):
@@ -40,77 +41,108 @@ class _Planned:
         self._spec = spec
 
 
-def declared_specs(
-    model: Model, shapes: Mapping[str, Sequence[int]], what: str
-) -> list[tuple[str, Spec]]:
-    """Return names and specs of a model's inputs.
+def declared_shapes(
+    model: Model, given: Mapping[str, Sequence[int]], what: str
+) -> dict[str, tuple[int | str | None, ...]]:
+    """Return the shapes of a model's inputs, with a name (or None) for an open extent.
 
     Args:
         model: The model.
-        shapes: Shapes by name, for inputs of which the file does not say them.
+        given: Shapes by name, in place of what the file leaves open.
         what: Who asks, to begin error messages with.
 
     Raises:
         ArgumentError: A shape is of no input, or not what the file says.
-        NotSupportedError: A shape is not known, or an input is a sequence.
+        NotSupportedError: The file says no shape or type of an input, or it is a sequence.
     """
-    unknown = set(shapes) - {given.name for given in model.inputs}
+    unknown = set(given) - {declared.name for declared in model.inputs}
     if unknown:
         raise ArgumentError(
             f"{what}: expected shapes of {[x.name for x in model.inputs]}, got {sorted(unknown)}"
         )
-    return [(x.name, _spec(x, shapes.get(x.name), what)) for x in model.inputs]
+    return {x.name: _shape(x, given.get(x.name), what) for x in model.inputs}
 
 
-def _spec(declared: Declared, given: Sequence[int] | None, what: str) -> Spec:
+def _shape(
+    declared: Declared, given: Sequence[int] | None, what: str
+) -> tuple[int | str | None, ...]:
     if declared.kind != "tensor" or declared.element is None:
         raise NotSupportedError(
             f"{what}: expected input {declared.name!r} to be an array of a known type, got "
             f"{declared.kind}; import_to_gluon takes it"
         )
-    shape = declared.shape if given is None else tuple(int(extent) for extent in given)
-    if shape is None or None in shape:
-        raise NotSupportedError(
-            f"{what}: expected a known shape of input {declared.name!r}, got {shape}; say it in "
-            "input_shapes, or use import_to_gluon"
-        )
-    extents = tuple(extent for extent in shape if extent is not None)
-    if declared.shape is not None and not _fits(extents, declared.shape):
+    if given is None:
+        if declared.shape is None:
+            raise NotSupportedError(
+                f"{what}: expected a shape of input {declared.name!r}, got none; say it in "
+                "input_shapes, or use import_to_gluon"
+            )
+        return declared.shape
+    shape = tuple(int(extent) for extent in given)
+    if declared.shape is not None and not _fits(shape, declared.shape):
         raise ArgumentError(
-            f"{what}: expected a shape like {declared.shape} for {declared.name!r}, got {extents}"
+            f"{what}: expected a shape like {declared.shape} for {declared.name!r}, got {shape}"
         )
-    return Spec(extents, declared.element.dtype)
+    return shape
 
 
-def _fits(shape: Sequence[int], declared: Sequence[int | None]) -> bool:
+def _fits(shape: Sequence[int], declared: Sequence[int | str | None]) -> bool:
     if len(shape) != len(declared):
         return False
-    return all(b is None or a == b for a, b in zip(shape, declared, strict=True))
+    return all(not isinstance(b, int) or a == b for a, b in zip(shape, declared, strict=True))
 
 
-def compose(model: Model, specs: Sequence[tuple[str, Spec]]) -> Composed:
+def is_open(shapes: Mapping[str, Sequence[int | str | None]]) -> bool:
+    """Whether some extent may vary."""
+    return any(not isinstance(extent, int) for shape in shapes.values() for extent in shape)
+
+
+def compose(model: Model, shapes: Mapping[str, Sequence[Any]]) -> Composed:
     """Return a model as a Symbol.
 
     Args:
         model: The model.
-        specs: Names and specs of its inputs.
+        shapes: Shapes of its inputs, with a name (or None) for an open extent.
 
     Raises:
         UntraceableError: The graph needs numbers of its inputs to say shapes.
-        NotSupportedError: An output is no array.
+        NotSupportedError: An output is no array, or no one graph is right for all extents.
     """
     block = OnnxBlock(model)
     block.load(None)
-    names = [name for name, _ in specs]
+    names = list(shapes)
+    if not is_open(shapes):
+        return _composed(block, names, _traced(block, model, shapes))
+    last: GluonishError | None = None
+    for one, other, third in open_extents.stand_ins(shapes):
+        try:
+            traces = [_traced(block, model, trial) for trial in (one, other, third)]
+            outputs = open_extents.merged(traces[0], traces[1])
+            open_extents.check(outputs, traces[2])
+            return _composed(block, names, outputs)
+        except GluonishError as error:  # a network may need larger extents
+            last = error
+    raise NotSupportedError(
+        f"{last}; say input_shapes, or use import_to_gluon, which makes a graph for each shape"
+    ) from last
+
+
+def _traced(block: OnnxBlock, model: Model, shapes: Mapping[str, Sequence[int]]) -> list[Value]:
+    """Return the outputs of a block on arrays of some shapes."""
+    kinds = {x.name: x.element.dtype for x in model.inputs if x.element is not None}
     trace = trace_forward(
         block.forward,
-        names,
-        [_Planned(spec) for _, spec in specs],  # type: ignore[misc]  # it asks no more of an array
+        list(shapes),
+        [_Planned(Spec(tuple(s), kinds[name])) for name, s in shapes.items()],  # type: ignore[misc]  # it asks no more of an array
         lambda word: NameManager.current.get(None, word),
     )
     if len(trace.outputs) != len(model.outputs):
         raise NotSupportedError("ONNX graph: expected outputs that are arrays, got a sequence")
-    outputs, constants = _with_variables(trace.outputs, {*names, *block._reg_params})
+    return trace.outputs
+
+
+def _composed(block: OnnxBlock, names: list[str], traced: Sequence[Value]) -> Composed:
+    outputs, constants = _with_variables(traced, {*names, *block._reg_params})
     symbol = Symbol(outputs)
     weights = {name: parameter.data() for name, parameter in block._reg_params.items()}
     values = {**weights, **constants}

@@ -98,6 +98,16 @@ def test_an_open_batch_size_takes_any(tmp_path: Path, data: Any) -> None:
         np.testing.assert_allclose(found, _expected(model, data[:count]), rtol=1e-4, atol=1e-4)
 
 
+def test_one_symbol_is_right_for_all_batch_sizes(tmp_path: Path, data: Any) -> None:
+    model = _model("batch")
+    symbol, arguments, states = import_model(model.SerializeToString())
+    for count in (1, 2):
+        given = {"x": nd.array(data[:count]), **arguments}
+        (found,) = symbol.bind(cpu(), given, aux_states=states).forward()
+        expected = _expected(model, data[:count])
+        np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-4, atol=1e-4)
+
+
 def test_metadata_are_names_and_shapes(path: Path) -> None:
     expected = {"input_tensor_data": [("x", (2, 3, 6, 6))], "output_tensor_data": [("y", (2, 5))]}
     assert get_model_metadata(path) == expected
