@@ -1,10 +1,20 @@
 """The network that an ONNX file becomes."""
 
-from typing import Any
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.hybrid_graph import write_model
 from gluonish.core.dtype import is_floating
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    NotSupportedError,
+    UntraceableError,
+)
+from gluonish.core.later import later
 from gluonish.ndarray import NDArray, array
 from gluonish.numpy.array import ndarray
 from gluonish.onnx.importing.arrays import plain
@@ -15,6 +25,11 @@ from gluonish.onnx.importing.programs import Program
 from gluonish.onnx.importing.running import run
 from gluonish.onnx.importing.tensors import Stored
 from gluonish.parameter import ParameterDict
+
+if TYPE_CHECKING:
+    from gluonish.onnx.importing import symbols
+else:
+    symbols = later("gluonish.onnx.importing.symbols")
 
 __all__ = ["OnnxBlock", "trainable"]
 
@@ -49,12 +64,15 @@ class OnnxBlock(HybridBlock):
     Outputs:
         outputs: One array, or a list of them, as the graph has outputs. Numbers of a type that
             arrays here do not have (float8, int4) are in a wider one.
+
+    Attributes:
+        model: The model; of its tensors those that are parameters have no numbers any more.
     """
 
     def __init__(self, model: Model) -> None:
         super().__init__(prefix=None, params=None)
         self._prefix, self._params = "", ParameterDict("", None)
-        self._model = model
+        self.model = model
         statistics, trained = trainable(model.program)
         for name in sorted(trained, key=statistics.__contains__):
             stored = model.program.constants[name]
@@ -73,8 +91,32 @@ class OnnxBlock(HybridBlock):
             ctx: Device, or list of devices.
         """
         for name, parameter in self._reg_params.items():
-            numbers = self._model.program.constants[name].numbers
-            parameter._load_init(array(numbers, dtype=numbers.dtype), ctx)
+            stored = self.model.program.constants[name]
+            parameter._load_init(array(stored.numbers, dtype=stored.element.dtype), ctx)
+            stored.numbers = np.empty(0, stored.element.dtype)  # the parameter has them now
+
+    def export(
+        self, path: str | os.PathLike[str], epoch: int = 0, remove_amp_cast: bool = True
+    ) -> tuple[str, str]:
+        """Write one graph for all shapes, and the parameters; see `HybridBlock.export`.
+
+        No call is needed. Where no one graph is right for all shapes, it is that of the last
+        hybridized call.
+
+        Raises:
+            NotSupportedError: There is neither.
+            UntraceableError: Shapes depend on numbers of the inputs.
+        """
+        what = f"{self.name}.export"
+        try:
+            found = symbols.compose(self, symbols.declared_shapes(self.model, {}, what))
+        except (NotSupportedError, UntraceableError):
+            if not self._graphs:
+                raise
+            return super().export(path, epoch, remove_amp_cast)
+        values = {f"arg:{name}": x for name, x in found.arguments.items()}
+        values |= {f"aux:{name}": x for name, x in found.auxiliary.items()}
+        return write_model(what, found.symbol, values, path, epoch, remove_amp_cast)
 
     def _call_graph(self, *args: Any, **kwargs: Any) -> Any:
         """Run the graph of a call; without arrays among the inputs there is none."""
@@ -84,7 +126,7 @@ class OnnxBlock(HybridBlock):
 
     def forward(self, *args: Any) -> Any:
         """Compute the outputs."""
-        inputs = self._model.inputs
+        inputs = self.model.inputs
         if len(args) != len(inputs):
             raise ArgumentError(
                 f"{self.name}: expected {len(inputs)} inputs, {[x.name for x in inputs]}, got "
@@ -92,7 +134,7 @@ class OnnxBlock(HybridBlock):
             )
         given = {d.name: _value(d, x) for d, x in zip(inputs, args, strict=True)}
         weights = {n: p.data().as_np_ndarray() for n, p in self._reg_params.items()}
-        program = self._model.program
+        program = self.model.program
         results = run(program, [given.get(n) for n in program.inputs], parameters=weights)
         numpy = any(_is_numpy(x) for x in args) or not args
         shown = [_shown(x, numpy=numpy) for x in results]

@@ -56,9 +56,10 @@ def import_model(
     """
     what = "import_model"
     with _Named(model_file):
-        model = load_model(model_file, what)
+        block = OnnxBlock(load_model(model_file, what))
+        block.load(None)
         try:
-            found = compose(model, declared_shapes(model, input_shapes or {}, what))
+            found = compose(block, declared_shapes(block.model, input_shapes or {}, what))
         except UntraceableError as error:
             raise NotSupportedError(f"{what}: {error}; import_to_gluon takes it") from error
     return found.symbol, dict(found.arguments), dict(found.auxiliary)
@@ -86,16 +87,15 @@ def import_to_gluon(model_file: _File, ctx: Any = None) -> HybridBlock:
     """
     what = "import_to_gluon"
     with _Named(model_file):
-        model = load_model(model_file, what)
+        block = OnnxBlock(load_model(model_file, what))
+        block.load(ctx)
         try:
-            shapes = declared_shapes(model, {}, what)
-            found = None if is_open(shapes) else compose(model, shapes)
+            shapes = declared_shapes(block.model, {}, what)
+            found = None if is_open(shapes) else compose(block, shapes)
         except (NotSupportedError, UntraceableError):
             found = None  # what a block cannot express either, a call refuses
         if found is not None and _reads_all(found):
             return _symbol_block(found, ctx)
-        block = OnnxBlock(model)
-        block.load(ctx)
         return block
 
 

@@ -14,16 +14,22 @@ import numpy as np
 from gluonish.core.errors import GluonishError, NotSupportedError
 from gluonish.graph.inference import specialize
 from gluonish.graph.ir import Node, Value, topological_order
-from gluonish.ops.registry import Operator, find_operator
+from gluonish.ops.registry import find_operator
 from gluonish.ops.support.shape_codes import resolve_shape
 
 __all__ = ["check", "merged", "stand_ins"]
 
 Pair = tuple[int, int]  # an extent in the one trace, and in the other
 Shapes = Mapping[str, Sequence[Any]]
+_Known = list[tuple[Value, list[Pair]]]  # inputs, and their extents in both traces
 
-# Extents to trace with: small ones, and such that go through the halvings of networks on images.
-_SCALES: tuple[Callable[[int], int], ...] = (lambda i: 3 + i, lambda i: 64 * (1 + i))
+# Extents to trace with: small ones, such that go through the halvings of networks on images, and
+# such that fill windows of sound.
+_SCALES: tuple[Callable[[int], int], ...] = (
+    lambda i: 3 + i,
+    lambda i: 64 * (1 + i),
+    lambda i: 512 + 64 * i,
+)
 
 
 def stand_ins(shapes: Shapes) -> Iterator[list[dict[str, tuple[int, ...]]]]:
@@ -64,7 +70,10 @@ def merged(first: Sequence[Value], second: Sequence[Value]) -> list[Value]:
     places = [{id(node): i for i, node in enumerate(side)} for side in nodes]
     if len(nodes[0]) != len(nodes[1]):
         raise NotSupportedError("ONNX: expected one graph for all open extents, got several")
-    made: dict[int, Node] = {}
+    made: dict[tuple[int, int], Value] = {}
+    known = [
+        (Value(a), _pairs(a.specs[0].shape, b.specs[0].shape) or []) for a, b in _inputs(*nodes)
+    ]
     for a, b in zip(*nodes, strict=True):
         read = [
             [(side[id(value.node)], value.index) for value in node.inputs]
@@ -73,46 +82,85 @@ def merged(first: Sequence[Value], second: Sequence[Value]) -> list[Value]:
         if a.op is not b.op or read[0] != read[1]:
             raise NotSupportedError("ONNX: expected one graph for all open extents, got several")
         if a.op is None:
-            _check_same(a, b)
-            made[id(a)] = a
+            made[id(a), 0] = _same_input(a, b, known)
             continue
-        inputs = [Value(made[id(value.node)], value.index) for value in a.inputs]
-        op, attrs = (a.op, a.attrs) if a.attrs == b.attrs else _said_openly(a.op, a, b)
-        made[id(a)] = Node(op, a.name, inputs, attrs, (), a.extra)
-    return [Value(made[id(value.node)], value.index) for value in first]
+        inputs = [made[value.key] for value in a.inputs]
+        if a.attrs == b.attrs:
+            node = Node(a.op, a.name, inputs, a.attrs, (), a.extra)
+            made.update({(id(a), i): Value(node, i) for i in range(node.num_outputs)})
+        else:
+            made[id(a), 0] = _said_openly(a, b, inputs, known)
+    return [made[value.key] for value in first]
 
 
-def _check_same(a: Node, b: Node) -> None:
+def _inputs(first: Sequence[Node], second: Sequence[Node]) -> list[tuple[Node, Node]]:
+    pairs = zip(first, second, strict=True)
+    return [(a, b) for a, b in pairs if a.op is None and a.array is None and b.specs]
+
+
+def _same_input(a: Node, b: Node, known: _Known) -> Value:
+    """Return a variable or constant that both traces have; one number may fill any shape."""
     if a.array is None or b.array is None:
-        same = a.array is b.array and a.name == b.name
-    else:
-        same = np.array_equal(a.array.asnumpy(), b.array.asnumpy(), equal_nan=a.array.dtype != bool)
-    if not same:
-        raise NotSupportedError(
-            "ONNX: expected constants that do not depend on open extents, got one of shape "
-            f"{a.specs[0].shape} and {b.specs[0].shape}"
+        if a.array is b.array and a.name == b.name:
+            return Value(a)
+        raise NotSupportedError("ONNX: expected one graph for all open extents, got several")
+    numbers = a.array.asnumpy(), b.array.asnumpy()
+    if np.array_equal(*numbers, equal_nan=numbers[0].dtype != bool):
+        return Value(a)
+    wanted = _pairs(a.array.shape, b.array.shape)
+    if wanted is not None and len({*numbers[0].flat, *numbers[1].flat}) == 1:
+        shape = tuple(x if x == y else 1 for x, y in wanted)
+        small = a.array.reshape(-1)[:1].broadcast_to(shape)
+        found = _stretched(
+            Value(Node(None, a.name, specs=(small._spec,), array=small)), wanted, known
         )
+        if found is not None:
+            return found
+    raise NotSupportedError(
+        "ONNX: expected constants that do not depend on open extents, got one of shape "
+        f"{a.specs[0].shape} and {b.specs[0].shape}"
+    )
 
 
-def _said_openly(op: Operator, a: Node, b: Node) -> tuple[Operator, Any]:
-    """Return an operator that does what both do."""
+def _said_openly(a: Node, b: Node, inputs: list[Value], known: _Known) -> Value:
+    """Return what both nodes give."""
+    assert a.op is not None  # two variables have the same attributes: none
     given = _pairs(a.inputs[0].shape, b.inputs[0].shape) if a.inputs else None
     wanted = _pairs(a.specs[0].shape, b.specs[0].shape)
-    found: tuple[str, dict[str, Any]] | None = None
+    found = None
     if given is not None and wanted is not None:
-        if op.name == "_np_reshape":
+        if a.op.name == "_np_reshape":
             found = _reshape(given, wanted)
-        elif op.name == "slice":
+        elif a.op.name == "slice":
             found = _slice(given, a.attrs, b.attrs)
-        elif op.name == "_npi_broadcast_to":
-            found = _broadcast(given, wanted)
+        elif a.op.name == "_npi_broadcast_to":
+            stretched = _broadcast(a.name, inputs[0], given, wanted, known)
+            if stretched is not None:
+                return stretched
     if found is None:
         raise NotSupportedError(
-            f"ONNX: expected shapes that can be said for all open extents, got {op.name} to "
+            f"ONNX: expected shapes that can be said for all open extents, got {a.op.name} to "
             f"{a.specs[0].shape} and {b.specs[0].shape}"
         )
-    other = find_operator(found[0])
-    return other, other.schema.parse(found[0], found[1])
+    return _applied(found[0], a.name, inputs, found[1])
+
+
+def _applied(name: str, node_name: str, inputs: list[Value], attrs: dict[str, Any]) -> Value:
+    op = find_operator(name)
+    return Value(Node(op, node_name, inputs, op.schema.parse(name, attrs)))
+
+
+def _stretched(x: Value, wanted: list[Pair], known: _Known) -> Value | None:
+    """Return an array stretched along its open axes to what inputs have; None if none has it."""
+    for axis, pair in enumerate(wanted):
+        if pair[0] == pair[1]:
+            continue
+        like = next(((v, p.index(pair)) for v, p in known if pair in p), None)
+        if like is None:
+            return None
+        attrs = {"lhs_axes": (axis,), "rhs_axes": (like[1],)}
+        x = _applied("broadcast_like", f"{x.node.name}_like{axis}", [x, like[0]], attrs)
+    return x
 
 
 def _pairs(a: Sequence[int], b: Sequence[int]) -> list[Pair] | None:
@@ -178,13 +226,27 @@ def _slice(given: list[Pair], a: Any, b: Any) -> tuple[str, dict[str, Any]] | No
     return "slice", {**ends, "step": a["step"]}
 
 
-def _broadcast(given: list[Pair], wanted: list[Pair]) -> tuple[str, dict[str, Any]] | None:
-    """Return a broadcast in which 0 keeps an open extent."""
-    if len(given) != len(wanted):
-        return None
-    if any(out[0] != out[1] and own != out for own, out in zip(given, wanted, strict=True)):
-        return None
-    return "broadcast_to", {"shape": tuple(a if a == b else 0 for a, b in wanted)}
+def _broadcast(
+    name: str, x: Value, given: list[Pair], wanted: list[Pair], known: _Known
+) -> Value | None:
+    """Return a broadcast: along open axes to the extents of inputs, and then along the rest."""
+    missing = len(wanted) - len(given)
+    if missing:
+        if any(a != b for a, b in given):
+            return None
+        given = [(1, 1)] * missing + given
+        x = _applied("Reshape", f"{name}_axes", [x], {"shape": tuple(a for a, _ in given)})
+    open_axes = [
+        out if out[0] != out[1] and own != out else (1, 1)
+        for own, out in zip(given, wanted, strict=True)
+    ]
+    if open_axes != [(1, 1)] * len(wanted):
+        stretched = _stretched(x, open_axes, known)
+        if stretched is None:
+            return None
+        x = stretched
+    shape = tuple(a if a == b else 0 for a, b in wanted)
+    return _applied("broadcast_to", name, [x], {"shape": shape})
 
 
 def check(outputs: Sequence[Value], trace: Sequence[Value]) -> None:

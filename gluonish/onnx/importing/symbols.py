@@ -97,26 +97,24 @@ def is_open(shapes: Mapping[str, Sequence[int | str | None]]) -> bool:
     return any(not isinstance(extent, int) for shape in shapes.values() for extent in shape)
 
 
-def compose(model: Model, shapes: Mapping[str, Sequence[Any]]) -> Composed:
-    """Return a model as a Symbol.
+def compose(block: OnnxBlock, shapes: Mapping[str, Sequence[Any]]) -> Composed:
+    """Return a model as a Symbol, with the numbers that its parameters have now.
 
     Args:
-        model: The model.
+        block: The block of the model.
         shapes: Shapes of its inputs, with a name (or None) for an open extent.
 
     Raises:
         UntraceableError: The graph needs numbers of its inputs to say shapes.
         NotSupportedError: An output is no array, or no one graph is right for all extents.
     """
-    block = OnnxBlock(model)
-    block.load(None)
     names = list(shapes)
     if not is_open(shapes):
-        return _composed(block, names, _traced(block, model, shapes))
+        return _composed(block, names, _traced(block, shapes))
     last: GluonishError | None = None
     for one, other, third in open_extents.stand_ins(shapes):
         try:
-            traces = [_traced(block, model, trial) for trial in (one, other, third)]
+            traces = [_traced(block, trial) for trial in (one, other, third)]
             outputs = open_extents.merged(traces[0], traces[1])
             open_extents.check(outputs, traces[2])
             return _composed(block, names, outputs)
@@ -127,8 +125,9 @@ def compose(model: Model, shapes: Mapping[str, Sequence[Any]]) -> Composed:
     ) from last
 
 
-def _traced(block: OnnxBlock, model: Model, shapes: Mapping[str, Sequence[int]]) -> list[Value]:
+def _traced(block: OnnxBlock, shapes: Mapping[str, Sequence[int]]) -> list[Value]:
     """Return the outputs of a block on arrays of some shapes."""
+    model = block.model
     kinds = {x.name: x.element.dtype for x in model.inputs if x.element is not None}
     trace = trace_forward(
         block.forward,
@@ -144,7 +143,7 @@ def _traced(block: OnnxBlock, model: Model, shapes: Mapping[str, Sequence[int]])
 def _composed(block: OnnxBlock, names: list[str], traced: Sequence[Value]) -> Composed:
     outputs, constants = _with_variables(traced, {*names, *block._reg_params})
     symbol = Symbol(outputs)
-    weights = {name: parameter.data() for name, parameter in block._reg_params.items()}
+    weights = {name: parameter.list_data()[0] for name, parameter in block._reg_params.items()}
     values = {**weights, **constants}
     auxiliary = symbol.list_auxiliary_states()
     arguments = {n: values[n] for n in symbol.list_arguments() if n not in names}

@@ -89,7 +89,9 @@ def _unpacked(raw: Any, kind: Element, shape: tuple[int, ...]) -> Stored:
     """Return numbers from their bytes; those of fewer than 8 bits are packed, lowest bits first."""
     if kind.bits >= 8:
         little = kind.stored.newbyteorder("<") if kind.stored.isbuiltin else kind.stored
-        return Stored(np.frombuffer(raw, little).astype(kind.stored).reshape(shape), kind)
+        return Stored(
+            np.frombuffer(raw, little).astype(kind.stored, copy=False).reshape(shape), kind
+        )
     parts = 8 // kind.bits
     octets = np.frombuffer(raw, np.uint8)
     shifts = np.arange(parts, dtype=np.uint8) * kind.bits

@@ -98,6 +98,20 @@ def test_an_open_batch_size_takes_any(tmp_path: Path, data: Any) -> None:
         np.testing.assert_allclose(found, _expected(model, data[:count]), rtol=1e-4, atol=1e-4)
 
 
+def test_a_network_of_any_batch_size_can_be_exported(tmp_path: Path, data: Any) -> None:
+    net = import_to_gluon(_model("batch").SerializeToString())
+    trainer = Trainer(net.collect_params(), "sgd", {"learning_rate": 0.01})
+    with autograd.record():
+        loss = net(nd.array(data)).mean()
+    loss.backward()
+    trainer.step(1)
+    names = net.export(tmp_path / "again")
+    again = SymbolBlock.imports(names[0], ["x"], names[1])
+    for count in (1, 2):
+        x = nd.array(data[:count])
+        np.testing.assert_allclose(again(x).asnumpy(), net(x).asnumpy(), rtol=1e-5, atol=1e-5)
+
+
 def test_one_symbol_is_right_for_all_batch_sizes(tmp_path: Path, data: Any) -> None:
     model = _model("batch")
     symbol, arguments, states = import_model(model.SerializeToString())

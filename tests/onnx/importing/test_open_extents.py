@@ -66,6 +66,35 @@ _MODELS = {
         two=_TWO,
         six=np.array([6], np.int64),
     ),
+    "one number in any shape": _model(
+        [
+            *_BATCH,
+            Node("Concat", ["two", "n", "six"], ["whole"], axis=0),
+            Node("ConstantOfShape", ["whole"], ["zeros"]),
+            Node("Slice", ["x", "zero", "one", "one"], ["first"]),
+            Node("Squeeze", ["first", "one"], ["row"]),
+            Node("Add", ["zeros", "row"], ["y"]),
+        ],
+        ["batch", "time", 6],
+        zero=np.array([0], np.int64),
+        one=_ONE,
+        two=_TWO,
+        six=np.array([6], np.int64),
+    ),
+    "a row for each of the batch": _model(
+        [
+            *_BATCH,
+            Node("Concat", ["n", "t", "six"], ["whole"], axis=0),
+            Node("Expand", ["row", "whole"], ["rows"]),
+            Node("Mul", ["x", "rows"], ["y"]),
+        ],
+        ["batch", "time", 6],
+        zero=np.array([0], np.int64),
+        one=_ONE,
+        two=_TWO,
+        six=np.array([6], np.int64),
+        row=np.arange(6, dtype=np.float32),
+    ),
     "the last step": _model(
         [
             *_BATCH,
