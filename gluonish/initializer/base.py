@@ -19,13 +19,14 @@ I = TypeVar("I", bound="type[Initializer]")  # noqa: E741  # a type variable
 
 
 class InitDesc(str):
-    """The name of an array, with attributes that tell how to initialize it.
+    """Name of an array to initialize, a string that also carries attributes.
 
     Args:
-        name: The array's name.
-        attrs: The variable's attributes; ``__init__``, where it is not empty, names the initializer
-            of this array, as `create` takes it.
-        global_init: The initializer of the whole model, set by the first one called if it is None.
+        name: Name of the array.
+        attrs: Attributes of the variable. A non-empty ``__init__`` selects the initializer of this
+            array, in any form that `create` accepts.
+        global_init: Initializer of the whole model; None lets the first initializer that is called
+            fill it in.
     """
 
     attrs: dict[str, Any]
@@ -66,11 +67,11 @@ class Initializer:
     def set_verbosity(
         self, verbose: bool = False, print_func: Callable[[NDArray], Any] | None = None
     ) -> "Initializer":
-        """Log each array that gets initialized, at level INFO.
+        """Log each array that is initialized, at level INFO.
 
         Args:
             verbose: Whether to log.
-            print_func: Function of an array that returns what to log; None for its root mean
+            print_func: Function that turns an array into the text to log; None logs its root mean
                 square.
 
         Returns:
@@ -92,15 +93,16 @@ class Initializer:
     __hash__ = None  # type: ignore[assignment]  # equality is by arguments, which may be lists
 
     def __call__(self, desc: str, arr: NDArray) -> None:
-        """Fill an array.
+        """Fill an array with initial values.
 
         Args:
-            desc: Its name, as an `InitDesc`; a plain string is deprecated.
+            desc: Name of the array as an `InitDesc`; a plain string is deprecated.
             arr: The array, which is overwritten.
 
         Raises:
             ArgumentTypeError: ``desc`` is not a string.
-            ArgumentError: The name says nothing about how to fill the array.
+            ArgumentError: The name has none of the known endings, so that it is unclear how to fill
+                the array.
         """
         if not isinstance(desc, str):
             raise ArgumentTypeError(
@@ -232,7 +234,11 @@ _registered = get_register_func(Initializer, "initializer")
 
 
 def register(klass: I) -> I:
-    """Register an initializer class under its name; use it as a decorator."""
+    """Class decorator that makes an initializer available by its lower-case class name.
+
+    Args:
+        klass: Subclass of `Initializer`.
+    """
     made: I = _registered(klass)
     return made
 

@@ -14,14 +14,18 @@ Fill = Callable[[str, NDArray], None]
 
 
 class Mixed:
-    """Initialize each array by the first initializer whose pattern matches its name.
+    """Initialize each array with the first initializer whose pattern matches its name.
 
     Args:
         patterns: Regular expressions, matched from the beginning of the name.
-        initializers: One for each pattern.
+        initializers: One initializer for each pattern.
 
     Raises:
-        ArgumentError: The lists differ in length; at the call: no pattern matches.
+        ArgumentError: The lists differ in length; or, when called, no pattern matches a name.
+
+    Example:
+        >>> import gluonish as mx
+        >>> init = mx.init.Mixed([".*bias", ".*"], [mx.init.Zero(), mx.init.Normal(0.01)])
     """
 
     def __init__(self, patterns: Sequence[str], initializers: Sequence[Fill]) -> None:
@@ -34,7 +38,12 @@ class Mixed:
         self.map = list(zip(compiled, initializers, strict=True))
 
     def __call__(self, name: str, arr: NDArray) -> None:
-        """Fill an array by the first initializer that fits its name."""
+        """Fill an array with the first initializer whose pattern matches the name.
+
+        Args:
+            name: Name of the array.
+            arr: The array, which is overwritten.
+        """
         for pattern, initializer in self.map:
             if pattern.match(name):
                 initializer(name, arr)
@@ -46,17 +55,17 @@ class Mixed:
 
 
 class Load:
-    """Fill arrays from loaded ones of the same name.
+    """Fill arrays with loaded ones of the same name.
 
     Args:
-        param: Path of a ``.params`` file, or a dict of arrays; ``arg:`` and ``aux:`` before a name
-            are ignored.
-        default_init: Initializer for arrays that are not among them; None if there must be none.
-        verbose: Whether to log, at level INFO, where each array's values come from.
+        param: Path of a ``.params`` file, or a dict of arrays; prefixes ``arg:`` and ``aux:`` of
+            names are ignored.
+        default_init: Initializer for arrays that were not loaded; None makes these an error.
+        verbose: Whether to log, at level INFO, where the values of each array come from.
 
     Raises:
-        ArgumentTypeError: The file's arrays have no names.
-        ArgumentError: At the call: a loaded array has another shape, or an array is missing and
+        ArgumentTypeError: The arrays of the file have no names.
+        ArgumentError: When called: a loaded array has another shape, or an array was not loaded and
             there is no ``default_init``.
     """
 
@@ -76,7 +85,12 @@ class Load:
         self.verbose = verbose
 
     def __call__(self, name: str, arr: NDArray) -> None:
-        """Fill an array with the loaded one, or by ``default_init``."""
+        """Fill an array with the loaded one of its name, or with ``default_init``.
+
+        Args:
+            name: Name of the array.
+            arr: The array, which is overwritten.
+        """
         found = self.param.get(str(name))
         if found is not None:
             if found.shape != arr.shape:

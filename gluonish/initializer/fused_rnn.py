@@ -23,24 +23,24 @@ _GATE_NAMES = {
 
 @register
 class FusedRNN(Initializer):
-    """Fill the packed parameters of the RNN operator, each gate's part by another initializer.
+    """Fill the packed parameter vector of the RNN operator, gate by gate, with another initializer.
 
-    The parts have names such as ``l0_i2h_f_weight`` and ``r1_h2h_bias``, by which the other
-    initializer decides. The biases of an LSTM's forget gates are filled with ``forget_bias``.
+    The parts are named like ``l0_i2h_f_weight`` or ``r1_h2h_bias``; the other initializer sees
+    these names. The biases of an LSTM's forget gates are set to ``forget_bias``.
 
     Args:
-        init: The other initializer, or what `create` makes one of; None for that of the whole
-            model.
-        num_hidden: Features of a cell.
+        init: The initializer of the parts, in any form that `create` accepts; None uses the
+            initializer of the whole model.
+        num_hidden: Number of hidden features of a cell.
         num_layers: Number of layers.
         mode: ``"lstm"``, ``"gru"``, ``"rnn_relu"`` or ``"rnn_tanh"``.
-        bidirectional: Whether there are two directions.
-        forget_bias: For the forget gates of an LSTM.
+        bidirectional: Whether the layers run in both directions.
+        forget_bias: Initial bias of the forget gates of an LSTM.
 
     Raises:
-        ArgumentError: for another mode, or a size below 1; at the call, if the vector's length is
-            not that of such parameters, or there is no other initializer.
-        ArgumentTypeError: if ``init`` is no initializer.
+        ArgumentError: The mode is unknown or a size is below 1; when called: the vector's length
+            does not match these sizes, or there is no initializer for the parts.
+        ArgumentTypeError: ``init`` is not an initializer.
     """
 
     def __init__(

@@ -56,7 +56,7 @@ class Orthogonal(Initializer):
             orthogonal.
 
     Raises:
-        ArgumentError: ``rand_type`` is another one.
+        ArgumentError: ``rand_type`` is neither of these.
 
     References:
         A. M. Saxe, J. L. McClelland, S. Ganguli, Exact solutions to the nonlinear dynamics of

@@ -19,23 +19,29 @@ _FACTORS: Mapping[str, Callable[[int, int], float]] = {
 
 @register
 class Xavier(Initializer):
-    """Draw weights of scale ``sqrt(magnitude / fan)``, which keeps the variance of signals.
+    """Draw weights of scale ``sqrt(magnitude / fan)``, which preserves the variance of signals.
 
-    A weight (N, C, ...) has fan-in C and fan-out N, each times the number of elements of the other
-    axes.
+    A weight (N, C, ...) has fan-in C and fan-out N, each multiplied by the number of elements of
+    the remaining axes (the receptive field).
 
     Args:
-        rnd_type: ``"uniform"``: from [-scale, scale); ``"gaussian"``: with deviation scale.
+        rnd_type: ``"uniform"`` draws from [-scale, scale); ``"gaussian"`` from a normal
+            distribution with standard deviation scale.
         factor_type: The fan to use: ``"avg"`` (mean of fan-in and fan-out), ``"in"`` or ``"out"``.
         magnitude: Numerator of the squared scale.
 
     Raises:
-        ArgumentError: for another ``rnd_type`` or ``factor_type``; at the call, for a weight of
-            fewer than two axes.
+        ArgumentError: ``rnd_type`` or ``factor_type`` is unknown; when called: the weight has fewer
+            than two axes.
 
     References:
         X. Glorot, Y. Bengio, Understanding the difficulty of training deep feedforward neural
         networks, 2010.
+
+    Example:
+        >>> import gluonish as mx
+        >>> net = mx.gluon.nn.Dense(10, in_units=20)
+        >>> net.initialize(mx.init.Xavier(magnitude=2.24))
     """
 
     def __init__(

@@ -47,11 +47,11 @@ def _reshape_like(F: ModuleType, x: Tensor, y: Tensor) -> Any:
 
 
 class Loss(HybridBlock):
-    """Base class of losses.
+    """Base class of losses; a subclass defines ``hybrid_forward(F, pred, label, ...)``.
 
     Args:
-        weight: Factor by which the loss is multiplied; None for 1.
-        batch_axis: Axis of the samples; the loss is averaged over all other axes.
+        weight: Constant that the loss is multiplied by; None for 1.
+        batch_axis: Axis of the samples. Most losses are averaged over all other axes.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Raises:

@@ -26,19 +26,26 @@ class SoftmaxCrossEntropyLoss(Loss):
         sparse_label: Whether labels are class indices; if not, they are a probability for each
             class.
         from_logits: Whether ``pred`` holds log-probabilities, to which no softmax is applied.
-        weight: Factor by which the loss is multiplied; None for 1.
-        batch_axis: Axis of the samples, over which the loss is not averaged.
+        weight: Constant that the loss is multiplied by; None for 1.
+        batch_axis: Axis of the samples. The loss is averaged over all other axes.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         pred: any shape, unnormalized scores (logits).
         label: the shape of ``pred`` without ``axis``; with ``sparse_label=False`` as many elements
             as ``pred``.
-        sample_weight: factor for each sample, which broadcasts to ``pred`` with size 1 along
-            ``axis``; optional.
+        sample_weight: optional weight of each sample, broadcastable to ``pred`` with size 1 along
+            ``axis``.
 
     Outputs:
         loss: (batch,), the mean over the other axes.
+
+    Example:
+        >>> import gluonish as mx
+        >>> loss_function = mx.gluon.loss.SoftmaxCrossEntropyLoss()
+        >>> scores = mx.nd.array([[5, 0, 0], [0, 0, 0]])
+        >>> loss_function(scores, mx.nd.array([0, 2])).asnumpy().round(2)
+        array([0.01, 1.1 ], dtype=float32)
     """
 
     def __init__(
@@ -58,7 +65,15 @@ class SoftmaxCrossEntropyLoss(Loss):
     def hybrid_forward(
         self, F: ModuleType, pred: Tensor, label: Tensor, sample_weight: Tensor | None = None
     ) -> Any:
-        """Compute the loss with the functions of ``F``."""
+        """Return the softmax cross-entropy of each sample.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            pred: Any shape, unnormalized scores (logits).
+            label: The shape of ``pred`` without ``axis``; with ``sparse_label=False`` as many
+                elements as ``pred``.
+            sample_weight: Weight of each sample; None for 1.
+        """
         along = {"axis": self._axis, "keepdims": True}
         if self._sparse_label and not self._from_logits and not isinstance(pred, Symbol):
             # Of Symbols the graph makes the same, and files hold MXNet's operators.
@@ -80,15 +95,15 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
 
     Args:
         from_sigmoid: Whether ``pred`` holds the probabilities p already.
-        weight: Factor by which the loss is multiplied; None for 1.
-        batch_axis: Axis of the samples, over which the loss is not averaged.
+        weight: Constant that the loss is multiplied by; None for 1.
+        batch_axis: Axis of the samples. The loss is averaged over all other axes.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         pred: any shape.
         label: as many elements as ``pred``, in 0..1.
-        sample_weight: factor for each sample, which broadcasts to ``pred``; optional.
-        pos_weight: factor of the term of positive labels, which broadcasts to ``pred``; optional.
+        sample_weight: optional weight of each sample, broadcastable to ``pred``.
+        pos_weight: factor of the term of positive labels, which broadcasts to ``pred``.
 
     Outputs:
         loss: (batch,), the mean over the other axes.
@@ -112,7 +127,15 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
         sample_weight: Tensor | None = None,
         pos_weight: Tensor | None = None,
     ) -> Any:
-        """Compute the loss with the functions of ``F``."""
+        """Return the binary cross-entropy of each sample.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            pred: Any shape.
+            label: As many elements as ``pred``, in 0..1.
+            sample_weight: Weight of each sample; None for 1.
+            pos_weight: Weight of the positive term; None for 1.
+        """
         label = F.reshape_like(label, pred)
         compute = self._of_probability if self._from_sigmoid else self._of_score
         loss = compute(F, pred, label, pos_weight)

@@ -16,7 +16,7 @@ class CTCLoss(Loss):
     Args:
         layout: Axes of ``pred``: ``"NTC"`` or ``"TNC"``.
         label_layout: Axes of ``label``: ``"NT"`` or ``"TN"``.
-        weight: Factor by which the loss is multiplied; None for 1.
+        weight: Constant that the loss is multiplied by; None for 1.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
@@ -25,13 +25,13 @@ class CTCLoss(Loss):
         pred_lengths: (N,), number of time steps of each sequence; all of them if omitted.
         label_lengths: (N,), number of labels of each sequence; those before the first -1 if
             omitted.
-        sample_weight: factor for each sample, which broadcasts to (N,); optional.
+        sample_weight: optional weight of each sample, broadcastable to (N,).
 
     Outputs:
         loss: (N,).
 
     Raises:
-        ArgumentError: The layout is another one.
+        ArgumentError: A layout is not one of those listed.
 
     References:
         A. Graves, S. Fernandez, F. Gomez, J. Schmidhuber, "Connectionist temporal classification:
@@ -64,7 +64,17 @@ class CTCLoss(Loss):
         label_lengths: Tensor | None = None,
         sample_weight: Tensor | None = None,
     ) -> Any:
-        """Compute the loss with the functions of ``F``."""
+        """Return the CTC loss of each sequence.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            pred: (N, T, C) in the layout, scores before the softmax.
+            label: (N, L) in the layout with L at most T: class indices below C - 1, padded with
+                -1.
+            pred_lengths: Number of time steps of each sequence; None for all.
+            label_lengths: Number of labels of each sequence; None to count up to the first -1.
+            sample_weight: Weight of each sample; None for 1.
+        """
         if self._layout == "NTC":
             pred = F.swapaxes(pred, 0, 1)
         if self._label_layout == "TN":

@@ -17,15 +17,16 @@ class TripletLoss(Loss):
     """Triplet loss: ``max(0, |pred - positive|^2 - |pred - negative|^2 + margin)``.
 
     Args:
-        margin: How much farther away the negative must be, in squared distance.
-        weight: Factor by which the loss is multiplied; None for 1.
-        batch_axis: Axis of the samples, over which the loss is not averaged.
+        margin: How much farther from the anchor the negative sample must be than the positive one,
+            in squared distance, for a loss of 0.
+        weight: Constant that the loss is multiplied by; None for 1.
+        batch_axis: Axis of the samples. Squared distances are summed over all other axes.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         pred: any shape, the anchors.
-        positive: as many elements as ``pred``, of the same class.
-        negative: as many elements as ``pred``, of other classes.
+        positive: as many elements as ``pred``, samples of the anchors' classes.
+        negative: as many elements as ``pred``, samples of other classes.
 
     Outputs:
         loss: (batch,).
@@ -40,7 +41,14 @@ class TripletLoss(Loss):
     def hybrid_forward(
         self, F: ModuleType, pred: Tensor, positive: Tensor, negative: Tensor
     ) -> Any:
-        """Compute the loss with the functions of ``F``."""
+        """Return the triplet loss of each sample.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            pred: Any shape, the anchors.
+            positive: As many elements as ``pred``, of the same class.
+            negative: As many elements as ``pred``, of other classes.
+        """
         near = F.square(F.reshape_like(positive, pred) - pred)
         far = F.square(F.reshape_like(negative, pred) - pred)
         distance = F.sum(near - far, axis=self._batch_axis, exclude=True)
@@ -51,16 +59,16 @@ class CosineEmbeddingLoss(Loss):
     """Cosine distance: ``1 - cos`` for label 1, ``max(0, cos - margin)`` for label -1.
 
     Args:
-        weight: Factor by which the loss is multiplied; None for 1.
-        batch_axis: Accepted without effect.
-        margin: Cosine, in [-1, 1], up to which pairs with label -1 have no loss.
+        weight: Constant that the loss is multiplied by; None for 1.
+        batch_axis: Accepted for compatibility; has no effect.
+        margin: Cosine similarity, in [-1, 1], up to which a pair with label -1 has no loss.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
-        input1: (N, D).
-        input2: (N, D).
-        label: N elements.
-        sample_weight: factor for each sample, which broadcasts to (N, 1); optional.
+        input1: (N, D), the first vector of each pair.
+        input2: (N, D), the second vector of each pair.
+        label: N elements: 1 for pairs that should be similar, -1 for others.
+        sample_weight: optional weight of each sample, broadcastable to (N, 1).
 
     Outputs:
         loss: (N, 1).
@@ -80,7 +88,15 @@ class CosineEmbeddingLoss(Loss):
         label: Tensor,
         sample_weight: Tensor | None = None,
     ) -> Any:
-        """Compute the loss with the functions of ``F``."""
+        """Return the cosine embedding loss of each pair.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            input1: (N, D).
+            input2: (N, D).
+            label: N elements.
+            sample_weight: Weight of each sample; None for 1.
+        """
         input1 = F.reshape_like(input1, input2)
         label = F.reshape(label, shape=(-1, 1))
         product = F.reshape(F.sum(input1 * input2, axis=-1), shape=(-1, 1))
@@ -91,26 +107,27 @@ class CosineEmbeddingLoss(Loss):
 
 
 class SDMLLoss(Loss):
-    """Smoothed deep metric learning: the vectors of a pair should be nearest in their batch.
+    """Smoothed deep metric learning: each vector should be closest to its partner in the batch.
 
-    This loss cannot be hybridized.
+    The other vectors of the batch serve as negative samples. This loss cannot be hybridized.
 
     Args:
-        smoothing_parameter: Probability, in [0, 1), that is spread over the wrong partners.
-        weight: Accepted without effect, as in MXNet.
-        batch_axis: Accepted without effect.
+        smoothing_parameter: Probability mass, in [0, 1), that label smoothing spreads over the
+            wrong partners.
+        weight: Accepted for compatibility; has no effect, as in MXNet.
+        batch_axis: Accepted for compatibility; has no effect.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         x1: (N, D).
-        x2: (N, D), partners of ``x1`` row by row.
+        x2: (N, D); row i is the partner of row i of ``x1``.
 
     Outputs:
         loss: (N,).
 
     Raises:
-        NotSupportedError: at the call, with Symbols.
-        ArgumentError: at the call, with vectors that are not in pairs.
+        NotSupportedError: It is called with Symbols, that is, hybridized.
+        ArgumentError: ``x1`` and ``x2`` do not form pairs.
 
     References:
         D. Bonadiman, A. Kumar, A. Mittal, Large scale question paraphrase retrieval with smoothed
@@ -129,7 +146,13 @@ class SDMLLoss(Loss):
         self.smoothing_parameter = smoothing_parameter
 
     def hybrid_forward(self, F: ModuleType, x1: Tensor, x2: Tensor) -> Any:
-        """Compute the loss with the functions of ``F``."""
+        """Return the smoothed deep metric learning loss of each pair.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x1: (N, D).
+            x2: (N, D), partners of ``x1`` row by row.
+        """
         if not isinstance(x1, NDArray) or not isinstance(x2, NDArray):
             raise NotSupportedError(
                 "SDMLLoss: expected NDArrays, because it needs the batch size, got a Symbol; "

@@ -14,16 +14,17 @@ class KLDivLoss(Loss):
     """Kullback-Leibler divergence: the sum of ``label * (log label - pred)``.
 
     Args:
-        from_logits: Whether ``pred`` is a log-probability; else its log-softmax is taken.
-        axis: Axis of the softmax.
-        weight: Factor by which the loss is multiplied; None for 1.
-        batch_axis: Axis of the samples, over which the loss is not averaged.
+        from_logits: Whether ``pred`` already holds log-probabilities; if not, log-softmax is
+            applied.
+        axis: Axis of the classes, along which log-softmax is taken.
+        weight: Constant that the loss is multiplied by; None for 1.
+        batch_axis: Axis of the samples. The loss is summed over all other axes.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
-        pred: any shape.
+        pred: any shape: log-probabilities, or scores with ``from_logits=False``.
         label: the shape of ``pred``, probabilities.
-        sample_weight: factor for each sample, which broadcasts to ``pred``; optional.
+        sample_weight: optional weight of each sample, broadcastable to ``pred``.
 
     Outputs:
         loss: (batch,), the sum over the other axes.
@@ -44,7 +45,14 @@ class KLDivLoss(Loss):
     def hybrid_forward(
         self, F: ModuleType, pred: Tensor, label: Tensor, sample_weight: Tensor | None = None
     ) -> Any:
-        """Compute the loss with the functions of ``F``."""
+        """Return the Kullback-Leibler divergence of each sample.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            pred: Any shape.
+            label: The shape of ``pred``, probabilities.
+            sample_weight: Weight of each sample; None for 1.
+        """
         if not self._from_logits:
             pred = F.log_softmax(pred, self._axis)
         loss = label * (F.log(label + 1e-12) - pred)
@@ -53,24 +61,24 @@ class KLDivLoss(Loss):
 
 
 class PoissonNLLLoss(Loss):
-    """Negative log-likelihood of counts under Poisson distributions, without its constant term.
+    """Negative log-likelihood of counts under a Poisson distribution, without its constant term.
 
-    It is ``exp(pred) - target * pred`` from logits, else ``pred - target * log(pred + epsilon)``.
-    Unlike other losses it is averaged over the batch, too.
+    This is ``exp(pred) - target * pred`` with ``from_logits``, and ``pred - target * log(pred +
+    epsilon)`` without. Unlike other losses it is averaged over the batch, too.
 
     Args:
-        weight: Factor by which the loss is multiplied; None for 1.
-        from_logits: Whether ``pred`` is the logarithm of the rate.
-        batch_axis: Accepted without effect.
+        weight: Constant that the loss is multiplied by; None for 1.
+        from_logits: Whether ``pred`` is the logarithm of the expected count.
+        batch_axis: Accepted for compatibility; has no effect.
         compute_full: Whether to add Stirling's approximation of the constant term, for targets
             above 1.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
-        pred: any shape.
-        target: as many elements as ``pred``, counts.
-        sample_weight: factor for each sample, which broadcasts to ``pred``; optional.
-        epsilon: number added inside the logarithm, so that it stays finite.
+        pred: any shape: expected counts, or their logarithms.
+        target: as many elements as ``pred``, the observed counts.
+        sample_weight: optional weight of each sample, broadcastable to ``pred``.
+        epsilon: small number added inside the logarithm to keep it finite.
 
     Outputs:
         loss: (1,), the mean over all elements.
@@ -96,7 +104,15 @@ class PoissonNLLLoss(Loss):
         sample_weight: Tensor | None = None,
         epsilon: float = 1e-08,
     ) -> Any:
-        """Compute the loss with the functions of ``F``."""
+        """Return the mean Poisson negative log-likelihood.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            pred: Any shape.
+            target: As many elements as ``pred``, counts.
+            sample_weight: Weight of each sample; None for 1.
+            epsilon: Added inside the logarithm to keep it finite.
+        """
         target = F.reshape_like(target, pred)
         if self._from_logits:
             loss = F.exp(pred) - target * pred

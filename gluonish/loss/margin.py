@@ -15,14 +15,14 @@ class HingeLoss(Loss):
 
     Args:
         margin: Value of ``pred * label`` from which on the loss is 0.
-        weight: Factor by which the loss is multiplied; None for 1.
-        batch_axis: Axis of the samples, over which the loss is not averaged.
+        weight: Constant that the loss is multiplied by; None for 1.
+        batch_axis: Axis of the samples. The loss is averaged over all other axes.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         pred: any shape.
         label: as many elements as ``pred``, -1 or 1.
-        sample_weight: factor for each sample, which broadcasts to ``pred``; optional.
+        sample_weight: optional weight of each sample, broadcastable to ``pred``.
 
     Outputs:
         loss: (batch,), the mean over the other axes.
@@ -37,7 +37,14 @@ class HingeLoss(Loss):
     def hybrid_forward(
         self, F: ModuleType, pred: Tensor, label: Tensor, sample_weight: Tensor | None = None
     ) -> Any:
-        """Compute the loss with the functions of ``F``."""
+        """Return the hinge loss of each sample.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            pred: Any shape.
+            label: As many elements as ``pred``, -1 or 1.
+            sample_weight: Weight of each sample; None for 1.
+        """
         loss = F.relu(self._margin - pred * F.reshape_like(label, pred))
         return self._mean(F, self._weighted(F, loss, sample_weight))
 
@@ -47,14 +54,14 @@ class SquaredHingeLoss(Loss):
 
     Args:
         margin: Value of ``pred * label`` from which on the loss is 0.
-        weight: Factor by which the loss is multiplied; None for 1.
-        batch_axis: Axis of the samples, over which the loss is not averaged.
+        weight: Constant that the loss is multiplied by; None for 1.
+        batch_axis: Axis of the samples. The loss is averaged over all other axes.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         pred: any shape.
         label: as many elements as ``pred``, -1 or 1.
-        sample_weight: factor for each sample, which broadcasts to ``pred``; optional.
+        sample_weight: optional weight of each sample, broadcastable to ``pred``.
 
     Outputs:
         loss: (batch,), the mean over the other axes.
@@ -69,7 +76,14 @@ class SquaredHingeLoss(Loss):
     def hybrid_forward(
         self, F: ModuleType, pred: Tensor, label: Tensor, sample_weight: Tensor | None = None
     ) -> Any:
-        """Compute the loss with the functions of ``F``."""
+        """Return the squared hinge loss of each sample.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            pred: Any shape.
+            label: As many elements as ``pred``, -1 or 1.
+            sample_weight: Weight of each sample; None for 1.
+        """
         loss = F.square(F.relu(self._margin - pred * F.reshape_like(label, pred)))
         return self._mean(F, self._weighted(F, loss, sample_weight))
 
@@ -78,21 +92,21 @@ class LogisticLoss(Loss):
     """Logistic loss: ``log(1 + exp(-pred * label))``.
 
     Args:
-        weight: Factor by which the loss is multiplied; None for 1.
-        batch_axis: Axis of the samples, over which the loss is not averaged.
+        weight: Constant that the loss is multiplied by; None for 1.
+        batch_axis: Axis of the samples. The loss is averaged over all other axes.
         label_format: ``"signed"``: labels are -1 or 1; ``"binary"``: 0 or 1.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         pred: any shape.
         label: as many elements as ``pred``.
-        sample_weight: factor for each sample, which broadcasts to ``pred``; optional.
+        sample_weight: optional weight of each sample, broadcastable to ``pred``.
 
     Outputs:
         loss: (batch,), the mean over the other axes.
 
     Raises:
-        ArgumentError: ``label_format`` is another one.
+        ArgumentError: ``label_format`` is neither of these.
     """
 
     def __init__(
@@ -112,7 +126,14 @@ class LogisticLoss(Loss):
     def hybrid_forward(
         self, F: ModuleType, pred: Tensor, label: Tensor, sample_weight: Tensor | None = None
     ) -> Any:
-        """Compute the loss with the functions of ``F``."""
+        """Return the logistic loss of each sample.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            pred: Any shape.
+            label: As many elements as ``pred``.
+            sample_weight: Weight of each sample; None for 1.
+        """
         label = F.reshape_like(label, pred)
         if self._label_format == "signed":
             label = (label + 1.0) / 2.0

@@ -13,17 +13,22 @@ class L2Loss(Loss):
     """Half the squared difference: ``weight / 2 * (label - pred)^2``.
 
     Args:
-        weight: Factor by which the loss is multiplied.
-        batch_axis: Axis of the samples, over which the loss is not averaged.
+        weight: Constant that the loss is multiplied by.
+        batch_axis: Axis of the samples. The loss is averaged over all other axes.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         pred: any shape.
         label: as many elements as ``pred``.
-        sample_weight: factor for each sample, which broadcasts to ``pred``; optional.
+        sample_weight: optional weight of each sample, broadcastable to ``pred``.
 
     Outputs:
         loss: (batch,), the mean over the other axes.
+
+    Example:
+        >>> import gluonish as mx
+        >>> mx.gluon.loss.L2Loss()(mx.nd.array([[1], [4]]), mx.nd.array([[1], [2]])).tolist()
+        [0.0, 2.0]
     """
 
     def __init__(self, weight: float = 1.0, batch_axis: int = 0, **kwargs: Any) -> None:
@@ -32,7 +37,14 @@ class L2Loss(Loss):
     def hybrid_forward(
         self, F: ModuleType, pred: Tensor, label: Tensor, sample_weight: Tensor | None = None
     ) -> Any:
-        """Compute the loss with the functions of ``F``."""
+        """Return half the mean squared error of each sample.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            pred: Any shape.
+            label: As many elements as ``pred``.
+            sample_weight: Weight of each sample; None for 1.
+        """
         loss = F.square(F.reshape_like(label, pred) - pred)
         half = None if self._weight is None else self._weight / 2
         return self._mean(F, self._weighted(F, loss, sample_weight, half))
@@ -42,14 +54,14 @@ class L1Loss(Loss):
     """The absolute difference: ``weight * |label - pred|``.
 
     Args:
-        weight: Factor by which the loss is multiplied; None for 1.
-        batch_axis: Axis of the samples, over which the loss is not averaged.
+        weight: Constant that the loss is multiplied by; None for 1.
+        batch_axis: Axis of the samples. The loss is averaged over all other axes.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         pred: any shape.
         label: as many elements as ``pred``.
-        sample_weight: factor for each sample, which broadcasts to ``pred``; optional.
+        sample_weight: optional weight of each sample, broadcastable to ``pred``.
 
     Outputs:
         loss: (batch,), the mean over the other axes.
@@ -61,7 +73,14 @@ class L1Loss(Loss):
     def hybrid_forward(
         self, F: ModuleType, pred: Tensor, label: Tensor, sample_weight: Tensor | None = None
     ) -> Any:
-        """Compute the loss with the functions of ``F``."""
+        """Return the mean absolute error of each sample.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            pred: Any shape.
+            label: As many elements as ``pred``.
+            sample_weight: Weight of each sample; None for 1.
+        """
         loss = F.abs(F.reshape_like(label, pred) - pred)
         return self._mean(F, self._weighted(F, loss, sample_weight))
 
@@ -73,14 +92,14 @@ class HuberLoss(Loss):
 
     Args:
         rho: Difference at which the squared part ends and the absolute part begins.
-        weight: Factor by which the loss is multiplied; None for 1.
-        batch_axis: Axis of the samples, over which the loss is not averaged.
+        weight: Constant that the loss is multiplied by; None for 1.
+        batch_axis: Axis of the samples. The loss is averaged over all other axes.
         **kwargs: ``prefix`` and ``params``, as for every Block.
 
     Inputs:
         pred: any shape.
         label: as many elements as ``pred``.
-        sample_weight: factor for each sample, which broadcasts to ``pred``; optional.
+        sample_weight: optional weight of each sample, broadcastable to ``pred``.
 
     Outputs:
         loss: (batch,), the mean over the other axes.
@@ -95,7 +114,14 @@ class HuberLoss(Loss):
     def hybrid_forward(
         self, F: ModuleType, pred: Tensor, label: Tensor, sample_weight: Tensor | None = None
     ) -> Any:
-        """Compute the loss with the functions of ``F``."""
+        """Return the mean Huber loss of each sample.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            pred: Any shape.
+            label: As many elements as ``pred``.
+            sample_weight: Weight of each sample; None for 1.
+        """
         distance = F.abs(F.reshape_like(label, pred) - pred)
         loss = F.where(
             distance > self._rho,

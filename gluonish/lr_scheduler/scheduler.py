@@ -9,15 +9,16 @@ __all__ = ["LRScheduler"]
 
 
 class LRScheduler:
-    """Base class of schedulers: maps the number of updates to the learning rate.
+    """Base class of schedulers: a function from the number of updates to the learning rate.
 
-    A subclass overrides `__call__`, and uses `get_warmup_lr` while ``num_update < warmup_steps``.
+    A subclass overrides `__call__`, and returns `get_warmup_lr` while
+    ``num_update < warmup_steps``.
 
     Args:
         base_lr: Learning rate after the warm-up.
-        warmup_steps: Number of updates in the warm-up; 0 for none.
-        warmup_begin_lr: Learning rate at the beginning of the warm-up.
-        warmup_mode: ``"linear"``: rise evenly to ``base_lr``; ``"constant"``: stay at
+        warmup_steps: Number of updates in the warm-up; 0 for no warm-up.
+        warmup_begin_lr: Learning rate at the first update of the warm-up.
+        warmup_mode: ``"linear"`` rises linearly to ``base_lr``; ``"constant"`` stays at
             ``warmup_begin_lr``.
 
     Raises:
@@ -53,7 +54,11 @@ class LRScheduler:
         self.warmup_mode = warmup_mode
 
     def get_warmup_lr(self, num_update: int) -> float:
-        """Return the learning rate of an update inside the warm-up."""
+        """Return the learning rate during the warm-up.
+
+        Args:
+            num_update: Number of updates so far, below ``warmup_steps``.
+        """
         if self.warmup_mode == "constant":
             return self.warmup_begin_lr
         rise = self.warmup_final_lr - self.warmup_begin_lr
@@ -63,7 +68,7 @@ class LRScheduler:
         """Return the learning rate.
 
         Args:
-            num_update: Largest number of updates that any weight has had.
+            num_update: Number of updates so far: the largest over all weights.
         """
         raise NotSupportedError(
             f"{type(self).__name__}: expected a subclass that defines __call__, got none; "

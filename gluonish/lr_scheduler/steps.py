@@ -26,6 +26,12 @@ class FactorScheduler(LRScheduler):
 
     Raises:
         ArgumentError: ``step`` is below 1, or ``factor`` above 1.
+
+    Example:
+        >>> import gluonish as mx
+        >>> schedule = mx.lr_scheduler.FactorScheduler(step=100, factor=0.5, base_lr=1.0)
+        >>> [schedule(100), schedule(101), schedule(201)]
+        [1.0, 0.5, 0.25]
     """
 
     def __init__(
@@ -48,7 +54,11 @@ class FactorScheduler(LRScheduler):
         self.count = 0
 
     def __call__(self, num_update: int) -> float:
-        """Return the learning rate; it never rises again, whatever ``num_update`` is next."""
+        """Return the learning rate, which never rises again even if ``num_update`` goes back.
+
+        Args:
+            num_update: Number of updates so far: the largest over all weights.
+        """
         if num_update < self.warmup_steps:
             return self.get_warmup_lr(num_update)
         while num_update > self.count + self.step:
@@ -59,11 +69,11 @@ class FactorScheduler(LRScheduler):
 
 
 class MultiFactorScheduler(LRScheduler):
-    """Multiply the learning rate by ``factor`` after each of the given numbers of updates.
+    """Multiply the learning rate by ``factor`` after given numbers of updates.
 
     Args:
-        step: List of increasing numbers of updates, each 1 or more, after which the rate changes.
-        factor: Factor of each change, at most 1.
+        step: Increasing list of numbers of updates, each 1 or more; the rate changes after each.
+        factor: Factor applied at each change, at most 1.
         base_lr: Learning rate to start from.
         warmup_steps: As in `LRScheduler`.
         warmup_begin_lr: As in `LRScheduler`.
@@ -97,7 +107,11 @@ class MultiFactorScheduler(LRScheduler):
         self.count = 0
 
     def __call__(self, num_update: int) -> float:
-        """Return the learning rate; it never rises again, whatever ``num_update`` is next."""
+        """Return the learning rate, which never rises again even if ``num_update`` goes back.
+
+        Args:
+            num_update: Number of updates so far: the largest over all weights.
+        """
         if num_update < self.warmup_steps:
             return self.get_warmup_lr(num_update)
         while self.cur_step_ind < len(self.step) and num_update > self.step[self.cur_step_ind]:

@@ -22,6 +22,14 @@ class Accuracy(EvalMetric):
         name: Name of the metric, as `get` returns it.
         output_names: Names of the predictions that `update_dict` uses; None for all.
         label_names: Names of the labels that `update_dict` uses; None for all.
+
+    Example:
+        >>> import gluonish as mx
+        >>> metric = mx.metric.Accuracy()
+        >>> scores = mx.nd.array([[0.3, 0.7], [0.9, 0.1], [0.2, 0.8], [0.6, 0.4]])
+        >>> metric.update(mx.nd.array([1, 0, 0, 0]), scores)
+        >>> metric.get()
+        ('accuracy', 0.75)
     """
 
     def __init__(
@@ -35,11 +43,12 @@ class Accuracy(EvalMetric):
         self.axis = axis
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Update the metric with one batch.
+        """Add one batch to the metric.
 
         Args:
-            labels: List of class arrays, or one NDArray.
-            preds: List of arrays of the labels' shape (classes), or with one more axis (scores).
+            labels: True class indices: a list of arrays, one per output, or one NDArray.
+            preds: Predictions, in the same form: class indices of the labels' shape, or scores
+                with one more axis, along which the largest is taken.
 
         Raises:
             ArgumentError: The numbers of labels and predictions differ.
@@ -66,11 +75,12 @@ class Accuracy(EvalMetric):
 @register
 @alias("top_k_accuracy", "top_k_acc")
 class TopKAccuracy(EvalMetric):
-    """The share of labels that are among the ``top_k`` classes with the highest scores.
+    """Top-k accuracy: the fraction of labels among the ``top_k`` classes with the highest scores.
 
     Args:
-        top_k: Number of classes to look at, 2 or more.
-        name: Name of the metric, to which `get` adds ``_`` and ``top_k``.
+        top_k: Number of classes to consider, 2 or more.
+        name: Name of the metric, to which ``_`` and ``top_k`` are appended, as in
+            ``top_k_accuracy_5``.
         output_names: Names of the predictions that `update_dict` uses; None for all.
         label_names: Names of the labels that `update_dict` uses; None for all.
 
@@ -94,11 +104,11 @@ class TopKAccuracy(EvalMetric):
         self.name += f"_{top_k}"
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Update the metric with one batch.
+        """Add one batch to the metric.
 
         Args:
-            labels: List of class arrays of N elements, or one NDArray.
-            preds: List of scores (N, classes), or one NDArray.
+            labels: True class indices (N,): a list of arrays, one per output, or one NDArray.
+            preds: Scores (N, classes), in the same form.
 
         Raises:
             ArgumentError: The numbers of labels and predictions differ, or there are fewer than

@@ -37,16 +37,16 @@ def check_label_shapes(
     """Check that there are as many labels as predictions.
 
     Args:
-        labels: Array, or list of arrays.
-        preds: Array, or list of arrays.
+        labels: One array, or a list of arrays.
+        preds: One array, or a list of arrays.
         wrap: Whether to put a single NDArray into a list.
-        shape: Whether to compare the shapes of two arrays, instead of the lengths of lists.
+        shape: Whether to compare the shapes of two arrays instead of the lengths of two lists.
 
     Returns:
-        Both, as lists where ``wrap`` asks for it.
+        ``(labels, preds)``, as lists if ``wrap`` is set.
 
     Raises:
-        ArgumentError: They differ.
+        ArgumentError: The numbers, or the shapes, differ.
     """
     found = (labels.shape, preds.shape) if shape else (len(labels), len(preds))
     if found[0] != found[1]:
@@ -110,20 +110,21 @@ class _Sum:
 
 
 class EvalMetric:
-    """Base class of metrics; a subclass defines `update`, which adds a batch to the sums.
+    """Base class of metrics; a subclass defines `update`, which adds a batch to the running sums.
 
-    Local sums are cleared by `reset_local`, global ones only by `reset`.
+    The value of a metric is a sum divided by a count. Both are kept twice: local ones, which
+    `reset_local` clears, and global ones, which only `reset` clears.
 
     Args:
         name: Name of the metric, as `get` returns it.
         output_names: Names of the predictions that `update_dict` uses; None for all.
         label_names: Names of the labels that `update_dict` uses; None for all.
-        **kwargs: The constructor's other arguments, for `get_config`. ``has_global_stats`` says
-            whether `update` keeps the global sums.
+        **kwargs: The subclass's other arguments, which `get_config` returns.
+            ``has_global_stats`` tells whether `update` maintains the global sums.
 
     Attributes:
-        sum_metric, num_inst: Local sum and count; their quotient is the value.
-        global_sum_metric, global_num_inst: The same since the last `reset`.
+        sum_metric, num_inst: Local sum and count; the metric is their quotient.
+        global_sum_metric, global_num_inst: Sum and count since the last `reset`.
     """
 
     sum_metric = _Sum()
@@ -159,7 +160,7 @@ class EvalMetric:
         return f"EvalMetric: {dict(self.get_name_value())}"
 
     def get_config(self) -> dict[str, Any]:
-        """Return the arguments from which `create` makes an equal metric."""
+        """Return class and arguments of the metric as a dict; `create` makes an equal one of it."""
         return {
             **self._kwargs,
             "metric": type(self).__name__,
@@ -169,20 +170,23 @@ class EvalMetric:
         }
 
     def update_dict(self, label: Mapping[str, Any], pred: Mapping[str, Any]) -> None:
-        """Update the metric from dicts of arrays by name.
+        """Add one batch, given as dicts of arrays by name.
 
         Args:
-            label: Labels by name.
-            pred: Predictions by name.
+            label: Labels by name; ``label_names`` selects the ones to use.
+            pred: Predictions by name; ``output_names`` selects the ones to use.
         """
         self.update(_chosen(label, self.label_names), _chosen(pred, self.output_names))
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Update the metric with one batch.
+        """Add one batch to the metric.
 
         Args:
-            labels: List of label arrays, or one NDArray.
-            preds: List of as many prediction arrays, or one NDArray.
+            labels: A list of label arrays, or one NDArray.
+            preds: A list of as many prediction arrays, or one NDArray.
+
+        Raises:
+            NotSupportedError: The subclass does not define it.
         """
         raise NotSupportedError(
             f"{type(self).__name__}: expected a subclass that defines update(labels, preds), "
@@ -255,15 +259,16 @@ class EvalMetric:
         self._sum_metric = 0.0
 
     def over_ranks(self, store: Any) -> "EvalMetric":
-        """Return a metric of this kind with the sums of all processes; this one stays as it is.
+        """Return a copy of this metric that covers the batches of all processes.
 
-        All processes call it, with metrics that were made alike, and get equal numbers.
+        Every process must call it, with metrics created alike; all get the same value. This metric
+        itself does not change.
 
         Args:
-            store: A store that connects the processes, such as ``mx.kv.create("dist_sync")``.
+            store: The KVStore that connects the processes, such as ``mx.kv.create("dist_sync")``.
 
         Raises:
-            ArgumentTypeError: The store cannot gather.
+            ArgumentTypeError: The store has no way to gather values.
         """
         if not hasattr(store, "gather"):
             raise ArgumentTypeError(
@@ -284,13 +289,13 @@ class EvalMetric:
         self.global_sum_metric, self.global_num_inst = total, total_count
 
     def get(self) -> tuple[Any, Any]:
-        """Return name and value since the last `reset_local` or `reset`; NaN without a batch."""
+        """Return ``(name, value)`` since the last `reset` or `reset_local`; NaN without a batch."""
         if self.num_inst == 0:
             return self.name, math.nan
         return self.name, self.sum_metric / self.num_inst
 
     def get_global(self) -> tuple[Any, Any]:
-        """Return name and value since the last `reset`."""
+        """Return ``(name, value)`` since the last `reset`."""
         if not self._has_global_stats:
             return self.get()
         if self.global_num_inst == 0:
@@ -298,11 +303,11 @@ class EvalMetric:
         return self.name, self.global_sum_metric / self.global_num_inst
 
     def get_name_value(self) -> list[NameValue]:
-        """Return `get` as a list of (name, value) pairs."""
+        """Return the result of `get` as a list of (name, value) pairs."""
         return _pairs(*self.get())
 
     def get_global_name_value(self) -> list[NameValue]:
-        """Return `get_global` as a list of (name, value) pairs."""
+        """Return the result of `get_global` as a list of (name, value) pairs."""
         return _pairs(*self.get_global())
 
 

@@ -14,17 +14,18 @@ _create = get_create_func(EvalMetric, "metric")
 
 
 def create(metric: Any, *args: Any, **kwargs: Any) -> EvalMetric:
-    """Create a metric from its name, a function, or a list.
+    """Create a metric from its name, a function, or a list of metrics.
 
     Args:
-        metric: A name such as ``"acc"``; a function ``feval(label, pred)`` of NumPy arrays; a list
-            of these; JSON of `EvalMetric.get_config`; or a metric, which is returned as it is.
+        metric: One of: a registered name such as ``"acc"``; a function ``feval(label, pred)`` of
+            NumPy arrays; a list of these, for a `CompositeEvalMetric`; the JSON of
+            `EvalMetric.get_config`; or a metric, which is returned unchanged.
         *args: Positional arguments of the metric's class.
         **kwargs: Keyword arguments of the metric's class.
 
     Raises:
-        ArgumentError: There is no metric of this name.
-        ArgumentTypeError: ``metric`` is something else.
+        ArgumentError: No metric is registered under this name.
+        ArgumentTypeError: ``metric`` is none of these.
     """
     if isinstance(metric, list):
         composite = CompositeEvalMetric()
@@ -42,10 +43,17 @@ class CompositeEvalMetric(EvalMetric):
     """Several metrics that are updated together; `get` returns lists of names and values.
 
     Args:
-        metrics: Metrics, or whatever `create` takes.
-        name: Name of the composite; `get` does not return it.
+        metrics: List of metrics, or of anything that `create` accepts; None for an empty list.
+        name: Name of the composite, which `get` does not return.
         output_names: Names of the predictions that `update_dict` passes on; None for all.
         label_names: Names of the labels that `update_dict` passes on; None for all.
+
+    Example:
+        >>> import gluonish as mx
+        >>> metric = mx.metric.CompositeEvalMetric(["mae", "mse"])
+        >>> metric.update(mx.nd.array([1, 2]), mx.nd.array([1, 4]))
+        >>> metric.get()
+        (['mae', 'mse'], [1.0, 2.0])
     """
 
     def __init__(
@@ -59,14 +67,21 @@ class CompositeEvalMetric(EvalMetric):
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
     def add(self, metric: Any) -> None:
-        """Add a metric, or whatever `create` takes."""
+        """Append a metric.
+
+        Args:
+            metric: A metric, or anything that `create` accepts.
+        """
         self.metrics.append(create(metric))
 
     def get_metric(self, index: int) -> EvalMetric:
         """Return one of the metrics.
 
+        Args:
+            index: Its position, from 0.
+
         Raises:
-            ArgumentError: There is no metric of this index.
+            ArgumentError: There is no metric at this position.
         """
         if not -len(self.metrics) <= index < len(self.metrics):
             raise ArgumentError(
@@ -77,7 +92,7 @@ class CompositeEvalMetric(EvalMetric):
     def update_dict(  # pyright: ignore[reportIncompatibleMethodOverride]  # MXNet's names
         self, labels: Mapping[str, Any], preds: Mapping[str, Any]
     ) -> None:
-        """Update every metric from arrays by name.
+        """Add one batch to every metric, given as dicts of arrays by name.
 
         Args:
             labels: Labels by name.
@@ -94,8 +109,8 @@ class CompositeEvalMetric(EvalMetric):
         """Add one batch to every metric.
 
         Args:
-            labels: List of label arrays, or one NDArray.
-            preds: List of prediction arrays, or one NDArray.
+            labels: A list of label arrays, or one NDArray.
+            preds: A list of prediction arrays, or one NDArray.
         """
         for metric in self.metrics:
             metric.update(labels, preds)
@@ -118,11 +133,11 @@ class CompositeEvalMetric(EvalMetric):
             metric._put_sums(sums)
 
     def get(self) -> tuple[list[str], list[float]]:
-        """Return the names and the values of every metric."""
+        """Return a list of names and a list of values, one of each for every metric."""
         return _columns([pair for metric in self.metrics for pair in metric.get_name_value()])
 
     def get_global(self) -> tuple[list[str], list[float]]:
-        """Return the names and the values of every metric since the last `reset`."""
+        """Return names and values as `get` does, but since the last `reset`."""
         return _columns(
             [pair for metric in self.metrics for pair in metric.get_global_name_value()]
         )

@@ -145,11 +145,11 @@ class F1(_BinaryMetric):
         name: Name of the metric, as `get` returns it.
         output_names: Names of the predictions that `update_dict` uses; None for all.
         label_names: Names of the labels that `update_dict` uses; None for all.
-        average: ``"macro"``: compute it for each batch and average; ``"micro"``: compute it from
+        average: ``"macro"``: average the values of the batches; ``"micro"``: compute one value from
             all labels together.
 
     Raises:
-        ArgumentError: ``average`` is another one.
+        ArgumentError: ``average`` is neither ``"macro"`` nor ``"micro"``.
     """
 
     def __init__(
@@ -179,11 +179,11 @@ class MCC(_BinaryMetric):
         name: Name of the metric, as `get` returns it.
         output_names: Names of the predictions that `update_dict` uses; None for all.
         label_names: Names of the labels that `update_dict` uses; None for all.
-        average: ``"macro"``: compute it for each batch and average; ``"micro"``: compute it from
+        average: ``"macro"``: average the values of the batches; ``"micro"``: compute one value from
             all labels together.
 
     Raises:
-        ArgumentError: ``average`` is another one.
+        ArgumentError: ``average`` is neither ``"macro"`` nor ``"micro"``.
     """
 
     def __init__(
@@ -211,14 +211,15 @@ class MCC(_BinaryMetric):
 
 @register
 class PCC(EvalMetric):
-    """Multi-class correlation of labels and predicted classes; NaN if there is only one class.
+    """Multi-class Pearson correlation of labels and predicted classes, a generalization of `MCC`.
+
+    The value is NaN as long as only one class occurs.
 
     Args:
         name: Name of the metric, as `get` returns it.
         output_names: Names of the predictions that `update_dict` uses; None for all.
         label_names: Names of the labels that `update_dict` uses; None for all.
-        has_global_stats: Whether to keep global sums, for `get_global`.
-
+        has_global_stats: Whether to maintain the counts that `get_global` needs.
     """
 
     def __init__(
@@ -233,7 +234,7 @@ class PCC(EvalMetric):
 
     @property
     def k(self) -> int:
-        """Number of classes seen, at least 2."""
+        """Number of classes seen so far, at least 2."""
         self._add_pending()
         return self._k
 
@@ -252,11 +253,11 @@ class PCC(EvalMetric):
         self._local = _no_counts(self._k)
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Update the metric with one batch.
+        """Add one batch to the confusion matrix.
 
         Args:
-            labels: List of arrays of N classes, or one NDArray.
-            preds: List of scores (N, classes), or one NDArray.
+            labels: True class indices (N,): a list of arrays, one per output, or one NDArray.
+            preds: Scores (N, classes), in the same form.
 
         Raises:
             ArgumentError: The numbers of labels and predictions differ.

@@ -14,13 +14,14 @@ Feval = Callable[[Any, Any], Any]
 
 @register
 class CustomMetric(EvalMetric):
-    """The mean of a function's values over batches.
+    """A metric computed by a function, averaged over batches.
 
     Args:
-        feval: Called with NumPy arrays ``(label, pred)``; returns a number, or a pair (sum, count).
+        feval: Function called as ``feval(label, pred)`` with NumPy arrays; returns the value of the
+            batch, or a pair (sum, count).
         name: Name of the metric, as `get` returns it; None for the function's name.
         allow_extra_outputs: Whether to ignore predictions beyond the number of labels; if not, they
-            are an error.
+            raise an error.
         output_names: Names of the predictions that `update_dict` uses; None for all.
         label_names: Names of the labels that `update_dict` uses; None for all.
     """
@@ -39,11 +40,11 @@ class CustomMetric(EvalMetric):
         self._allow_extra_outputs = allow_extra_outputs
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Update the metric with one batch.
+        """Call the function on each label and prediction of a batch.
 
         Args:
-            labels: List of label arrays, or one NDArray.
-            preds: List of prediction arrays, or one NDArray.
+            labels: A list of label arrays, or one NDArray.
+            preds: A list of prediction arrays, or one NDArray.
 
         Raises:
             ArgumentError: The numbers of labels and predictions differ.
@@ -58,7 +59,7 @@ class CustomMetric(EvalMetric):
             self._add(float(total), count)
 
     def get_config(self) -> dict[str, Any]:
-        """Not available: a function cannot be written as JSON.
+        """Refuse: a function cannot be written as JSON.
 
         Raises:
             NotSupportedError: Always.
@@ -77,13 +78,13 @@ def _called(feval: Feval) -> str:
 def np(
     numpy_feval: Feval, name: str | None = None, allow_extra_outputs: bool = False
 ) -> EvalMetric:
-    """Return a `CustomMetric` of a function of NumPy arrays.
+    """Create a `CustomMetric` from a function of NumPy arrays.
 
     Args:
-        numpy_feval: Called with NumPy arrays ``(label, pred)``; returns a number, or a pair
-            (sum, count).
+        numpy_feval: Function called as ``numpy_feval(label, pred)``; returns the value of the
+            batch, or a pair (sum, count).
         name: Name of the metric, as `get` returns it; None for the function's name.
         allow_extra_outputs: Whether to ignore predictions beyond the number of labels; if not, they
-            are an error.
+            raise an error.
     """
     return CustomMetric(numpy_feval, name, allow_extra_outputs)

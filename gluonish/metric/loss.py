@@ -14,12 +14,12 @@ __all__ = ["Caffe", "Loss", "Torch"]
 
 @register
 class Loss(EvalMetric):
-    """The mean of the outputs, for networks whose outputs are losses; labels are ignored.
+    """Mean of the network's outputs, for networks that output a loss; labels are ignored.
 
     Args:
         name: Name of the metric, as `get` returns it.
         output_names: Names of the outputs that `update_dict` uses; None for all.
-        label_names: Accepted without effect.
+        label_names: Accepted for compatibility; has no effect.
     """
 
     def __init__(
@@ -33,11 +33,11 @@ class Loss(EvalMetric):
     def update(  # pyright: ignore[reportIncompatibleMethodOverride]  # MXNet's names
         self, _: Any, preds: Any
     ) -> None:
-        """Update the metric with one batch.
+        """Add the losses of one batch.
 
         Args:
-            _: Ignored.
-            preds: List of arrays of losses, or one.
+            _: Labels, which are ignored.
+            preds: A list of loss arrays, or one array.
         """
         for pred in [preds] if isinstance(preds, NDArray | np.ndarray) else preds:
             self._tally(_add_up, (), [pred])

@@ -39,10 +39,10 @@ class _LogLikelihood(EvalMetric):
 @register
 @alias("ce")
 class CrossEntropy(_LogLikelihood):
-    """Cross entropy: the mean of ``-log(p + eps)``, p the predicted probability of the label.
+    """Mean cross-entropy: ``-log(p + eps)``, where p is the predicted probability of the label.
 
     Args:
-        eps: Added to the probability, so that the logarithm is finite.
+        eps: Small constant added to the probability to keep the logarithm finite.
         name: Name of the metric, as `get` returns it.
         output_names: Names of the predictions that `update_dict` uses; None for all.
         label_names: Names of the labels that `update_dict` uses; None for all.
@@ -62,10 +62,10 @@ class CrossEntropy(_LogLikelihood):
 @register
 @alias("nll_loss")
 class NegativeLogLikelihood(_LogLikelihood):
-    """Negative log-likelihood: the mean of ``-log(p + eps)`` over labels.
+    """Mean negative log-likelihood: ``-log(p + eps)``, where p is the probability of the label.
 
     Args:
-        eps: Added to the probability, so that the logarithm is finite.
+        eps: Small constant added to the probability to keep the logarithm finite.
         name: Name of the metric, as `get` returns it.
         output_names: Names of the predictions that `update_dict` uses; None for all.
         label_names: Names of the labels that `update_dict` uses; None for all.
@@ -84,11 +84,11 @@ class NegativeLogLikelihood(_LogLikelihood):
 
 @register
 class Perplexity(EvalMetric):
-    """Perplexity: ``exp`` of the mean of ``-log p``, where p is the label's probability.
+    """Perplexity: ``exp(mean(-log p))``, where p is the predicted probability of the label.
 
     Args:
-        ignore_label: Label to leave out, such as padding; None for none.
-        axis: Axis of the classes in predictions.
+        ignore_label: Label to leave out of the mean, such as the index of padding; None counts all.
+        axis: Axis of the classes in the predictions.
         name: Name of the metric, as `get` returns it.
         output_names: Names of the predictions that `update_dict` uses; None for all.
         label_names: Names of the labels that `update_dict` uses; None for all.
@@ -109,11 +109,11 @@ class Perplexity(EvalMetric):
         self.axis = axis
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Update the metric with one batch.
+        """Add one batch to the metric.
 
         Args:
-            labels: List of class arrays of N elements, or one NDArray.
-            preds: List of probabilities of N times the classes, or one NDArray.
+            labels: True class indices, N in all: a list of arrays, one per output, or one NDArray.
+            preds: Probabilities of the classes for each of the N labels, in the same form.
 
         Raises:
             ArgumentError: The numbers of labels and predictions differ.
@@ -130,12 +130,12 @@ class Perplexity(EvalMetric):
             self._tally(kernel, [label], [pred])
 
     def get(self) -> tuple[str, float]:
-        """Return name and value; NaN before any label."""
+        """Return ``(name, value)``; NaN before any label."""
         name, mean = super().get()
         return name, math.exp(mean)
 
     def get_global(self) -> tuple[str, float]:
-        """Return name and value since the last `reset`."""
+        """Return ``(name, value)`` since the last `reset`."""
         name, mean = super().get_global()
         return name, math.exp(mean)
 

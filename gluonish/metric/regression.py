@@ -142,11 +142,11 @@ class PearsonCorrelation(EvalMetric):
         name: Name of the metric, as `get` returns it.
         output_names: Names of the predictions that `update_dict` uses; None for all.
         label_names: Names of the labels that `update_dict` uses; None for all.
-        average: ``"macro"``: compute it for each batch and average; ``"micro"``: compute it from
+        average: ``"macro"``: average the values of the batches; ``"micro"``: compute one value from
             all elements together.
 
     Raises:
-        ArgumentError: ``average`` is another one.
+        ArgumentError: ``average`` is neither ``"macro"`` nor ``"micro"``.
     """
 
     # Behind sum and count: what `_moments` gives, of all elements so far.
@@ -163,7 +163,7 @@ class PearsonCorrelation(EvalMetric):
         super().__init__(name, output_names, label_names, has_global_stats=True)
 
     def reset_micro(self) -> None:
-        """Clear the sums of ``average="micro"``."""
+        """Clear the running sums used with ``average="micro"``."""
         self._add_pending()
         self._all = np.zeros(6)
 
@@ -173,11 +173,14 @@ class PearsonCorrelation(EvalMetric):
         self.reset_micro()
 
     def update_variance(self, new_values: Any, *aggregate: float) -> Moments:
-        """Return count, mean and sum of squared deviations with more values.
+        """Add values to a running count, mean and sum of squared deviations.
 
         Args:
-            new_values: Array of the values.
+            new_values: Array of the values to add.
             *aggregate: Count, mean and sum of squared deviations so far.
+
+        Returns:
+            The three numbers after the addition.
         """
         count, mean, squares = aggregate
         before = np.array([count, mean, 0, squares, 0, 0], np.float64)
@@ -185,7 +188,7 @@ class PearsonCorrelation(EvalMetric):
         return float(merged[0]), float(merged[1]), float(merged[3])
 
     def update_cov(self, label: Any, pred: Any) -> None:
-        """Add to the sum of products of deviations; before the means are updated.
+        """Add a batch to the running sum of products of deviations, before the means change.
 
         Args:
             label: Array of labels.
@@ -195,11 +198,11 @@ class PearsonCorrelation(EvalMetric):
         self._all[5] = _merged(np, self._all, _moments(np, label, pred))[5]
 
     def update(self, labels: Any, preds: Any) -> None:
-        """Update the metric with one batch.
+        """Add one batch to the metric.
 
         Args:
-            labels: List of arrays of numbers, or one NDArray.
-            preds: List of arrays of the labels' shapes, or one NDArray.
+            labels: A list of arrays of numbers, or one NDArray.
+            preds: Predictions of the labels' shapes, in the same form.
 
         Raises:
             ArgumentError: Labels and predictions differ in number or in shape.
@@ -227,14 +230,14 @@ class PearsonCorrelation(EvalMetric):
                 self._all = _merged(np, self._all, each)
 
     def get(self) -> tuple[str, float]:
-        """Return name and value; NaN before any batch, and where one side does not vary."""
+        """Return ``(name, value)``; NaN before any batch and for constant labels or predictions."""
         if self.average == "macro" or self.num_inst == 0:
             return super().get()
         spread = math.sqrt(self._all[3] * self._all[4])
         return self.name, float(self._all[5]) / spread if spread else math.nan
 
     def get_global(self) -> tuple[str, float]:
-        """Return name and value since the last `reset`."""
+        """Return ``(name, value)`` since the last `reset`."""
         return super().get_global() if self.average == "macro" else self.get()
 
 

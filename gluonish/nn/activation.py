@@ -34,7 +34,12 @@ class Activation(HybridBlock):
         return self._act_type
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Apply the function."""
+        """Apply the activation function.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Any shape.
+        """
         return F.Activation(x, act_type=self._act_type, name="fwd")
 
     def __repr__(self) -> str:

@@ -19,7 +19,7 @@ class BatchNormLayer(HybridBlock):
         axis: The axis of the channels.
         momentum: Share of the running statistics that an update keeps; the rest comes from the
             batch.
-        epsilon: Added to the variance, so that nothing is divided by 0.
+        epsilon: Small constant added to the variance to avoid division by zero.
         center: Whether ``beta`` is trained.
         scale: Whether to multiply by ``gamma``.
         use_global_stats: Whether to normalize by the running statistics even while training.
@@ -28,7 +28,7 @@ class BatchNormLayer(HybridBlock):
         gamma_initializer: Initializer of ``gamma`` (C,).
         running_mean_initializer: Initializer of ``running_mean`` (C,).
         running_variance_initializer: Initializer of ``running_var`` (C,).
-        in_channels: Number C of channels; 0 to take it from the first batch.
+        in_channels: Number C of channels; 0 infers it from the first batch.
         **kwargs: See `HybridBlock`.
     """
 
@@ -74,7 +74,13 @@ class BatchNormLayer(HybridBlock):
         )
 
     def cast(self, dtype: Any) -> None:
-        """Convert the parameters to a dtype; for 16-bit floats they stay float32, for precision."""
+        """Convert the parameters to another dtype; float16 and bfloat16 leave them in float32.
+
+        The statistics of a batch lose too much precision in 16 bits.
+
+        Args:
+            dtype: The new element type.
+        """
         halves = (FLOAT16, BFLOAT16)
         super().cast("float32" if normalize_dtype(dtype) in halves else dtype)
 
@@ -87,7 +93,16 @@ class BatchNormLayer(HybridBlock):
         running_mean: Tensor,
         running_var: Tensor,
     ) -> Any:
-        """Normalize the input; while training, update the running statistics."""
+        """Normalize the input; in training mode also update the running statistics.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Any shape with C channels at ``axis``.
+            gamma: Scale of each channel, a parameter.
+            beta: Offset of each channel, a parameter.
+            running_mean: Running mean of each channel.
+            running_var: Running variance of each channel.
+        """
         normalize = F.contrib.BatchNormWithReLU if self.fuse_relu else F.BatchNorm
         return normalize(x, gamma, beta, running_mean, running_var, name="fwd", **self._kwargs)
 
@@ -109,7 +124,7 @@ class BatchNorm(BatchNormLayer):
         axis: The axis of the channels.
         momentum: Share of the running statistics that an update keeps; the rest comes from the
             batch.
-        epsilon: Added to the variance, so that nothing is divided by 0.
+        epsilon: Small constant added to the variance to avoid division by zero.
         center: Whether ``beta`` is trained; if not, it stays at its initial value.
         scale: Whether to multiply by ``gamma``; if not, gamma is fixed at 1.
         use_global_stats: Whether to normalize by the running statistics even while training.
@@ -117,7 +132,7 @@ class BatchNorm(BatchNormLayer):
         gamma_initializer: Initializer of ``gamma`` (C,).
         running_mean_initializer: Initializer of ``running_mean`` (C,).
         running_variance_initializer: Initializer of ``running_var`` (C,).
-        in_channels: Number C of channels; 0 to take it from the first batch.
+        in_channels: Number C of channels; 0 infers it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -129,6 +144,16 @@ class BatchNorm(BatchNormLayer):
     References:
         S. Ioffe, C. Szegedy, Batch Normalization: Accelerating Deep Network Training by Reducing
         Internal Covariate Shift, 2015.
+
+    Example:
+        >>> import gluonish as mx
+        >>> layer = mx.gluon.nn.BatchNorm()
+        >>> layer.initialize()
+        >>> x = mx.nd.array([[1, 10], [3, 30]])
+        >>> with mx.autograd.record():  # training mode: statistics of the batch
+        ...     y = layer(x)
+        >>> y.round().tolist()
+        [[-1.0, -1.0], [1.0, 1.0]]
     """
 
     def __init__(
@@ -164,13 +189,13 @@ class BatchNorm(BatchNormLayer):
 
 
 class BatchNormReLU(BatchNormLayer):
-    """Normalize each channel, then replace negative results by 0; arguments are `BatchNorm`'s.
+    """Batch normalization followed by ReLU, in one operator; see `BatchNorm` for the arguments.
 
     Inputs:
-        x: any shape with C at ``axis``.
+        x: any shape with C channels at ``axis``.
 
     Outputs:
-        y: shape of ``x``, not negative.
+        y: shape of ``x``; negative results are replaced by 0.
     """
 
     def __init__(

@@ -41,7 +41,11 @@ class Concatenate(Sequential):
         return type(self)(axis=self.axis, prefix=self._prefix)
 
     def forward(self, x: Any) -> Any:
-        """Run all layers."""
+        """Run every layer on the input and concatenate their outputs.
+
+        Args:
+            x: Input of every layer.
+        """
         return concat(*[block(x) for block in self._children.values()], dim=self.axis)
 
 
@@ -70,7 +74,12 @@ class HybridConcatenate(HybridSequential):
         return type(self)(axis=self.axis, prefix=self._prefix)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Run all layers."""
+        """Run every layer on the input and concatenate their outputs.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Input of every layer.
+        """
         return F.concat(*[block(x) for block in self._children.values()], dim=self.axis)
 
 
@@ -100,5 +109,10 @@ class Identity(HybridBlock):
         super().__init__(prefix=prefix, params=params)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Return the input."""
+        """Return the input unchanged.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Anything.
+        """
         return x

@@ -15,17 +15,17 @@ class Conv1D(ConvLayer):
     Args:
         channels: Number C_out of output channels.
         kernel_size: Size of the kernel along each spatial axis, or one int for all.
-        strides: Distance between neighbouring positions of the kernel, along each spatial axis.
-        padding: Number of zeros added before and after each spatial axis.
-        dilation: Distance between neighbouring elements of the kernel; 1 is a dense kernel.
+        strides: Step of the kernel along each spatial axis, in elements of the input.
+        padding: Number of zeros added to both ends of each spatial axis.
+        dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
         groups: Number of groups that the channels are split into; each output channel sees the
             input channels of its own group only.
         layout: ``"NCW"``.
         activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
-        weight_initializer: Initializer of ``weight``; None for the one that `initialize` is given.
+        weight_initializer: Initializer of ``weight``; None uses the one passed to `initialize`.
         bias_initializer: Initializer of ``bias`` (C_out,).
-        in_channels: Number C_in of input channels; 0 to take it from the first batch.
+        in_channels: Number C_in of input channels; 0 infers it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -36,7 +36,7 @@ class Conv1D(ConvLayer):
             floor((x + 2 * padding - dilation * (kernel_size - 1) - 1) / strides) + 1.
 
     Raises:
-        ArgumentError: The layout is another one, or a tuple has the wrong length.
+        ArgumentError: ``layout`` is not supported, or a tuple has the wrong length.
     """
 
     def __init__(
@@ -79,17 +79,17 @@ class Conv2D(ConvLayer):
     Args:
         channels: Number C_out of output channels.
         kernel_size: Size of the kernel along each spatial axis, or one int for all.
-        strides: Distance between neighbouring positions of the kernel, along each spatial axis.
-        padding: Number of zeros added before and after each spatial axis.
-        dilation: Distance between neighbouring elements of the kernel; 1 is a dense kernel.
+        strides: Step of the kernel along each spatial axis, in elements of the input.
+        padding: Number of zeros added to both ends of each spatial axis.
+        dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
         groups: Number of groups that the channels are split into; each output channel sees the
             input channels of its own group only.
         layout: ``"NCHW"`` or ``"NHWC"``.
         activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
-        weight_initializer: Initializer of ``weight``; None for the one that `initialize` is given.
+        weight_initializer: Initializer of ``weight``; None uses the one passed to `initialize`.
         bias_initializer: Initializer of ``bias`` (C_out,).
-        in_channels: Number C_in of input channels; 0 to take it from the first batch.
+        in_channels: Number C_in of input channels; 0 infers it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -100,7 +100,14 @@ class Conv2D(ConvLayer):
             floor((x + 2 * padding - dilation * (kernel_size - 1) - 1) / strides) + 1.
 
     Raises:
-        ArgumentError: The layout is another one, or a tuple has the wrong length.
+        ArgumentError: ``layout`` is not supported, or a tuple has the wrong length.
+
+    Example:
+        >>> import gluonish as mx
+        >>> layer = mx.gluon.nn.Conv2D(channels=8, kernel_size=3, padding=1)
+        >>> layer.initialize()
+        >>> layer(mx.nd.ones((2, 3, 32, 32))).shape
+        (2, 8, 32, 32)
     """
 
     def __init__(
@@ -143,17 +150,17 @@ class Conv3D(ConvLayer):
     Args:
         channels: Number C_out of output channels.
         kernel_size: Size of the kernel along each spatial axis, or one int for all.
-        strides: Distance between neighbouring positions of the kernel, along each spatial axis.
-        padding: Number of zeros added before and after each spatial axis.
-        dilation: Distance between neighbouring elements of the kernel; 1 is a dense kernel.
+        strides: Step of the kernel along each spatial axis, in elements of the input.
+        padding: Number of zeros added to both ends of each spatial axis.
+        dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
         groups: Number of groups that the channels are split into; each output channel sees the
             input channels of its own group only.
         layout: ``"NCDHW"`` or ``"NDHWC"``.
         activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
-        weight_initializer: Initializer of ``weight``; None for the one that `initialize` is given.
+        weight_initializer: Initializer of ``weight``; None uses the one passed to `initialize`.
         bias_initializer: Initializer of ``bias`` (C_out,).
-        in_channels: Number C_in of input channels; 0 to take it from the first batch.
+        in_channels: Number C_in of input channels; 0 infers it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -164,7 +171,7 @@ class Conv3D(ConvLayer):
             floor((x + 2 * padding - dilation * (kernel_size - 1) - 1) / strides) + 1.
 
     Raises:
-        ArgumentError: The layout is another one, or a tuple has the wrong length.
+        ArgumentError: ``layout`` is not supported, or a tuple has the wrong length.
     """
 
     def __init__(

@@ -32,13 +32,13 @@ class ConvLayer(HybridBlock):
     Args:
         channels: Number C_out of output channels.
         kernel_size: Size of the kernel along each spatial axis.
-        strides: Distance between neighbouring positions of the kernel, along each spatial axis.
-        padding: Number of zeros added before and after each spatial axis.
-        dilation: Distance between neighbouring elements of the kernel; 1 is a dense kernel.
+        strides: Step of the kernel along each spatial axis, in elements of the input.
+        padding: Number of zeros added to both ends of each spatial axis.
+        dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
         groups: Number of groups that the channels are split into; each output channel sees the
             input channels of its own group only.
         layout: Order of the axes of input, output and weight.
-        in_channels: Number of input channels; 0 to take it from the first batch.
+        in_channels: Number of input channels; 0 infers it from the first batch.
         activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
         weight_initializer: For ``weight`` (C_out, C_in / groups, *kernel_size), transposed
@@ -115,7 +115,14 @@ class ConvLayer(HybridBlock):
     def hybrid_forward(
         self, F: ModuleType, x: Tensor, weight: Tensor, bias: Tensor | None = None
     ) -> Any:
-        """Convolve, then apply the activation."""
+        """Convolve the input, then apply the activation.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Input, with its axes in the order of ``layout``.
+            weight: The parameter ``weight``.
+            bias: The parameter ``bias``; None with ``use_bias=False``.
+        """
         y = getattr(F, self._op_name)(x, weight, bias, name="fwd", **self._kwargs)
         return y if self.act is None else self.act(y)
 

@@ -17,17 +17,17 @@ class Conv1DTranspose(ConvLayer):
         kernel_size: Size of the kernel along each spatial axis, or one int for all.
         strides: Distance in the output between neighbouring positions of the kernel, along each
             spatial axis.
-        padding: Elements cut off before and after each spatial axis of the output.
-        output_padding: Elements added after each spatial axis, fewer than ``strides``.
-        dilation: Distance between neighbouring elements of the kernel; 1 is a dense kernel.
+        padding: Number of elements cropped from both ends of each spatial axis of the output.
+        output_padding: Elements added to the end of each spatial axis; must be below ``strides``.
+        dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
         groups: Number of groups that the channels are split into; each output channel sees the
             input channels of its own group only.
         layout: ``"NCW"``.
         activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
-        weight_initializer: Initializer of ``weight``; None for the one that `initialize` is given.
+        weight_initializer: Initializer of ``weight``; None uses the one passed to `initialize`.
         bias_initializer: Initializer of ``bias`` (C_out,).
-        in_channels: Number C_in of input channels; 0 to take it from the first batch.
+        in_channels: Number C_in of input channels; 0 infers it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -38,7 +38,7 @@ class Conv1DTranspose(ConvLayer):
             (x - 1) * strides - 2 * padding + dilation * (kernel_size - 1) + 1 + output_padding.
 
     Raises:
-        ArgumentError: The layout is another one, or a tuple has the wrong length.
+        ArgumentError: ``layout`` is not supported, or a tuple has the wrong length.
     """
 
     def __init__(
@@ -87,17 +87,17 @@ class Conv2DTranspose(ConvLayer):
         kernel_size: Size of the kernel along each spatial axis, or one int for all.
         strides: Distance in the output between neighbouring positions of the kernel, along each
             spatial axis.
-        padding: Elements cut off before and after each spatial axis of the output.
-        output_padding: Elements added after each spatial axis, fewer than ``strides``.
-        dilation: Distance between neighbouring elements of the kernel; 1 is a dense kernel.
+        padding: Number of elements cropped from both ends of each spatial axis of the output.
+        output_padding: Elements added to the end of each spatial axis; must be below ``strides``.
+        dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
         groups: Number of groups that the channels are split into; each output channel sees the
             input channels of its own group only.
         layout: ``"NCHW"`` or ``"NHWC"``.
         activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
-        weight_initializer: Initializer of ``weight``; None for the one that `initialize` is given.
+        weight_initializer: Initializer of ``weight``; None uses the one passed to `initialize`.
         bias_initializer: Initializer of ``bias`` (C_out,).
-        in_channels: Number C_in of input channels; 0 to take it from the first batch.
+        in_channels: Number C_in of input channels; 0 infers it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -108,7 +108,7 @@ class Conv2DTranspose(ConvLayer):
             (x - 1) * strides - 2 * padding + dilation * (kernel_size - 1) + 1 + output_padding.
 
     Raises:
-        ArgumentError: The layout is another one, or a tuple has the wrong length.
+        ArgumentError: ``layout`` is not supported, or a tuple has the wrong length.
     """
 
     def __init__(
@@ -157,17 +157,17 @@ class Conv3DTranspose(ConvLayer):
         kernel_size: Size of the kernel along each spatial axis, or one int for all.
         strides: Distance in the output between neighbouring positions of the kernel, along each
             spatial axis.
-        padding: Elements cut off before and after each spatial axis of the output.
-        output_padding: Elements added after each spatial axis, fewer than ``strides``.
-        dilation: Distance between neighbouring elements of the kernel; 1 is a dense kernel.
+        padding: Number of elements cropped from both ends of each spatial axis of the output.
+        output_padding: Elements added to the end of each spatial axis; must be below ``strides``.
+        dilation: Spacing between kernel elements; 1 gives an ordinary (dense) kernel.
         groups: Number of groups that the channels are split into; each output channel sees the
             input channels of its own group only.
         layout: ``"NCDHW"`` or ``"NDHWC"``.
         activation: Function applied to the result, such as ``"relu"`` (see `Activation`), or None.
         use_bias: Whether to add a bias to each output channel.
-        weight_initializer: Initializer of ``weight``; None for the one that `initialize` is given.
+        weight_initializer: Initializer of ``weight``; None uses the one passed to `initialize`.
         bias_initializer: Initializer of ``bias`` (C_out,).
-        in_channels: Number C_in of input channels; 0 to take it from the first batch.
+        in_channels: Number C_in of input channels; 0 infers it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -178,7 +178,7 @@ class Conv3DTranspose(ConvLayer):
             (x - 1) * strides - 2 * padding + dilation * (kernel_size - 1) + 1 + output_padding.
 
     Raises:
-        ArgumentError: The layout is another one, or a tuple has the wrong length.
+        ArgumentError: ``layout`` is not supported, or a tuple has the wrong length.
     """
 
     def __init__(

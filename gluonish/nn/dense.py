@@ -25,7 +25,7 @@ class Dense(HybridBlock):
         weight_initializer: Initializer of ``weight`` (units, in_units); None for the one that
             `initialize` is given.
         bias_initializer: Initializer of ``bias`` (units,).
-        in_units: Number of input features; 0 to take it from the first batch.
+        in_units: Number of input features; 0 infers it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Raises:
@@ -37,6 +37,15 @@ class Dense(HybridBlock):
 
     Outputs:
         y: (N, units) with ``flatten``, else (N, ..., units).
+
+    Example:
+        >>> import gluonish as mx
+        >>> layer = mx.gluon.nn.Dense(3, activation="relu")
+        >>> layer.initialize()
+        >>> layer(mx.nd.ones((2, 5))).shape
+        (2, 3)
+        >>> layer.weight.shape  # in_units was inferred
+        (3, 5)
     """
 
     def __init__(
@@ -82,7 +91,15 @@ class Dense(HybridBlock):
     def hybrid_forward(
         self, F: ModuleType, x: Tensor, weight: Tensor, bias: Tensor | None = None
     ) -> Any:
-        """Compute the product, then the activation."""
+        """Compute ``x W^T + b``, then apply the activation.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (N, ..., in_units); with ``flatten`` the axes after N have in_units elements
+                together.
+            weight: The parameter ``weight``.
+            bias: The parameter ``bias``; None with ``use_bias=False``.
+        """
         y = F.FullyConnected(
             x,
             weight,

@@ -32,6 +32,12 @@ class Dropout(HybridBlock):
     References:
         N. Srivastava et al., Dropout: A Simple Way to Prevent Neural Networks from Overfitting,
         2014.
+
+    Example:
+        >>> import gluonish as mx
+        >>> layer = mx.gluon.nn.Dropout(0.5)
+        >>> layer(mx.nd.ones((3,))).tolist()  # not training
+        [1.0, 1.0, 1.0]
     """
 
     def __init__(self, rate: float, axes: Sequence[int] = (), **kwargs: Any) -> None:
@@ -44,7 +50,12 @@ class Dropout(HybridBlock):
         self._axes = tuple(axes)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Drop elements while training; return the input otherwise."""
+        """Zero random elements in training mode; return the input otherwise.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Any shape, floating point.
+        """
         if self._rate > 0:
             return F.Dropout(x, p=self._rate, axes=self._axes, name="fwd", cudnn_off=False)
         return F.identity(x)

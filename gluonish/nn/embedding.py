@@ -27,6 +27,13 @@ class Embedding(HybridBlock):
 
     Outputs:
         y: shape of ``x`` with a last axis of output_dim added.
+
+    Example:
+        >>> import gluonish as mx
+        >>> layer = mx.gluon.nn.Embedding(input_dim=1000, output_dim=16)
+        >>> layer.initialize()
+        >>> layer(mx.nd.array([[3, 1, 4], [1, 5, 9]])).shape
+        (2, 3, 16)
     """
 
     def __init__(
@@ -55,7 +62,13 @@ class Embedding(HybridBlock):
         )
 
     def hybrid_forward(self, F: ModuleType, x: Tensor, weight: Tensor) -> Any:
-        """Look up the vectors."""
+        """Look up one vector for each index.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Any shape, integers in [0, input_dim) of any dtype.
+            weight: The parameter ``weight``.
+        """
         return F.Embedding(x, weight, name="fwd", **self._kwargs)
 
     def __repr__(self) -> str:

@@ -26,7 +26,12 @@ class Flatten(HybridBlock):
         super().__init__(**kwargs)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Reshape."""
+        """Flatten all axes but the first into one.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (N, ...).
+        """
         return F.Flatten(x)
 
     def __repr__(self) -> str:

@@ -43,7 +43,11 @@ class Lambda(Block):
             self._func_name = _name_of(function, "Lambda")
 
     def forward(self, *args: Any) -> Any:
-        """Call the function."""
+        """Call the wrapped function.
+
+        Args:
+            *args: Arguments of the function.
+        """
         return self._func_impl(*args)
 
     def __repr__(self) -> str:
@@ -80,7 +84,13 @@ class HybridLambda(HybridBlock):
             self._func_name = _name_of(function, "HybridLambda")
 
     def hybrid_forward(self, F: ModuleType, x: Tensor, *args: Any) -> Any:
-        """Call the function."""
+        """Call the wrapped function.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: First input of the function.
+            *args: Further inputs.
+        """
         return self._func(F, x, *args)
 
     def __repr__(self) -> str:

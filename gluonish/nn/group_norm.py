@@ -18,7 +18,7 @@ class GroupNorm(Normalization):
 
     Args:
         num_groups: Number G of groups, which divides the number of channels.
-        epsilon: Added to the variance, so that nothing is divided by 0.
+        epsilon: Small constant added to the variance to avoid division by zero.
         center: Whether ``beta`` is trained; if not, it stays at its initial value.
         scale: Whether ``gamma`` is trained; if not, it stays at its initial value.
         beta_initializer: Initializer of ``beta`` (G,).
@@ -54,7 +54,14 @@ class GroupNorm(Normalization):
         self._kwargs = {"eps": epsilon, "num_groups": num_groups, "center": center, "scale": scale}
 
     def hybrid_forward(self, F: ModuleType, data: Tensor, gamma: Tensor, beta: Tensor) -> Any:
-        """Normalize."""
+        """Normalize each group of channels of each sample.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            data: (N, C, ...), of at least 3 axes.
+            gamma: Scale of each group, a parameter.
+            beta: Offset of each group, a parameter.
+        """
         return F.GroupNorm(
             data, gamma=gamma, beta=beta, num_groups=self._num_groups, eps=self._epsilon
         )
@@ -73,12 +80,12 @@ class InstanceNorm(Normalization):
 
     Args:
         axis: The axis of the channels.
-        epsilon: Added to the variance, so that nothing is divided by 0.
+        epsilon: Small constant added to the variance to avoid division by zero.
         center: Whether ``beta`` is trained; if not, it stays at its initial value.
         scale: Whether ``gamma`` is trained; if not, it stays at its initial value.
         beta_initializer: Initializer of ``beta`` (C,).
         gamma_initializer: Initializer of ``gamma`` (C,).
-        in_channels: Number C of channels; 0 to take it from the first batch.
+        in_channels: Number C of channels; 0 infers it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -109,7 +116,14 @@ class InstanceNorm(Normalization):
         self._kwargs = {"eps": epsilon, "axis": axis, "center": center, "scale": scale}
 
     def hybrid_forward(self, F: ModuleType, x: Tensor, gamma: Tensor, beta: Tensor) -> Any:
-        """Normalize, with the channels moved to axis 1 and back."""
+        """Normalize each channel of each sample over its spatial axes.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Of at least 3 axes, with samples at axis 0 and C at ``axis``.
+            gamma: Scale of each channel, a parameter.
+            beta: Offset of each channel, a parameter.
+        """
         if self._axis == 1:
             return F.InstanceNorm(x, gamma, beta, name="fwd", eps=self._epsilon)
         swapped = F.swapaxes(x, dim1=1, dim2=self._axis)

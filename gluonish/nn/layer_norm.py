@@ -16,12 +16,12 @@ class LayerNorm(Normalization):
 
     Args:
         axis: The axis that mean and variance are taken over.
-        epsilon: Added to the variance, so that nothing is divided by 0.
+        epsilon: Small constant added to the variance to avoid division by zero.
         center: Whether ``beta`` is trained; if not, it stays at its initial value.
         scale: Whether ``gamma`` is trained; if not, it stays at its initial value.
         beta_initializer: Initializer of ``beta`` (C,).
         gamma_initializer: Initializer of ``gamma`` (C,).
-        in_channels: Size C of the axis; 0 to take it from the first batch.
+        in_channels: Size C of the axis; 0 infers it from the first batch.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
 
@@ -53,7 +53,14 @@ class LayerNorm(Normalization):
         self._kwargs = {"eps": epsilon, "axis": axis, "center": center, "scale": scale}
 
     def hybrid_forward(self, F: ModuleType, data: Tensor, gamma: Tensor, beta: Tensor) -> Any:
-        """Normalize."""
+        """Normalize along ``axis``.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            data: Any shape with C at ``axis``.
+            gamma: Scale of each channel, a parameter.
+            beta: Offset of each channel, a parameter.
+        """
         return F.LayerNorm(data, gamma=gamma, beta=beta, axis=self._axis, eps=self._epsilon)
 
     def __repr__(self) -> str:

@@ -15,10 +15,10 @@ _QUARTER = Constant(0.25)
 
 
 class LeakyReLU(HybridBlock):
-    """Scale negative elements: ``y = x if x > 0 else alpha * x``.
+    """Leaky ReLU: ``y = x if x > 0 else alpha * x``.
 
     Args:
-        alpha: Slope below 0, at least 0.
+        alpha: Slope for negative inputs, 0 or more.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -28,7 +28,7 @@ class LeakyReLU(HybridBlock):
         y: shape of ``x``.
 
     Raises:
-        ArgumentError: if ``alpha`` is negative.
+        ArgumentError: ``alpha`` is negative.
     """
 
     def __init__(self, alpha: float, **kwargs: Any) -> None:
@@ -38,7 +38,12 @@ class LeakyReLU(HybridBlock):
         self._alpha = alpha
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Apply the function."""
+        """Multiply negative elements by ``alpha``.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Any shape.
+        """
         return F.LeakyReLU(x, act_type="leaky", slope=self._alpha, name="fwd")
 
     def __repr__(self) -> str:
@@ -46,11 +51,11 @@ class LeakyReLU(HybridBlock):
 
 
 class PReLU(HybridBlock):
-    """Scale negative elements by a trained slope: ``y = x if x > 0 else alpha * x``.
+    """Parametric ReLU: `LeakyReLU` whose slope ``alpha`` is learned.
 
     Args:
         alpha_initializer: Initializer of ``alpha`` (in_channels,).
-        in_channels: Number of slopes: 1, or the extent of axis 1.
+        in_channels: Number of slopes: 1 to share one, or the number C of channels.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -71,7 +76,13 @@ class PReLU(HybridBlock):
             self.alpha = self.params.get("alpha", shape=(in_channels,), init=alpha_initializer)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor, alpha: Tensor) -> Any:
-        """Apply the function."""
+        """Multiply negative elements by the learned slope.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (N, C, ...).
+            alpha: Slope for negative elements, a parameter.
+        """
         return F.LeakyReLU(x, gamma=alpha, act_type="prelu", name="fwd")
 
 
@@ -79,7 +90,7 @@ class ELU(HybridBlock):
     """Exponential linear unit: ``y = x if x > 0 else alpha * (exp(x) - 1)``.
 
     Args:
-        alpha: Very negative elements become ``-alpha``.
+        alpha: Scale of the negative part, which approaches ``-alpha`` for very negative inputs.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -98,7 +109,12 @@ class ELU(HybridBlock):
         self._alpha = alpha
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Apply the function."""
+        """Apply the exponential linear unit to each element.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Any shape.
+        """
         return F.LeakyReLU(x, act_type="elu", slope=self._alpha)
 
 
@@ -122,7 +138,12 @@ class SELU(HybridBlock):
         super().__init__(**kwargs)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Apply the function."""
+        """Apply the scaled exponential linear unit to each element.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Any shape.
+        """
         return F.LeakyReLU(x, act_type="selu", name="fwd")
 
 
@@ -146,5 +167,10 @@ class GELU(HybridBlock):
         super().__init__(**kwargs)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Apply the function."""
+        """Apply the Gaussian error linear unit to each element.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Any shape.
+        """
         return F.LeakyReLU(x, act_type="gelu", name="fwd")

@@ -11,8 +11,8 @@ class Normalization(HybridBlock):
     """Base of `LayerNorm`, `GroupNorm` and `InstanceNorm`: ``gamma``, ``beta`` and the settings.
 
     Args:
-        extent: Number of entries of ``gamma`` and ``beta``; 0 to take it from the first batch.
-        epsilon: Added to the variance, so that nothing is divided by 0.
+        extent: Number of entries of ``gamma`` and ``beta``; 0 infers it from the first batch.
+        epsilon: Small constant added to the variance to avoid division by zero.
         center: Whether ``beta`` is trained; if not, it stays at its initial value.
         scale: Whether ``gamma`` is trained; if not, it stays at its initial value.
         beta_initializer: Initializer of ``beta`` (extent,).

@@ -24,9 +24,9 @@ class PoolingLayer(HybridBlock):
 
     Args:
         pool_size: Size of the window along each spatial axis.
-        strides: Distance between neighbouring windows; None for ``pool_size``, so that they do not
+        strides: Step between windows; None uses ``pool_size``, so that windows do not
             overlap.
-        padding: Number of elements added before and after each spatial axis.
+        padding: Number of elements added to both ends of each spatial axis.
         ceil_mode: Whether to round the output size up, so that a last window may reach over the
             edge; if not, it is rounded down.
         global_pool: Whether the window is the whole input.
@@ -68,7 +68,12 @@ class PoolingLayer(HybridBlock):
         return "pool"
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Pool."""
+        """Pool over windows of the input.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Input, with its axes in the order of ``layout``.
+        """
         return F.Pooling(x, name="fwd", **self._kwargs)
 
     def __repr__(self) -> str:
@@ -84,9 +89,9 @@ class MaxPool1D(PoolingLayer):
 
     Args:
         pool_size: Size of the window along each spatial axis, or one int for all.
-        strides: Distance between neighbouring windows; None for ``pool_size``, so that they do not
+        strides: Step between windows; None uses ``pool_size``, so that windows do not
             overlap.
-        padding: Number of elements added before and after each spatial axis.
+        padding: Number of elements added to both ends of each spatial axis.
         layout: ``"NCW"`` or ``"NWC"``.
         ceil_mode: Whether to round the output size up, so that a last window may reach over the
             edge; if not, it is rounded down.
@@ -126,9 +131,9 @@ class MaxPool2D(PoolingLayer):
 
     Args:
         pool_size: Size of the window along each spatial axis, or one int for all.
-        strides: Distance between neighbouring windows; None for ``pool_size``, so that they do not
+        strides: Step between windows; None uses ``pool_size``, so that windows do not
             overlap.
-        padding: Number of elements added before and after each spatial axis.
+        padding: Number of elements added to both ends of each spatial axis.
         layout: ``"NCHW"`` or ``"NHWC"``.
         ceil_mode: Whether to round the output size up, so that a last window may reach over the
             edge; if not, it is rounded down.
@@ -140,6 +145,11 @@ class MaxPool2D(PoolingLayer):
     Outputs:
         y: (N, C, H_out, W_out), where a size x becomes
             floor((x + 2 * padding - pool_size) / strides) + 1, ceil instead with ``ceil_mode``.
+
+    Example:
+        >>> import gluonish as mx
+        >>> mx.gluon.nn.MaxPool2D(pool_size=2)(mx.nd.ones((1, 3, 8, 8))).shape
+        (1, 3, 4, 4)
     """
 
     def __init__(
@@ -168,9 +178,9 @@ class MaxPool3D(PoolingLayer):
 
     Args:
         pool_size: Size of the window along each spatial axis, or one int for all.
-        strides: Distance between neighbouring windows; None for ``pool_size``, so that they do not
+        strides: Step between windows; None uses ``pool_size``, so that windows do not
             overlap.
-        padding: Number of elements added before and after each spatial axis.
+        padding: Number of elements added to both ends of each spatial axis.
         ceil_mode: Whether to round the output size up, so that a last window may reach over the
             edge; if not, it is rounded down.
         layout: ``"NCDHW"`` or ``"NDHWC"``.
@@ -210,13 +220,13 @@ class AvgPool1D(PoolingLayer):
 
     Args:
         pool_size: Size of the window along each spatial axis, or one int for all.
-        strides: Distance between neighbouring windows; None for ``pool_size``, so that they do not
+        strides: Step between windows; None uses ``pool_size``, so that windows do not
             overlap.
-        padding: Number of elements added before and after each spatial axis.
+        padding: Number of elements added to both ends of each spatial axis.
         layout: ``"NCW"`` or ``"NWC"``.
         ceil_mode: Whether to round the output size up, so that a last window may reach over the
             edge; if not, it is rounded down.
-        count_include_pad: Whether padding counts in the mean, as zeros.
+        count_include_pad: Whether padding elements (zeros) count towards the mean.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -255,13 +265,13 @@ class AvgPool2D(PoolingLayer):
 
     Args:
         pool_size: Size of the window along each spatial axis, or one int for all.
-        strides: Distance between neighbouring windows; None for ``pool_size``, so that they do not
+        strides: Step between windows; None uses ``pool_size``, so that windows do not
             overlap.
-        padding: Number of elements added before and after each spatial axis.
+        padding: Number of elements added to both ends of each spatial axis.
         ceil_mode: Whether to round the output size up, so that a last window may reach over the
             edge; if not, it is rounded down.
         layout: ``"NCHW"`` or ``"NHWC"``.
-        count_include_pad: Whether padding counts in the mean, as zeros.
+        count_include_pad: Whether padding elements (zeros) count towards the mean.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -300,13 +310,13 @@ class AvgPool3D(PoolingLayer):
 
     Args:
         pool_size: Size of the window along each spatial axis, or one int for all.
-        strides: Distance between neighbouring windows; None for ``pool_size``, so that they do not
+        strides: Step between windows; None uses ``pool_size``, so that windows do not
             overlap.
-        padding: Number of elements added before and after each spatial axis.
+        padding: Number of elements added to both ends of each spatial axis.
         ceil_mode: Whether to round the output size up, so that a last window may reach over the
             edge; if not, it is rounded down.
         layout: ``"NCDHW"`` or ``"NDHWC"``.
-        count_include_pad: Whether padding counts in the mean, as zeros.
+        count_include_pad: Whether padding elements (zeros) count towards the mean.
         **kwargs: See `HybridBlock`.
 
     Inputs:

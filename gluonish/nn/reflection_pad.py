@@ -14,8 +14,8 @@ class ReflectionPad2D(HybridBlock):
     """Pad height and width by reflecting the image at its border.
 
     Args:
-        padding: Elements on each side; or 8 numbers, before and after each of the 4 axes, of which
-            the first 4 are 0.
+        padding: Number of elements added to each of the four sides; or 8 ints, the padding before
+            and after each of the axes N, C, H and W, of which the first 4 must be 0.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -25,7 +25,7 @@ class ReflectionPad2D(HybridBlock):
         y: (N, C, H + 2 * padding, W + 2 * padding).
 
     Raises:
-        ArgumentError: ``padding`` is neither one int nor such 8 numbers.
+        ArgumentError: ``padding`` is neither an int nor 8 ints of this form.
     """
 
     def __init__(self, padding: Extents = 0, **kwargs: Any) -> None:
@@ -36,5 +36,10 @@ class ReflectionPad2D(HybridBlock):
         self._padding = widths
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Pad."""
+        """Pad height and width by reflection.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (N, C, H, W), with H and W larger than the padding.
+        """
         return F.pad(x, mode="reflect", pad_width=self._padding)

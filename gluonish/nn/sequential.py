@@ -70,13 +70,22 @@ class Sequential(_Stack):
     """
 
     def forward(self, x: Any) -> Any:
-        """Run all layers."""
+        """Run the layers in order, each on the output of the one before.
+
+        Args:
+            x: Input of the first layer.
+        """
         for block in self._children.values():
             x = block(x)
         return x
 
     def hybridize(self, active: bool = True, **kwargs: Any) -> None:
-        """Hybridize each layer by itself; see `Block.hybridize`."""
+        """Hybridize each layer on its own; the container itself keeps running imperatively.
+
+        Args:
+            active: True to switch graph execution on, False to switch it off.
+            **kwargs: Options of `HybridBlock.hybridize`, such as ``static_alloc``.
+        """
         children = self._children.values()
         if children and all(isinstance(child, HybridBlock) for child in children):
             warnings.warn(
@@ -100,10 +109,24 @@ class HybridSequential(_Stack, HybridBlock):
 
     Outputs:
         y: what the last layer returns; ``x`` itself if there are no layers.
+
+    Example:
+        >>> import gluonish as mx
+        >>> net = mx.gluon.nn.HybridSequential()
+        >>> net.add(mx.gluon.nn.Dense(16, activation="relu"), mx.gluon.nn.Dense(10))
+        >>> net.initialize()
+        >>> net.hybridize()
+        >>> net(mx.nd.ones((4, 20))).shape
+        (4, 10)
     """
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Run all layers."""
+        """Run the layers in order, each on the output of the one before.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Input of the first layer.
+        """
         for block in self._children.values():
             x = block(x)
         return x

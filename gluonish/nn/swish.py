@@ -10,10 +10,10 @@ __all__ = ["SiLU", "Swish"]
 
 
 class Swish(HybridBlock):
-    """Multiply elements by their sigmoid: ``y = x * sigmoid(beta * x)``.
+    """Swish: ``y = x * sigmoid(beta * x)``.
 
     Args:
-        beta: Steepness of the sigmoid.
+        beta: Steepness of the sigmoid; large values approach ReLU.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -31,12 +31,17 @@ class Swish(HybridBlock):
         self._beta = beta
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Apply the function."""
+        """Multiply each element by the sigmoid of ``beta`` times itself.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Any shape.
+        """
         return x * F.sigmoid(self._beta * x, name="fwd")
 
 
 class SiLU(HybridBlock):
-    """Multiply elements by their sigmoid: ``y = x * sigmoid(x)``, `Swish` with ``beta`` 1.
+    """Sigmoid linear unit: ``y = x * sigmoid(x)``, which is `Swish` with ``beta`` 1.
 
     Args:
         **kwargs: See `HybridBlock`.
@@ -55,5 +60,10 @@ class SiLU(HybridBlock):
         super().__init__(**kwargs)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Apply the function."""
+        """Multiply each element by its sigmoid.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Any shape.
+        """
         return x * F.sigmoid(x, name="fwd")

@@ -25,7 +25,7 @@ class AdaDelta(RuleOptimizer):
         rho: Decay rate of the running means.
         epsilon: Added inside both roots: avoids division by 0, and sets the size of the first
             steps.
-        **kwargs: Arguments of `Optimizer`.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
         M. D. Zeiler, "ADADELTA: An Adaptive Learning Rate Method", 2012.

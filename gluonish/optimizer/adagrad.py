@@ -20,8 +20,8 @@ class AdaGrad(RuleOptimizer):
     The state is ``h``. Without weight decay a row-sparse gradient moves only rows that it holds.
 
     Args:
-        eps: Added to the divisor, so that it is not 0.
-        **kwargs: Arguments of `Optimizer`.
+        eps: Small constant added to the denominator to avoid division by zero.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
         J. Duchi, E. Hazan, Y. Singer, "Adaptive Subgradient Methods for Online Learning and

@@ -57,12 +57,12 @@ class Adam(MomentsOptimizer):
     learning rate, so that its share differs from the paper's in the first updates.
 
     Args:
-        learning_rate: Learning rate; it overrides the ``base_lr`` of a scheduler.
+        learning_rate: Learning rate; with a scheduler, it replaces the scheduler's ``base_lr``.
         beta1: Decay rate of the running mean of gradients.
         beta2: Decay rate of the running mean of squared gradients.
-        epsilon: Added to the divisor, so that it is not 0.
-        lazy_update: Whether a row-sparse gradient updates only the rows that it holds.
-        **kwargs: Arguments of `Optimizer`.
+        epsilon: Small constant added to the denominator to avoid division by zero.
+        lazy_update: Whether a row-sparse gradient updates only the rows it contains.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
         D. P. Kingma, J. Ba, "Adam: A Method for Stochastic Optimization", 2015.
@@ -105,13 +105,13 @@ class AdamW(MomentsOptimizer):
     The state is ``(m, v)``. A step whose ``rescale_grad`` is 0 or not finite changes nothing.
 
     Args:
-        learning_rate: Learning rate; it overrides the ``base_lr`` of a scheduler.
+        learning_rate: Learning rate; with a scheduler, it replaces the scheduler's ``base_lr``.
         beta1: Decay rate of the running mean of gradients.
         beta2: Decay rate of the running mean of squared gradients.
-        epsilon: Added to the divisor, so that it is not 0.
-        correct_bias: Whether to correct the running means for starting at 0.
+        epsilon: Small constant added to the denominator to avoid division by zero.
+        correct_bias: Whether to apply bias correction, since the running means start at 0.
         use_fused_step: Accepted without effect: steps are always fused.
-        **kwargs: Arguments of `Optimizer`.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
         I. Loshchilov, F. Hutter, "Decoupled Weight Decay Regularization", 2019.

@@ -25,10 +25,10 @@ class Adamax(RuleOptimizer):
     The state is ``(m, u)``.
 
     Args:
-        learning_rate: Learning rate; it overrides the ``base_lr`` of a scheduler.
+        learning_rate: Learning rate; with a scheduler, it replaces the scheduler's ``base_lr``.
         beta1: Decay rate of the running mean of gradients.
         beta2: Decay rate of the maximum.
-        **kwargs: Arguments of `Optimizer`.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
         D. P. Kingma, J. Ba, "Adam: A Method for Stochastic Optimization", 2015, section 7.

@@ -17,10 +17,10 @@ class GroupAdaGrad(Optimizer):
     With ``g = clip(rescale_grad * grad)``: ``h += mean(g * g, axis=1)`` and
     ``weight -= lr * g / sqrt(h + eps)``.
 
-    The state is ``h``, of shape (N, 1). A row-sparse gradient moves only the rows that it holds.
+    The state is ``h``, of shape (N, 1). A row-sparse gradient updates only the rows it contains.
 
     Args:
-        eps: Added to the divisor, so that it is not 0.
+        eps: Small constant added to the denominator to avoid division by zero.
         **kwargs: As `Optimizer` takes them, without weight decay.
     """
 

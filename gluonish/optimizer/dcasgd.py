@@ -23,9 +23,9 @@ class DCASGD(RuleOptimizer):
     The state is ``(None, p)``, or ``(m, p)`` with momentum, which in MXNet 1.9 raises an error.
 
     Args:
-        momentum: Share of the previous step that is added to each step; 0 for none.
+        momentum: Fraction of the previous step that is added to the new one; 0 for none.
         lamda: Strength of the delay compensation.
-        **kwargs: Arguments of `Optimizer`.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     Attributes:
         weight_previous: Empty; states files of MXNet have it.

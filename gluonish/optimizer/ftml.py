@@ -29,8 +29,8 @@ class FTML(RuleOptimizer):
     Args:
         beta1: Decay rate of z.
         beta2: Decay rate of the running mean of squared gradients.
-        epsilon: Added to the divisor, so that it is not 0.
-        **kwargs: Arguments of `Optimizer`.
+        epsilon: Small constant added to the denominator to avoid division by zero.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
         S. Zheng, J. Kwok, "Follow the Moving Leader in Deep Learning", 2017.

@@ -27,7 +27,7 @@ class Ftrl(RuleOptimizer):
         lamda1: Coefficient of the L1 penalty, which makes weights exactly 0.
         learning_rate: Learning rate, if there is no scheduler.
         beta: Added to the root of summed squares; a larger one slows the first steps.
-        **kwargs: Arguments of `Optimizer`.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
         H. B. McMahan et al., "Ad Click Prediction: a View from the Trenches", 2013.

@@ -28,14 +28,14 @@ class LAMB(MomentsOptimizer):
     The state is ``(m, v)``.
 
     Args:
-        learning_rate: Learning rate; it overrides the ``base_lr`` of a scheduler.
+        learning_rate: Learning rate; with a scheduler, it replaces the scheduler's ``base_lr``.
         beta1: Decay rate of the running mean of gradients.
         beta2: Decay rate of the running mean of squared gradients.
-        epsilon: Added to the divisor, so that it is not 0.
-        lower_bound: Lower limit of the weight's norm in the ratio; None for none.
-        upper_bound: Upper limit of the weight's norm in the ratio; None for none.
-        bias_correction: Whether to correct the running means for starting at 0.
-        **kwargs: Arguments of `Optimizer`.
+        epsilon: Small constant added to the denominator to avoid division by zero.
+        lower_bound: Lower bound on the weight norm in the trust ratio; None for no bound.
+        upper_bound: Upper bound on the weight norm in the trust ratio; None for no bound.
+        bias_correction: Whether to apply bias correction, since the running means start at 0.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
         Y. You et al., "Large Batch Optimization for Deep Learning: Training BERT in 76 minutes",

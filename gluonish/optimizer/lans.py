@@ -26,16 +26,16 @@ class LANS(MomentsOptimizer):
     The state is ``(m, v)``.
 
     Args:
-        learning_rate: Learning rate; it overrides the ``base_lr`` of a scheduler.
+        learning_rate: Learning rate; with a scheduler, it replaces the scheduler's ``base_lr``.
         beta1: Decay rate of the running mean of gradients.
         beta2: Decay rate of the running mean of squared gradients.
-        epsilon: Added to the divisor, so that it is not 0.
-        lower_bound: Lower limit of the weight's norm in the ratio; None for none.
-        upper_bound: Upper limit of the weight's norm in the ratio; None for none.
+        epsilon: Small constant added to the denominator to avoid division by zero.
+        lower_bound: Lower bound on the weight norm in the trust ratio; None for no bound.
+        upper_bound: Upper bound on the weight norm in the trust ratio; None for no bound.
         aggregate_num: Kept in the attribute for programs of MXNet 2.0; all weights go together, or
             as many as ``MXNET_OPTIMIZER_AGGREGATION_SIZE`` says.
         use_fused_step: As `Optimizer` takes it.
-        **kwargs: Arguments of `Optimizer`.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
         S. Zheng, H. Lin, S. Zha, M. Li, "Accelerated Large Batch Optimization of BERT Pretraining

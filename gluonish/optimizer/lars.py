@@ -34,12 +34,12 @@ class LARS(MomentumOptimizer):
     that in float32 and the float32 weight.
 
     Args:
-        momentum: Share of the previous step that is added to each step; 0 for none.
-        lazy_update: Whether a row-sparse gradient updates only the rows that it holds.
+        momentum: Fraction of the previous step that is added to the new one; 0 for none.
+        lazy_update: Whether a row-sparse gradient updates only the rows it contains.
         eta: Trust coefficient: scales the rate of each layer.
-        eps: Added to the divisor, so that it is not 0.
+        eps: Small constant added to the denominator to avoid division by zero.
         momentum_correction: Whether to rescale momentum when the learning rate changes.
-        **kwargs: Arguments of `Optimizer`.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     Attributes:
         last_lr: Learning rate before the last one, without multipliers; None before any update.

@@ -30,7 +30,7 @@ class LBSGD(RuleOptimizer):
     1.9 loses all but the last of them, because its sum is the array that they are written to.
 
     Args:
-        momentum: Share of the previous step that is added to each step; 0 for none.
+        momentum: Fraction of the previous step that is added to the new one; 0 for none.
         multi_precision: Whether 16-bit weights are updated through float32 copies.
         warmup_strategy: How the factor rises: ``"linear"``, ``"power2"``, ``"sqrt"`` or ``"lars"``.
         warmup_epochs: Epochs of the warm-up.
@@ -38,7 +38,7 @@ class LBSGD(RuleOptimizer):
         updates_per_epoch: Number of gradients in an epoch.
         begin_epoch: The epoch to start counting gradients from.
         num_epochs: Kept in the attribute and in states files; without effect, as in MXNet.
-        **kwargs: Arguments of `Optimizer`.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     Attributes:
         cumgrads: From index to what is gathered: ``cum_grad``, the sum or 0, and ``num_cums``, the

@@ -19,8 +19,8 @@ class MomentumOptimizer(RuleOptimizer):
     weight: the other way round than elsewhere, as MXNet saves them.
 
     Args:
-        momentum: Share of the previous step that is added to each step; 0 for none.
-        **kwargs: Arguments of `Optimizer`.
+        momentum: Fraction of the previous step that is added to the new one; 0 for none.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
     """
 
     with_momentum: ClassVar[Rule]

@@ -28,12 +28,12 @@ class Nadam(MomentsOptimizer):
     devices share one, and their copies of a weight drift apart).
 
     Args:
-        learning_rate: Learning rate; it overrides the ``base_lr`` of a scheduler.
+        learning_rate: Learning rate; with a scheduler, it replaces the scheduler's ``base_lr``.
         beta1: Decay rate of the running mean of gradients.
         beta2: Decay rate of the running mean of squared gradients.
-        epsilon: Added to the divisor, so that it is not 0.
+        epsilon: Small constant added to the denominator to avoid division by zero.
         schedule_decay: Decay rate of the momentum schedule: how fast mu approaches beta1.
-        **kwargs: Arguments of `Optimizer`.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     Attributes:
         m_schedule: P of the device whose weights are being updated.

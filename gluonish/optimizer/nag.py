@@ -21,8 +21,8 @@ class NAG(MomentumOptimizer):
     that in float32 and the float32 weight.
 
     Args:
-        momentum: Share of the previous step that is added to each step; 0 for none.
-        **kwargs: Arguments of `Optimizer`.
+        momentum: Fraction of the previous step that is added to the new one; 0 for none.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
         Y. Nesterov, "A method for solving the convex programming problem with convergence rate

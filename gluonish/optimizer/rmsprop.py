@@ -24,13 +24,13 @@ class RMSProp(RuleOptimizer):
     The state is ``(n,)``, or ``(n, c, d)`` if centered.
 
     Args:
-        learning_rate: Learning rate; it overrides the ``base_lr`` of a scheduler.
+        learning_rate: Learning rate; with a scheduler, it replaces the scheduler's ``base_lr``.
         gamma1: Decay rate of the running means.
         gamma2: Momentum; used only if centered.
-        epsilon: Added to the divisor, so that it is not 0.
+        epsilon: Small constant added to the denominator to avoid division by zero.
         centered: Whether to subtract the squared running mean of gradients (Graves' version).
         clip_weights: Limit of the weights' absolute values; None for no limit.
-        **kwargs: Arguments of `Optimizer`.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
         T. Tieleman, G. Hinton, "Lecture 6.5: RMSProp", 2012; centered: A. Graves, "Generating

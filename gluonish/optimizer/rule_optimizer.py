@@ -35,7 +35,7 @@ class RuleOptimizer(Optimizer):
     ``MXNET_OPTIMIZER_AGGREGATION_SIZE`` of them where that is set, which changes no result.
 
     Args:
-        **kwargs: Arguments of `Optimizer`.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     Attributes:
         group_limit: Largest number of weights in one operation; None for no limit.

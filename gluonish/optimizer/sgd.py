@@ -21,9 +21,9 @@ class SGD(MomentumOptimizer):
     that in float32 and the float32 weight.
 
     Args:
-        momentum: Share of the previous step that is added to each step; 0 for none.
-        lazy_update: Whether a row-sparse gradient updates only the rows that it holds.
-        **kwargs: Arguments of `Optimizer`.
+        momentum: Fraction of the previous step that is added to the new one; 0 for none.
+        lazy_update: Whether a row-sparse gradient updates only the rows it contains.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
         B. T. Polyak, "Some methods of speeding up the convergence of iteration methods", 1964.

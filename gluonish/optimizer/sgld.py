@@ -27,7 +27,7 @@ class SGLD(RuleOptimizer):
     There is no state.
 
     Args:
-        **kwargs: Arguments of `Optimizer`.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     References:
         M. Welling, Y. W. Teh, "Bayesian Learning via Stochastic Gradient Langevin Dynamics", 2011.

@@ -25,10 +25,10 @@ class Signum(RuleOptimizer):
     The state is the momentum, or None.
 
     Args:
-        learning_rate: Learning rate; it overrides the ``base_lr`` of a scheduler.
+        learning_rate: Learning rate; with a scheduler, it replaces the scheduler's ``base_lr``.
         momentum: Decay rate of the momentum; 0 for none.
         wd_lh: Weight decay applied directly to the weight; only with momentum.
-        **kwargs: Arguments of `Optimizer`.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
 
     Raises:
         ArgumentError: ``wd_lh`` is given without momentum.

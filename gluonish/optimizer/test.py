@@ -17,7 +17,7 @@ class Test(Optimizer):
     The state is a copy of the weight in float32.
 
     Args:
-        **kwargs: Arguments of `Optimizer`.
+        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
     """
 
     __test__ = False  # pytest takes the name for a class of tests

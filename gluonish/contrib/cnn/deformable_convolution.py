@@ -124,7 +124,7 @@ class DeformableConvolution(_Deformable):
         num_deformable_group: Number of groups of input channels with offsets of their own.
         layout: ``"NCHW"``.
         use_bias: Whether there is a bias.
-        in_channels: Number C_in of input channels; 0 to take it from the first batch.
+        in_channels: Number C_in of input channels; 0 infers it from the first batch.
         activation: Name of a function for `Activation`; None for none.
         weight_initializer: For ``deformable_conv_weight`` (C_out, C_in / groups, Kh, Kw).
         bias_initializer: For ``deformable_conv_bias`` (C_out,).
@@ -256,7 +256,7 @@ class ModulatedDeformableConvolution(_Deformable):
         num_deformable_group: Number of groups of input channels with offsets and mask of their own.
         layout: ``"NCHW"``.
         use_bias: Whether there is a bias.
-        in_channels: Number C_in of input channels; 0 to take it from the first batch.
+        in_channels: Number C_in of input channels; 0 infers it from the first batch.
         activation: Name of a function for `Activation`; None for none.
         weight_initializer: For ``deformable_conv_weight`` (C_out, C_in / groups, Kh, Kw).
         bias_initializer: For ``deformable_conv_bias`` (C_out,).
