@@ -3,7 +3,7 @@
 import functools
 import importlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from benchmarks.gpu_run.place import Place
 from benchmarks.gpu_run.rows import Note, Table
 from benchmarks.gpu_run.timing import Contender, in_turns
 
-__all__ = ["SCALE", "add_captures", "add_costs"]
+__all__ = ["SCALE", "add_captures", "add_costs", "nccl_exchange"]
 
 SCALE = """
 extern "C" __global__ void scale(const float* x, float* y, float factor, int count) {
@@ -292,6 +292,44 @@ def _nccl_store(place: Place, note: Note) -> None:
     assert value.asnumpy().tolist() == [4.0] * 8
 
 
+class _Alone:
+    """The ranks of a job of one process, without MPI."""
+
+    def gather(self, value: Any, what: str) -> list[Any]:
+        return [value]
+
+    def exchange(
+        self, what: str, named: Any, act: Callable[[], None], arrays: Sequence[Any], lane: Any
+    ) -> None:
+        engine = importlib.import_module("gluonish.engine").current_engine()
+        engine.push(act, (), [x._var for x in arrays], lane, 0, what)
+
+
+def nccl_exchange(place: Place, note: Note) -> None:
+    """Add up over the devices of all processes, which are one with one device: dist_device_sync."""
+    mx, ours = place.mx, importlib.import_module("gluonish.kvstore.nccl_exchange")
+    exchange = ours.NCCLExchange(place.nccl, _Alone())
+    size = place.pick(1 << 22, 1 << 6)
+    for dtype in ("float32", "float16", "bfloat16", "float64"):
+        values = [mx.nd.ones((size,), ctx=mx.gpu(0), dtype=dtype) * i for i in range(1, 4)]
+        assert all(exchange.serves([x]) for x in values), "one communicator was made"
+        names = list(map(str, range(3)))
+        exchange.add_up(names, [[x] for x in values], "three sums")
+        after = [x + 1 for x in values]  # behind the sums, which compute does not wait for
+        found = [sorted(set(x.astype("float32").asnumpy().tolist())) for x in after]
+        assert found == [[2.0], [3.0], [4.0]], found
+        if dtype == "float32":
+            call = functools.partial(exchange.add_up, names, [[x] for x in values], "three sums")
+            took = in_turns({"sums": Contender(call, place.timer())}, 3, 0.03)["sums"]
+            nbytes = 12 * size
+            note(
+                f"three arrays, {nbytes} bytes",
+                1e3 * took.device_ms,
+                "us",
+                host_us=1e3 * took.host_ms,
+            )
+
+
 def add_captures(table: Table) -> None:
     """Add the rows of what can be captured, and what graphs cost."""
     for what in _CAPTURED:
@@ -308,3 +346,4 @@ def add_costs(table: Table) -> None:
     table.add("stacks of products", 40, _stacks)
     table.add("NCCL of one device", 40, _nccl, fresh=True)
     table.add("kvstore nccl of one device", 40, _nccl_store, fresh=True)
+    table.add("sums of dist_device_sync, one process and device", 40, nccl_exchange, fresh=True)

@@ -8,7 +8,7 @@ while other lanes compute. A `Meeting` comes before each.
 import atexit
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -196,19 +196,50 @@ class Channel:
             self._host.end()
         self.world.leave()
 
-    def _push(self, what: str, arrays: Sequence[Named], act: Callable[[], None]) -> None:
-        variables = [x.array._var for x in arrays]
+    def exchange(
+        self,
+        what: str,
+        named: Sequence[Named],
+        act: Callable[[], None],
+        arrays: Sequence[NDArray],
+        lane: Hashable,
+    ) -> None:
+        """Push an operation that all ranks do, after they have agreed on it.
+
+        Args:
+            what: What this is for, in messages.
+            named: What the ranks agree on.
+            act: The operation.
+            arrays: All that it writes.
+            lane: Where it runs.
+        """
+        self._push(what, named, act, [x._var for x in arrays], lane)
+
+    def _push(
+        self,
+        what: str,
+        arrays: Sequence[Named],
+        act: Callable[[], None],
+        written: Sequence[Var] | None = None,
+        lane: Hashable = _LANE,
+    ) -> None:
+        variables = [x.array._var for x in arrays] if written is None else written
         words = "\n".join([f"{what}, {len(arrays)} arrays" if arrays else what, *map(str, arrays)])
-        run = partial(self._watched, what, words, arrays, act)
+        run = partial(self._watched, what, words, arrays, variables, act)
         # Not as reads: a rank whose arrays carry a failure must come and say so.
-        current_engine().push(run, (), [*variables, self._order], _LANE, 0, "kvstore_exchange")
+        current_engine().push(run, (), [*variables, self._order], lane, 0, "kvstore_exchange")
 
     def _watched(
-        self, what: str, words: str, arrays: Sequence[Named], act: Callable[[], None]
+        self,
+        what: str,
+        words: str,
+        arrays: Sequence[Named],
+        variables: Sequence[Var],
+        act: Callable[[], None],
     ) -> None:
         """Meet and act, and tell who watches how long either took."""
         sent, start_ns = self.sent_nbytes, time.perf_counter_ns()
-        self._meet(words, [x.array._var for x in arrays])
+        self._meet(words, variables)
         met_ns = time.perf_counter_ns()
         act()
         if watchers:

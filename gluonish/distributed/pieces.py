@@ -41,17 +41,17 @@ class Piece(NamedTuple):
     parts: Sequence[NDArray]
 
 
-def buckets(arrays: Sequence[Named]) -> list[list[Named]]:
-    """Cut a list into parts of about `BUCKET_NBYTES`."""
+def buckets(arrays: Sequence[Named], nbytes: int = BUCKET_NBYTES) -> list[list[Named]]:
+    """Cut a list into parts of about so many bytes."""
     found: list[list[Named]] = []
     room = 0
     for named in arrays:
-        nbytes = named.array._spec.nbytes
-        if nbytes > room:
+        own = named.array._spec.nbytes
+        if own > room:
             found.append([])
-            room = BUCKET_NBYTES
+            room = nbytes
         found[-1].append(named)
-        room -= nbytes
+        room -= own
     return found
 
 
@@ -96,10 +96,16 @@ def on_host(x: NDArray) -> Any:
 def unpack(whole: Any, parts: Sequence[NDArray]) -> None:
     """Copy a piece back to the arrays that it was made of."""
     first = 0
+    devices: set[Any] = set()
     for x in parts:
         values = whole[first : first + x.size].reshape(x.shape)
         if x._device.xp_name == "numpy":
             x._data[...] = values
         else:
             x._device.from_host(values, x._data)
+            devices.add(x._device)
         first += x.size
+    for device in devices:
+        # Whoever reads the arrays next takes the end of this operation for that of the copies.
+        stream = device.current()
+        stream.synchronize_event(stream.record())

@@ -13,6 +13,7 @@ from gluonish.distributed import channel
 from gluonish.kvstore.async_store import AsyncStore
 from gluonish.kvstore.base import KVStoreBase
 from gluonish.kvstore.kvstore import KINDS, KVStore
+from gluonish.kvstore.nccl_exchange import NCCLExchange
 from gluonish.kvstore.nccl_reduce import NCCLReduction, find_nccl
 from gluonish.kvstore.sync_store import SyncStore
 
@@ -35,8 +36,9 @@ def create(name: str = "local") -> KVStore | Any:
 
     Args:
         name: ``"local"``, ``"device"``, ``"nccl"``; ``"dist_sync"``, ``"dist_device_sync"`` or
-            ``"dist_async"`` for the processes that `gluonish launch` starts; or the class name of a
-            registered store. Its case does not matter. Without NCCL ``"nccl"`` gives a device
+            ``"dist_async"`` for the processes that `gluonish launch` starts, of which
+            ``"dist_device_sync"`` adds GPUs' arrays up by NCCL; or the class name of a registered
+            store. Its case does not matter. Without NCCL ``"nccl"`` gives a device
             store, and the log says so once.
 
     Returns:
@@ -58,7 +60,7 @@ def create(name: str = "local") -> KVStore | Any:
     if kind == "nccl":
         return _nccl_store()
     if kind in SYNCHRONOUS:
-        return SyncStore(kind, channel())
+        return _sync_store(kind)
     if kind == "dist_async":
         return AsyncStore(channel())
     if kind in _ELSEWHERE:
@@ -66,6 +68,18 @@ def create(name: str = "local") -> KVStore | Any:
             f"kvstore: expected a store that gluonish has, got {name!r}; {_ELSEWHERE[kind]}"
         )
     raise _unknown(name)
+
+
+def _sync_store(kind: str) -> SyncStore:
+    """Return a store of many processes, which adds up on GPUs where its name says so."""
+    ranks = channel()
+    if "device" not in kind:
+        return SyncStore(kind, ranks)
+    try:
+        nccl = find_nccl()
+    except DeviceError:
+        nccl = None  # ranks agree at the first sum whether all have one
+    return SyncStore(kind, ranks, NCCLExchange(nccl, ranks))
 
 
 def _nccl_store() -> KVStore:

@@ -20,7 +20,7 @@ from gluonish.kernels.cupy.stream import DeviceStream
 from gluonish.kvstore.transfer import new_array, private_array, push_beside
 from gluonish.ndarray import NDArray
 
-__all__ = ["NCCLReduction", "find_nccl"]
+__all__ = ["NCCLReduction", "Team", "find_nccl", "fits", "nccl_dtype"]
 
 # numpy's names of dtypes, and the library's constants.
 _DTYPES = {
@@ -65,14 +65,55 @@ def find_nccl(load: Callable[[], ModuleType] = _import_nccl) -> ModuleType:
     return module
 
 
-class _Team:
-    """Communicators of some GPUs, and a stream for each."""
+class Team:
+    """Communicators of some GPUs of this process, and a stream for each.
 
-    def __init__(self, nccl: Any, cupy: Any, devices: tuple[int, ...]) -> None:
-        self.communicators = nccl.NcclCommunicator.initAll(list(devices))
+    Args:
+        nccl: CuPy's module of NCCL.
+        cupy: CuPy.
+        devices: Numbers of the GPUs.
+        communicators: One for each.
+    """
+
+    def __init__(
+        self, nccl: Any, cupy: Any, devices: tuple[int, ...], communicators: Sequence[Any]
+    ) -> None:
+        self._nccl, self._cupy = nccl, cupy
+        self.communicators = communicators
         self.streams = [
             DeviceStream(cupy, cupy.cuda.Device(number), health_of(number)) for number in devices
         ]
+
+    def run(self, launch: Callable[[], None]) -> None:
+        """Launch collectives on the streams as one group, behind and before the current stream."""
+        cupy = self._cupy
+        current = cupy.cuda.get_current_stream()
+        ready = cupy.cuda.Event(disable_timing=True)
+        ready.record(current)
+        for stream in self.streams:
+            stream.wait_event(Mark(ready, 0))
+        self._nccl.groupStart()
+        launch()
+        self._nccl.groupEnd()
+        for stream in self.streams:
+            current.wait_event(stream.record().event)
+
+
+def nccl_dtype(nccl: Any, x: NDArray) -> int:
+    """Return the library's number of an array's dtype."""
+    number: int = getattr(nccl, _DTYPES[x.dtype.__name__])
+    return number
+
+
+def fits(values: Sequence[NDArray]) -> bool:
+    """Whether arrays are dense, of a dtype of NCCL's, in one piece, and on one GPU each."""
+    return len({value.context for value in values}) == len(values) and all(
+        x.context.is_gpu
+        and x.stype == "default"
+        and x.dtype.__name__ in _DTYPES
+        and x._data.flags.c_contiguous
+        for x in values
+    )
 
 
 class NCCLReduction:
@@ -84,24 +125,12 @@ class NCCLReduction:
 
     def __init__(self, nccl: Any) -> None:
         self._nccl = nccl
-        self._teams: dict[tuple[int, ...], _Team] = {}
+        self._teams: dict[tuple[int, ...], Team] = {}
         self._turn = Turn()  # to launch, as several threads of one process should not at once
 
     def takes(self, values: Sequence[NDArray], context: Context) -> bool:
         """Whether arrays are dense, of a dtype of NCCL's, and on one GPU each."""
-        contexts = {value.context for value in values}
-        return (
-            len(values) > 1
-            and len(contexts) == len(values)
-            and context in contexts
-            and all(
-                x.context.is_gpu
-                and x.stype == "default"
-                and x.dtype.__name__ in _DTYPES
-                and x._data.flags.c_contiguous
-                for x in values
-            )
-        )
+        return len(values) > 1 and context in [x.context for x in values] and fits(values)
 
     def add_up(
         self, values: Sequence[NDArray], context: Context, priority: int, *, private: bool = False
@@ -131,24 +160,21 @@ class NCCLReduction:
         """Launch the sum behind the current stream, which goes on behind it."""
         cupy, nccl = out._device.xp, self._nccl
         devices = tuple(value.context.device_id for value in values)
-        dtype = getattr(nccl, _DTYPES[out.dtype.__name__])
-        current = cupy.cuda.get_current_stream()
-        ready = cupy.cuda.Event(disable_timing=True)
-        ready.record(current)
-        with self._turn:
-            team = self._teams.get(devices)
-            if team is None:
-                team = self._teams.setdefault(devices, _Team(nccl, cupy, devices))
-            for stream in team.streams:
-                stream.wait_event(Mark(ready, 0))
-            nccl.groupStart()
+        dtype = nccl_dtype(nccl, out)
+
+        def sums() -> None:
             for value, own, stream in zip(values, team.communicators, team.streams, strict=True):
                 target = out if value.context == out.context else value
                 own.reduce(
                     *(value._data.data.ptr, target._data.data.ptr, out.size, dtype),
                     *(nccl.NCCL_SUM, root, stream.raw.ptr),
                 )
-            nccl.groupEnd()
-            for stream in team.streams:
-                current.wait_event(stream.record().event)
+
+        with self._turn:
+            found = self._teams.get(devices)
+            if found is None:
+                made = Team(nccl, cupy, devices, nccl.NcclCommunicator.initAll(list(devices)))
+                found = self._teams.setdefault(devices, made)
+            team = found
+            team.run(sums)
         # The stream of the sum is behind them all, and keeps the arrays.

@@ -8,12 +8,14 @@ each process updates its own copy of the weights, which needs no server, and no 
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from gluonish.core.context import Context
 from gluonish.core.errors import NotSupportedError
 from gluonish.distributed.channel import Channel, Named
 from gluonish.distributed.statistics import share_statistics
 from gluonish.kvstore.arguments import Key
 from gluonish.kvstore.compression import Compression, compression_from
 from gluonish.kvstore.kvstore import KVStore, Sum
+from gluonish.kvstore.nccl_exchange import NCCLExchange
 from gluonish.kvstore.sparse import rows_of, sum_of_rows
 from gluonish.ndarray import NDArray
 
@@ -32,10 +34,12 @@ class SyncStore(KVStore):
         kind: ``"dist_sync"`` or another name of MXNet's for it. Those with ``device`` in them add
             up on the first device of each process, the others on the CPU.
         channel: What connects the processes.
+        nccl: What adds up on GPUs; None for main memory.
     """
 
-    def __init__(self, kind: str, channel: Channel) -> None:
+    def __init__(self, kind: str, channel: Channel, nccl: NCCLExchange | None = None) -> None:
         super().__init__("device" if "device" in kind else "local")
+        self._nccl = nccl
         self._kind = kind
         self._channel = channel
         self._codec: Compression | None = None
@@ -81,14 +85,31 @@ class SyncStore(KVStore):
                 backward pass has their gradients first.
         """
         alone: list[Named] = []
-        for i in self._by_layer(keys):
+        on_gpus: dict[str, list[NDArray]] = {}
+        for i in self._by_layer(keys)[::-1]:
             key, arrays = keys[i], values[i]
-            if len(arrays) > 1 or arrays[0].stype != "default" or self._codec is not None:
+            if self.adds_on_gpus(arrays):
+                on_gpus[repr(key)] = arrays
+            elif len(arrays) > 1 or arrays[0].stype != "default" or self._codec is not None:
                 self.pushpull(key, arrays, out=arrays)
             else:
                 alone.append(Named(repr(key), arrays[0]))
         if alone:
-            self._channel.add_up(alone[::-1], f"the sum of {alone[-1].name}")
+            self._channel.add_up(alone, f"the sum of {alone[0].name}")
+        self._add_on_gpus(on_gpus, "the sum of")
+
+    def adds_on_gpus(self, arrays: Sequence[NDArray]) -> bool:
+        """Whether arrays of one key are added up by GPUs, without main memory."""
+        return self._nccl is not None and self._codec is None and self._nccl.serves(arrays)
+
+    def _add_on_gpus(self, of: Mapping[str, Sequence[NDArray]], what: str) -> None:
+        """Add up what GPUs take, in buckets of arrays on the same ones."""
+        by_devices: dict[tuple[Context, ...], list[str]] = {}
+        for name, arrays in of.items():
+            by_devices.setdefault(tuple(x.context for x in arrays), []).append(name)
+        for names in by_devices.values():
+            assert self._nccl is not None, "something was for GPUs"
+            self._nccl.add_up(names, [of[name] for name in names], f"{what} {names[0]}")
 
     @property
     def compresses(self) -> bool:
@@ -145,9 +166,14 @@ class SyncStore(KVStore):
         if self._codec is not None:
             sums = [self._compressed(self._codec, *each) for each in sums]
         ordered = [sums[i] for i in self._by_layer([key for key, _, _ in sums])]
-        dense = [Named(repr(key), total) for key, total, _ in ordered if total.stype == "default"]
-        if dense:
-            self._channel.add_up(dense[::-1], f"push of {dense[-1].name}", self._codec)
+        dense = [
+            Named(repr(key), total) for key, total, _ in ordered[::-1] if total.stype == "default"
+        ]
+        on_gpus = {name: [total] for name, total in dense if self.adds_on_gpus([total])}
+        hosts = [named for named in dense if named.name not in on_gpus]
+        if hosts:
+            self._channel.add_up(hosts, f"push of {hosts[0].name}", self._codec)
+        self._add_on_gpus(on_gpus, "push of")
         return [
             (key, total if total.stype == "default" else self._sum_rows(key, total), stored)
             for key, total, stored in sums

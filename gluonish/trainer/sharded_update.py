@@ -88,7 +88,8 @@ class ShardedUpdate:
         Returns:
             Whether that was possible; else whole sums are needed.
         """
-        if len(selection.gradients) > 1 or self._store.compresses:
+        store, first = self._store, [xs[0] for xs in selection.gradients]
+        if len(first) > 1 or store.compresses or store.adds_on_gpus(first):
             return False
         self._divide(selection, optimizer)
         gradients = dict(zip(selection.indices, selection.gradients[0], strict=True))

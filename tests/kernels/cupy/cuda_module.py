@@ -1,5 +1,6 @@
 """``cupy.cuda`` of the double, with the names and arguments that CuPy has and no others."""
 
+import os
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -88,7 +89,10 @@ def _copies(machine: Machine) -> tuple[Callable[..., Any], ...]:
     def pointerGetAttributes(ptr: int) -> Any:
         return SimpleNamespace(type=machine.kind_of(ptr))
 
-    copies = (memcpyAsync, memcpyPeerAsync)
+    def deviceGetPCIBusId(device: int) -> str:  # as CuPy has it
+        return f"{os.getpid():x}:{device:02x}:00.0"  # each process has devices of its own
+
+    copies = (memcpyAsync, memcpyPeerAsync, deviceGetPCIBusId)
     return (*copies, deviceCanAccessPeer, deviceEnablePeerAccess, pointerGetAttributes)
 
 
