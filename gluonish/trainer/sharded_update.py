@@ -88,6 +88,8 @@ class ShardedUpdate:
         Returns:
             Whether that was possible; else whole sums are needed.
         """
+        if not selection.members:
+            return True
         store, first = self._store, [xs[0] for xs in selection.gradients]
         if len(first) > 1 or store.compresses or store.adds_on_gpus(first):
             return False
@@ -110,6 +112,8 @@ class ShardedUpdate:
             selection: The parameters; the gradients are added up.
             updater: Has the states of this process's share.
         """
+        if not selection.members:
+            return
         optimizer = updater.optimizer
         self._divide(selection, optimizer)
         views = self._shares_of(selection)

@@ -141,6 +141,8 @@ for options in (
     print(digest(sharded.weights()))
 run = Run("sgd", {"momentum": 0.9}, True).train(1)
 weights = digest(run.weights())
+run.trainer.step(12, ignore_stale_grad=True)
+assert weights == digest(run.weights()), "no gradient was new"
 try:
     gluon.Trainer(
         run.net.collect_params(), "sgd", kvstore="dist_sync", update_on_kvstore=True,
