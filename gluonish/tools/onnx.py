@@ -1,4 +1,4 @@
-"""``gluonish onnx``: networks as files of ONNX: write one, and check one."""
+"""``gluonish onnx``: networks as files of ONNX: write one, check one, and read one."""
 
 import argparse
 from collections import Counter
@@ -14,6 +14,7 @@ from gluonish.ndarray import array, load, zeros
 from gluonish.onnx import export_model
 from gluonish.onnx.exporting.package import onnx_package
 from gluonish.symbol import load as load_symbol
+from gluonish.tools.onnx_import import add_import
 
 __all__ = ["add_parser", "check", "export"]
 
@@ -28,6 +29,7 @@ def add_parser(parsers: Any) -> None:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_export(commands)
     _add_check(commands)
+    add_import(commands)
 
 
 def _add_export(commands: Any) -> None:
