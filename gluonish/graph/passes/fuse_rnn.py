@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.passes.dead_code import eliminate_dead_code
 from gluonish.graph.rewrite import has_operator, rebuild
+from gluonish.ops.cast import cast
 from gluonish.ops.recurrent.fused_rnn import FUSED_RNN, part_shapes
 from gluonish.ops.recurrent.layout import dims_of
 
@@ -18,7 +19,7 @@ def fuse_rnn(graph: Graph) -> Graph:
 
     Requires: specs on every value, and the training mode on every node that depends on it.
     Ensures: the outputs have the specs, values and gradients that they had. No RNN reads a
-    _rnn_param_concat of all its weights and biases.
+    _rnn_param_concat of all its weights and biases, nor one that was cast as a whole.
     """
     if not has_operator(graph, ("RNN",)):
         return graph
@@ -38,7 +39,9 @@ def fuse_rnn(graph: Graph) -> Graph:
 
 def _parts(node: Node, inputs: Sequence[Value]) -> list[Value] | None:
     """Return the parameters of an RNN node in their own shapes; None if it has none such."""
-    joined = inputs[1].node
+    vector = inputs[1]
+    narrow = vector.node.op is not None and vector.node.op.name == "Cast"
+    joined = vector.node.inputs[0].node if narrow else vector.node
     if joined.op is None or joined.op.name != "_rnn_param_concat":
         return None
     shapes = part_shapes(dims_of(inputs[0].spec.shape, node.attrs))
@@ -47,5 +50,5 @@ def _parts(node: Node, inputs: Sequence[Value]) -> list[Value] | None:
         source = value.node
         if source.op is not None and source.op.name in _RESHAPES:
             value = source.inputs[0]
-        parts.append(value)
+        parts.append(cast(value, vector.spec.dtype) if narrow else value)
     return parts if [part.spec.shape for part in parts] == shapes else None

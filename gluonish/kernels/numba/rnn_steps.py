@@ -1,7 +1,11 @@
 """Generated kernels for one time step of recurrent cells: everything around the products, at once.
 
-A step's extent is the batch. Gates lie side by side, see `gluonish.ops.recurrent.layout`.
+A step's extent is the batch. Gates lie side by side, see `gluonish.ops.recurrent.layout`. Where
+products are of bfloat16, a forward step also writes the hidden state in it (the word behind the
+others), and a backward step the gradients of the products in it alone; all else is float32.
 """
+
+import re
 
 from gluonish.kernels.compiler import CompiledKernel, compile_kernel
 
@@ -44,7 +48,7 @@ def body(begin, end, words):
 _LSTM_BACKWARD = """
 def body(begin, end, words):
     gates, before, after = f32(words[0]), f32(words[1]), f32(words[2])
-    dy, stride, dh, dc, d = f32(words[3]), words[4], f32(words[5]), f32(words[6]), f32(words[7])
+    dy, stride, dh, dc, d = f32(words[3]), words[4], f32(words[5]), f32(words[6]), D(words[7])
     units = words[8]
     one = float32(1)
     for n in range(begin, end):
@@ -60,10 +64,10 @@ def body(begin, end, words):
             h = dy[up + j] + dh[row + j]
             bent = tanh(after[row + j])
             c = dc[row + j] + h * o * (one - bent * bent)
-            d[at + j] = c * g * i * (one - i)
-            d[at + units + j] = c * before[row + j] * f * (one - f)
-            d[at + 2 * units + j] = c * i * (one - g * g)
-            d[at + 3 * units + j] = h * bent * o * (one - o)
+            d[at + j] = PUT(c * g * i * (one - i))
+            d[at + units + j] = PUT(c * before[row + j] * f * (one - f))
+            d[at + 2 * units + j] = PUT(c * i * (one - g * g))
+            d[at + 3 * units + j] = PUT(h * bent * o * (one - o))
             dc[row + j] = c * f
 """
 
@@ -95,7 +99,7 @@ def body(begin, end, words):
 _GRU_BACKWARD = """
 def body(begin, end, words):
     gates, before, dy, stride = f32(words[0]), f32(words[1]), f32(words[2]), words[3]
-    dh, d, e, units = f32(words[4]), f32(words[5]), f32(words[6]), words[7]
+    dh, d, e, units = f32(words[4]), D(words[5]), D(words[6]), words[7]
     one = float32(1)
     for n in range(begin, end):
         row = n * units
@@ -112,12 +116,12 @@ def body(begin, end, words):
             new = h * (one - z) * (one - m * m)
             reset = new * b * r * (one - r)
             update = h * (before[row + j] - m) * z * (one - z)
-            d[at + j] = reset
-            d[at + units + j] = update
-            d[at + 2 * units + j] = new
-            e[at + j] = reset
-            e[at + units + j] = update
-            e[at + 2 * units + j] = new * r
+            d[at + j] = PUT(reset)
+            d[at + units + j] = PUT(update)
+            d[at + 2 * units + j] = PUT(new)
+            e[at + j] = PUT(reset)
+            e[at + units + j] = PUT(update)
+            e[at + 2 * units + j] = PUT(new * r)
             dh[row + j] = h * z
 """
 
@@ -135,7 +139,7 @@ def body(begin, end, words):
 _PLAIN_BACKWARD = """
 def body(begin, end, words):
     hidden, dy, stride = f32(words[0]), f32(words[1]), words[2]
-    dh, d, units = f32(words[3]), f32(words[4]), words[5]
+    dh, d, units = f32(words[3]), D(words[4]), words[5]
     one = float32(1)
     zero = float32(0)
     for n in range(begin, end):
@@ -145,7 +149,7 @@ def body(begin, end, words):
             independent()
             y = hidden[row + j]
             h = dy[up + j] + dh[row + j]
-            d[row + j] = {value}
+            d[row + j] = PUT({value})
 """
 
 _FORWARD = {
@@ -184,14 +188,39 @@ def body(begin, end, words):
 """
 
 
-def step_forward(mode: str) -> CompiledKernel:
-    """Return the kernel of a cell's forward step; the words stand beside its source."""
-    return compile_kernel(_FORWARD[mode])
+# How many words a forward step has.
+_WORDS = {"lstm": 5, "gru": 6, "rnn_tanh": 2, "rnn_relu": 2}
 
 
-def step_backward(mode: str) -> CompiledKernel:
-    """Return the kernel of a cell's backward step; the words stand beside its source."""
-    return compile_kernel(_BACKWARD[mode])
+def step_forward(mode: str, *, narrow: bool = False) -> CompiledKernel:
+    """Return the kernel of a cell's forward step; the words stand beside its source.
+
+    Args:
+        mode: The kind of cell.
+        narrow: Whether it has the word for the hidden state in bfloat16, too.
+    """
+    source = _FORWARD[mode]
+    if narrow:
+        half = f"    half = u16(words[{_WORDS[mode]}])\n"
+        source = source.replace("    for ", half + "    for ", 1)
+        source = re.sub(r"( +)hidden\[(.+?)\] = (.+)", _WITH_HALF, source)
+    return compile_kernel(source)
+
+
+_WITH_HALF = r"""\1new = \3
+\1hidden[\2] = new
+\1half[\2] = store_bf16(new)"""
+
+
+def step_backward(mode: str, *, narrow: bool = False) -> CompiledKernel:
+    """Return the kernel of a cell's backward step; the words stand beside its source.
+
+    Args:
+        mode: The kind of cell.
+        narrow: Whether gradients of products are bfloat16.
+    """
+    kind, put = ("u16", "store_bf16") if narrow else ("f32", "")
+    return compile_kernel(_BACKWARD[mode].replace("D(", f"{kind}(").replace("PUT(", f"{put}("))
 
 
 def dropout_mask() -> CompiledKernel:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import FLOAT32
+from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.compiler import available
 from gluonish.kernels.numba.rnn_steps import (
@@ -49,25 +49,36 @@ class _Scratch(threading.local):
     """Arrays that a thread uses again: fresh ones of this size cost a page fault every 4 KiB."""
 
     def __init__(self) -> None:
-        self._buffers: dict[str, Array] = {}
+        self._buffers: dict[tuple[str, np.dtype[Any]], Array] = {}
 
-    def get(self, name: str, shape: Shape) -> Array:
-        """Return an array of float32 with any values; the one returned before is overwritten."""
+    def get(self, name: str, shape: Shape, dtype: np.dtype[Any] = FLOAT32) -> Array:
+        """Return an array with any values; the one returned before is overwritten."""
         size = int(np.prod(shape))
-        buffer = self._buffers.get(name)
+        buffer = self._buffers.get((name, dtype))
         if buffer is None or buffer.size < size:
-            buffer = self._buffers[name] = np.empty(size, np.float32)
+            buffer = self._buffers[name, dtype] = np.empty(size, dtype)
         return buffer[:size].reshape(shape)
+
+    def converted(self, name: str, array: Array, dtype: np.dtype[Any]) -> Array:
+        """Return an array in a dtype, itself if it has it."""
+        if array.dtype == dtype:
+            return array
+        found = self.get(name, array.shape, dtype)
+        found[...] = array
+        return found
 
 
 _scratch = _Scratch()
 
 
 def takes(data: Spec, *rest: Spec, **attrs: Any) -> bool:
-    """Whether the kernels compute a call: float32, not tiny, and none of the rarer options."""
+    """Whether the kernels compute a call: not tiny, and none of the rarer options.
+
+    Of bfloat16 are then the products' operands; sums, gates and cells are float32.
+    """
     gates = GATES[attrs["mode"]] * attrs["state_size"] * data.shape[0] * data.shape[1]
     return (
-        data.dtype == FLOAT32
+        data.dtype in (FLOAT32, BFLOAT16)
         and 0 not in data.shape
         and gates * attrs["num_layers"] >= _SMALL
         and not attrs["use_sequence_length"]
@@ -88,7 +99,7 @@ def rnn(xp: ModuleType, outputs: Sequence[Array], *arrays: Array, **attrs: Any) 
     Raises:
         RefusedError: The library cannot take the arrays.
     """
-    given = _addressable("rnn", outputs, arrays)
+    given = _addressable("rnn", outputs[:-1], arrays)
     inputs = arguments(given, attrs)
     dims = dims_of(inputs.data.shape, attrs)
     _run_layers(dims, split_parameters(inputs.parameters, dims), outputs, inputs, attrs)
@@ -100,14 +111,14 @@ def fused_rnn(xp: ModuleType, outputs: Sequence[Array], *arrays: Array, **attrs:
     Raises:
         RefusedError: The library cannot take the arrays.
     """
-    given = split(_addressable("fused_rnn", outputs, arrays), attrs)
+    given = split(_addressable("fused_rnn", outputs[:-1], arrays), attrs)
     inputs = arguments(given.joined(None), attrs)
     dims = dims_of(inputs.data.shape, attrs)
     _run_layers(dims, weights_of(given.parts, dims), outputs, inputs, attrs)
 
 
 def _addressable(name: str, outputs: Sequence[Array], arrays: Sequence[Array]) -> list[Array]:
-    """Return contiguous inputs, after a look at what the library can take."""
+    """Return contiguous inputs, after a look at what the library can take; without the reserve."""
     given = [np.ascontiguousarray(x) for x in arrays]
     require(name, *outputs, *given)
     return given
@@ -142,6 +153,7 @@ def _run_layers(
                 np.multiply(x, mask[layer], out=x)
         else:
             x = reserve.get("hidden", layer)
+        x = _scratch.converted("x", x, inputs.data.dtype)
 
 
 def _draw(mask: Array, key: tuple[int, int], p: float, *, train: bool) -> None:
@@ -207,15 +219,18 @@ def _forward(
     dims: Dims, run: int, w: Weights, x: Array, h: Array, c: Array | None, reserve: Reserve
 ) -> None:
     """Run one layer in one direction."""
-    order = time_order(dims, run)
+    order, narrow = time_order(dims, run), x.dtype != FLOAT32
     hidden, gates = reserve.get("hidden", run), reserve.get("gates", run)
-    kernel, units = step_forward(dims.mode), dims.units
-    before: tuple[Array, Array] = (hidden, h)
+    kernel, units = step_forward(dims.mode, narrow=narrow), dims.units
+    before: tuple[Array, Array] = (hidden, _scratch.converted("before", h, FLOAT32))
+    # What the products read of the hidden state.
+    half = _scratch.get("half", hidden.shape, x.dtype) if narrow else hidden
+    more = (half,) if narrow else ()
     if dims.mode == "gru":
         rows = (dims.steps, dims.batch, 3 * units)
         target, recurrent = _scratch.get("pre", rows), _scratch.get("recurrent", rows[1:])
         step = PackedProduct(recurrent, h, w.h2h.T, w.h2h_bias[None])
-        words = _Words(order, target, _fixed(recurrent), gates, before, hidden, units)
+        words = _Words(order, target, _fixed(recurrent), gates, before, hidden, units, *more)
         places = [recurrent] * dims.steps
         bias = w.i2h_bias
     else:
@@ -223,17 +238,19 @@ def _forward(
         step = PackedProduct(target[0], h, w.h2h.T, add=True)
         if dims.mode == "lstm":
             cells = reserve.get("cells", run)
-            words = _Words(order, gates, (cells, c), cells, hidden, units)
+            assert c is not None
+            c = _scratch.converted("c", c, FLOAT32)
+            words = _Words(order, gates, (cells, c), cells, hidden, units, *more)
         else:
-            words = _Words(order, hidden, units)
+            words = _Words(order, hidden, units, *more)
         places = list(target)
-        bias = w.i2h_bias + w.h2h_bias
+        bias = w.i2h_bias.astype(FLOAT32) + w.h2h_bias.astype(FLOAT32)
     product(_matrix(target), _matrix(x), w.i2h.T, bias[None])
     grain = _grain(dims)
     for place, t in enumerate(order):
         step(places[t], h)
         kernel.run_at(dims.batch, words.at(place), grain)
-        h = hidden[t]
+        h = half[t]
 
 
 def rnn_backward(
@@ -244,7 +261,7 @@ def rnn_backward(
     Raises:
         RefusedError: The library cannot take the arrays.
     """
-    given = _addressable("rnn_backward", outputs, arrays)
+    given = [*_addressable("rnn_backward", outputs, arrays[:-1]), arrays[-1]]
     inputs = arguments(given[len(heads) : -1], attrs)
     dims = dims_of(inputs.data.shape, attrs)
     weights = split_parameters(inputs.parameters, dims)
@@ -262,7 +279,8 @@ def fused_rnn_backward(
     Raises:
         RefusedError: The library cannot take the arrays.
     """
-    given = split(_addressable("fused_rnn_backward", outputs, arrays), attrs)
+    own = _addressable("fused_rnn_backward", outputs, arrays[:-1])
+    given = split([*own, arrays[-1]], attrs)
     inputs = arguments(given.joined(None), attrs)
     dims = dims_of(inputs.data.shape, attrs)
     count = len(outputs) - len(given.parts)
@@ -296,22 +314,26 @@ def _run_layers_back(
     dy = tops.get(0)
     if dy is None:
         dy = np.zeros((dims.steps, dims.batch, dims.directions * dims.units), np.float32)
+    dy, dtype = _scratch.converted("dy", dy, FLOAT32), inputs.data.dtype
     for layer in reversed(range(dims.layers)):
         x = inputs.data
         if layer:
             x = reserve.get("x", layer) if dims.joined else reserve.get("hidden", layer - 1)
+            x = _scratch.converted("x", x, dtype)
         dx = outputs[0] if not layer else _scratch.get(f"dx{layer % 2}", x.shape)
         for direction in range(dims.directions):
             run = layer * dims.directions + direction
             part = dy[:, :, direction * dims.units : (direction + 1) * dims.units]
             firsts = [
-                None if first is None else first[run] for first in (inputs.state, inputs.state_cell)
+                None if first is None else _scratch.converted(f"first{i}", first[run], FLOAT32)
+                for i, first in enumerate((inputs.state, inputs.state_cell))
             ]
             lasts = [tops[i][run] if i in tops else None for i in (1, 2)]
             ends = _backward(dims, run, weights[run], part, firsts, lasts, reserve, d_weights[run])
             for target, end in zip(outputs[1:], ends, strict=False):
                 target[run] = end
-            pre = _matrix(_scratch.get("d_pre", (dims.steps, dims.batch, len(weights[run].i2h))))
+            rows = (dims.steps, dims.batch, len(weights[run].i2h))
+            pre = _matrix(_scratch.get("d_pre", rows, dtype))
             product(_matrix(dx), pre, weights[run].i2h, add=direction > 0)
             product(d_weights[run].i2h, pre.T, _matrix(x))
         if layer and mask is not None:
@@ -338,9 +360,10 @@ def _backward(
     hidden, gates = reserve.get("hidden", run), reserve.get("gates", run)
     states = (dims.batch, dims.units)
     dh, dc = _start("dh", states, lasts[0]), _start("dc", states, lasts[1])
-    rows = (dims.steps, dims.batch, w.i2h.shape[0])
-    d_pre = d_recurrent = _scratch.get("d_pre", rows)
-    kernel, stride = step_backward(dims.mode), dy.strides[1] // dy.itemsize
+    rows, dtype = (dims.steps, dims.batch, w.i2h.shape[0]), w.i2h.dtype
+    d_pre = d_recurrent = _scratch.get("d_pre", rows, dtype)
+    kernel = step_backward(dims.mode, narrow=dtype != FLOAT32)
+    stride = dy.strides[1] // dy.itemsize
     tail = (_fixed(dh), d_pre, dims.units)
     if dims.mode == "lstm":
         cells = reserve.get("cells", run)
@@ -349,7 +372,7 @@ def _backward(
             *(_fixed(dh), _fixed(dc), d_pre, dims.units),
         )
     elif dims.mode == "gru":
-        d_recurrent = _scratch.get("d_recurrent", rows)
+        d_recurrent = _scratch.get("d_recurrent", rows, dtype)
         before = (hidden, firsts[0])
         words = _Words(
             *(order, gates, before, dy, stride, _fixed(dh), d_pre, d_recurrent, dims.units)
@@ -361,15 +384,26 @@ def _backward(
     for place in reversed(range(dims.steps)):
         kernel.run_at(dims.batch, words.at(place), grain)
         step(dh, d_recurrent[order[place]])
-    earlier = _scratch.get("earlier", hidden.shape)
+    earlier = _scratch.get("earlier", hidden.shape, dtype)
     _shift(earlier, hidden, firsts[0], backward=order.step < 0)
     product(dw.h2h, _matrix(d_recurrent).T, _matrix(earlier))
-    add_rows(dw.i2h_bias, _matrix(d_pre))
+    _add_rows(dw.i2h_bias, _matrix(d_pre))
     if dims.mode == "gru":
-        add_rows(dw.h2h_bias, _matrix(d_recurrent))
+        _add_rows(dw.h2h_bias, _matrix(d_recurrent))
     else:
         dw.h2h_bias[...] = dw.i2h_bias
     return dh, dc
+
+
+def _add_rows(out: Array, rows: Array) -> None:
+    """Fill ``out`` with the sum of rows, in float32."""
+    if rows.dtype == FLOAT32:
+        add_rows(out, rows)
+        return
+    ones = np.ones((1, len(rows)), rows.dtype)
+    total = _scratch.get("rows", (1, rows.shape[1]))
+    product(total, ones, rows)
+    out[...] = total[0]
 
 
 def _start(name: str, shape: Shape, last: Array | None) -> Array:
