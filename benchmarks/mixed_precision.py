@@ -109,7 +109,7 @@ def gluon_step(network: str, batch: int, half: bool) -> Callable[[], float]:
 
     net = gluon_network(mx, network)
     mx.random.seed(1)
-    net.initialize(mx.init.Xavier())
+    net.initialize(mx.init.Xavier() if network == "resnet50" else mx.init.Normal(0.02))
     net.hybridize(static_alloc=True)
     loss_function = mx.gluon.loss.SoftmaxCrossEntropyLoss()
     loss_function.hybridize(static_alloc=True)
@@ -196,7 +196,7 @@ def torch_step(network: str, batch: int, compiled: bool) -> Callable[[], float]:
             loss = torch.nn.functional.cross_entropy(run(inputs), labels)
         loss.backward()
         optimizer.step()
-        return float(loss)
+        return float(loss.item())
 
     return step
 
@@ -265,6 +265,7 @@ def main() -> None:
             process.stdin.write(f"{arguments.steps}\n")
             process.stdin.flush()
             found[candidate].append(tuple(json.loads(process.stdout.readline())))
+            print(f"{candidate}: {found[candidate][-1][0] * 1e3:.1f} ms", flush=True)
     for process in processes.values():
         process.communicate(timeout=60)
     base = statistics.median(time for time, _ in found[candidates[0]])
