@@ -33,6 +33,7 @@ from gluonish.graph.passes import (
     simplify,
     split_batch_norm,
     use_classic_operators,
+    widen_products,
 )
 from gluonish.graph.passes.split_batch_norm import is_split
 from gluonish.kernels.numba import register as numba
@@ -92,7 +93,7 @@ def split_layers(graph: Graph, device: Device) -> Graph:
     """Return a graph, which may hold gradients, with layers by parts that can be fused better."""
     if not _has_generated_kernels(device):
         return graph
-    graph = _run(graph, split_batch_norm, drop_bias_gradient)
+    graph = _run(graph, split_batch_norm, drop_bias_gradient, widen_products)
     if MXNET_ELIMINATE_COMMON_EXPR.value:
         graph = _run(graph, eliminate_common_subexpressions)
     return _run(graph, eliminate_dead_code)

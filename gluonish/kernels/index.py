@@ -76,7 +76,8 @@ MODULES: dict[str, str] = {
     ),
     "onednn.register_products": (
         "Convolution FullyConnected _convolution_backward_data _convolution_backward_weight "
-        "_convolution_backward_weight_bias _fused_convolution _fused_dense batch_dot dot"
+        "_convolution_backward_weight_bias _fused_convolution _fused_dense _wide_dot batch_dot "
+        "dot"
     ),
     "onednn.register_windows": (
         "Deconvolution LRN Pooling UpSampling _lrn_backward _pooling_backward _upsampling_backward"

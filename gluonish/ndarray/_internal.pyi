@@ -7387,6 +7387,17 @@ def _while_loop(
     name: str | None = None,
 ) -> list[NDArray]:
     """Run a function on its own results while a condition holds."""
+def _wide_dot(
+    lhs: NDArray,
+    rhs: NDArray,
+    transpose_a: bool | int = False,
+    transpose_b: bool | int = False,
+    forward_stype: Literal[None, "csr", "default", "row_sparse"] | str = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """What dot computes, in the dtype of its sums: 16-bit floats give float32."""
 def _zeros(
     shape: int | Sequence[int] = (),
     ctx: str = "",

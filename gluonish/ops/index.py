@@ -146,7 +146,7 @@ MODULES: dict[str, str] = {
     "linalg.svd": "_npi_svd",
     "linalg.triangular": "_linalg_trmm _linalg_trsm linalg_trmm linalg_trsm",
     "log_softmax_pick": "_log_softmax_pick _log_softmax_pick_backward",
-    "matmul": "_linalg_gemm2 _npx_batch_dot _sparse_dot batch_dot dot linalg_gemm2",
+    "matmul": "_linalg_gemm2 _npx_batch_dot _sparse_dot _wide_dot batch_dot dot linalg_gemm2",
     "normalization.batch_norm": "BatchNorm _batch_norm_backward _npx_batch_norm",
     "normalization.batch_norm_apply": "_batch_norm_apply",
     "normalization.batch_norm_parts": (

@@ -9,14 +9,16 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, number
 from gluonish.core.spec import Shape, Spec, merge_shapes
+from gluonish.ops.cast import cast
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.support.broadcasting import check_same_dtype
+from gluonish.ops.support.precision import accumulator, widen
 from gluonish.ops.support.product import fill_product
 from gluonish.ops.support.shape_rules import Shapes, tell
 
-__all__ = ["BATCH_DOT", "DOT", "LINALG_GEMM2", "batch_dot", "linalg_gemm2", "matmul"]
+__all__ = ["BATCH_DOT", "DOT", "LINALG_GEMM2", "WIDE_DOT", "batch_dot", "linalg_gemm2", "matmul"]
 
 _STYPES = (None, "csr", "default", "row_sparse")
 _DOT_SCHEMA = Schema(
@@ -138,6 +140,38 @@ DOT = register(
         inputs=("lhs", "rhs"),
         schema=_DOT_SCHEMA,
         aliases=("_sparse_dot",),
+        shapes=ShapeFacts(rule=_dot_shapes),
+        execution=Execution(heavy=_dot_products),
+    )
+)
+
+
+def _wide_dot_infer(lhs: Spec, rhs: Spec, **attrs: Any) -> tuple[Spec]:
+    (spec,) = _dot_infer(lhs, rhs, **attrs)
+    return (Spec(spec.shape, accumulator(spec.dtype)),)
+
+
+def _wide_dot_kernel(xp: ModuleType, out: Any, lhs: Any, rhs: Any, **attrs: Any) -> None:
+    _dot_kernel(xp, out, widen(lhs), widen(rhs), **attrs)
+
+
+def _wide_dot_gradient(g: V, lhs: V, rhs: V, **attrs: Any) -> tuple[Any, Any]:
+    return _dot_gradient(cast(g, lhs.dtype), lhs, rhs, **attrs)  # type: ignore[attr-defined]  # values have a dtype
+
+
+WIDE_DOT = register(
+    Operator(
+        "_wide_dot",
+        _wide_dot_infer,
+        _wide_dot_kernel,
+        _wide_dot_gradient,
+        doc=(
+            "What dot computes, in the dtype of its sums: 16-bit floats give float32.\n\n"
+            "Graphs have it where dot would be cast: gradients of weights in float32.\n\n"
+            "Shapes: as of dot."
+        ),
+        inputs=("lhs", "rhs"),
+        schema=_DOT_SCHEMA,
         shapes=ShapeFacts(rule=_dot_shapes),
         execution=Execution(heavy=_dot_products),
     )

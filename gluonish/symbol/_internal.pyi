@@ -8097,6 +8097,18 @@ def _while_loop(
     out: None = None,
 ) -> Symbol:
     """Run a function on its own results while a condition holds."""
+def _wide_dot(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    transpose_a: bool | int = False,
+    transpose_b: bool | int = False,
+    forward_stype: Literal[None, "csr", "default", "row_sparse"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """What dot computes, in the dtype of its sums: 16-bit floats give float32."""
 def _zeros(
     shape: int | Sequence[int] = (),
     ctx: str = "",

@@ -205,6 +205,7 @@ def _products_and_reductions() -> dict[str, Case]:
             lambda x, w, b: x @ w.T + b,
         ),
         "dot": Case([normal(3, 4), normal(4, 5)], {}, np.dot, none),
+        "_wide_dot": Case([normal(3, 4), normal(4, 5)], {}, np.dot, none),
         "batch_dot": Case([a, b], {}, np.matmul),
         "_linalg_gemm2": Case([a, b], {"alpha": 2.0}, lambda x, y: 2 * np.matmul(x, y)),
         "sum": Case([x], {"axis": 1}, lambda v: v.sum(1), {"zero_size": [x[:0]]}),

@@ -34,6 +34,7 @@ MXNET_DISABLED_GRAPH_PASSES = Flag(
         "simplify",
         "split_batch_norm",
         "use_classic_operators",
+        "widen_products",
     ),
     (),
     "Passes that graphs of hybridized blocks do not go through, by name: to see what one does.",

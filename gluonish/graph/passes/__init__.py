@@ -13,6 +13,7 @@ from gluonish.graph.passes.fuse_rnn import fuse_rnn
 from gluonish.graph.passes.simplify import simplify
 from gluonish.graph.passes.split_batch_norm import split_batch_norm
 from gluonish.graph.passes.use_classic_operators import use_classic_operators
+from gluonish.graph.passes.widen_products import widen_products
 
 __all__ = [
     "drop_bias_gradient",
@@ -28,4 +29,5 @@ __all__ = [
     "simplify",
     "split_batch_norm",
     "use_classic_operators",
+    "widen_products",
 ]

@@ -113,7 +113,8 @@ def _matrix(array: Array, *, inner_first: bool) -> Array:
 
 
 def _bind(name: str, out: Array, a: Array, b: Array) -> Bound:
-    require(name, out, a, b)
+    require(name, a, b)
+    require(name, out)
     if not (_row_major(out) and _has_unit_axis(a) and _has_unit_axis(b)):
         raise RefusedError(f"{name}: expected matrices with a contiguous axis, got none")
     return bind(name, _plan, (out, a, b))

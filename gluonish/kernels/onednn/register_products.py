@@ -3,6 +3,7 @@ layers and products of matrices."""
 
 from typing import Any
 
+from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.numpy.plan import SMALL_PRODUCT
 from gluonish.kernels.onednn.binding import plain
@@ -23,7 +24,7 @@ from gluonish.ops.convolution import (
 from gluonish.ops.dense import FULLY_CONNECTED
 from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
 from gluonish.ops.fused.dense import FUSED_DENSE
-from gluonish.ops.matmul import BATCH_DOT, DOT
+from gluonish.ops.matmul import BATCH_DOT, DOT, WIDE_DOT
 
 __all__ = ["KERNELS"]
 
@@ -78,5 +79,6 @@ KERNELS = planned(
     (FULLY_CONNECTED, "fully_connected", _takes_dense, fully_connected),
     (FUSED_DENSE, "fused_dense", _takes_dense, fully_connected),
     (DOT, "matmul", _takes_dot, dot),
+    (WIDE_DOT, "wide_matmul", _takes_dot, dot, (FLOAT32,)),
     (BATCH_DOT, "batch_matmul", _takes_batch_dot, batch_dot),
 )

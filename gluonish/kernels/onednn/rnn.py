@@ -5,7 +5,6 @@ depends on the step before is a product with a weight that is packed once, and a
 for all that is left of the step.
 """
 
-import threading
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
@@ -25,6 +24,7 @@ from gluonish.kernels.numba.rnn_steps import (
 from gluonish.kernels.numba.sums import add_rows
 from gluonish.kernels.onednn.binding import require
 from gluonish.kernels.onednn.rnn_products import PackedProduct, product
+from gluonish.kernels.onednn.rnn_scratch import Scratch
 from gluonish.ops.kernel import Array, address
 from gluonish.ops.recurrent.fused_rnn import split, weights_of
 from gluonish.ops.recurrent.layout import GATES, Dims, Reserve, Weights, dims_of, split_parameters
@@ -45,30 +45,7 @@ _SMALL = 1 << 14  # gates over all steps: below, NumPy's calls cost less than co
 _MASK_GRAIN = 4  # tiles of a mask that are worth a thread
 
 
-class _Scratch(threading.local):
-    """Arrays that a thread uses again: fresh ones of this size cost a page fault every 4 KiB."""
-
-    def __init__(self) -> None:
-        self._buffers: dict[tuple[str, np.dtype[Any]], Array] = {}
-
-    def get(self, name: str, shape: Shape, dtype: np.dtype[Any] = FLOAT32) -> Array:
-        """Return an array with any values; the one returned before is overwritten."""
-        size = int(np.prod(shape))
-        buffer = self._buffers.get((name, dtype))
-        if buffer is None or buffer.size < size:
-            buffer = self._buffers[name, dtype] = np.empty(size, dtype)
-        return buffer[:size].reshape(shape)
-
-    def converted(self, name: str, array: Array, dtype: np.dtype[Any]) -> Array:
-        """Return an array in a dtype, itself if it has it."""
-        if array.dtype == dtype:
-            return array
-        found = self.get(name, array.shape, dtype)
-        found[...] = array
-        return found
-
-
-_scratch = _Scratch()
+_scratch = Scratch()
 
 
 def takes(data: Spec, *rest: Spec, **attrs: Any) -> bool:

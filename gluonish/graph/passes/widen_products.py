@@ -1,0 +1,41 @@
+"""Products of 16-bit floats that are wanted in float32: the sums as they are, without rounding."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from gluonish.core.dtype import FLOAT32
+from gluonish.graph.ir import Graph, Node, Value
+from gluonish.graph.rewrite import has_operator, rebuild
+from gluonish.ops.matmul import WIDE_DOT
+
+__all__ = ["widen_products"]
+
+
+def widen_products(graph: Graph) -> Graph:
+    """Have products give float32 where all that is done with them is a cast to it.
+
+    In mixed precision such are the gradients of weights, which are float32: neither are they
+    rounded to 16 bits, nor is memory read and written for the cast.
+
+    Requires: specs on every value.
+    Ensures: no Cast to float32 is the only reader of a dot of 16-bit floats; values are as before,
+    but for the rounding.
+    """
+    if not has_operator(graph, ("dot",)):
+        return graph
+    readers = Counter(value.key for node in graph.nodes for value in node.inputs)
+    readers.update(value.key for value in graph.outputs)
+
+    def rule(node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
+        if node.op is None or node.op.name != "Cast" or node.specs[0].dtype != FLOAT32:
+            return None
+        product = inputs[0].node
+        if product.op is None or product.op.name != "dot" or readers[node.inputs[0].key] > 1:
+            return None
+        if product.specs[0].dtype.itemsize != 2:
+            return None
+        attrs = product.attrs
+        made = Node(WIDE_DOT, product.name, product.inputs, attrs, node.specs, product.extra)
+        return [Value(made)]
+
+    return rebuild(graph, rule)
