@@ -13,6 +13,7 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, number
 from gluonish.core.spec import Shape, Spec
+from gluonish.ops.cast import cast
 from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.pick import PICK, along_grid, pick
 from gluonish.ops.registry import Operator, V, apply, register
@@ -30,6 +31,7 @@ _SCHEMA = Schema(
     keepdims=boolean(False),
     mode=choice("clip", "wrap", default="clip"),
     scale=number(1.0),
+    wide=boolean(False),
 )
 
 
@@ -39,14 +41,16 @@ def _kept(shape: Shape, axis: int) -> Shape:
 
 
 @remembered
-def _infer(data: Spec, index: Spec, *, scale: float, **attrs: Any) -> tuple[Spec, Spec, Spec]:
+def _infer(
+    data: Spec, index: Spec, *, scale: float, wide: bool, **attrs: Any
+) -> tuple[Spec, Spec, Spec]:
     if not is_floating(data.dtype):
         raise OperatorError(
             f"_log_softmax_pick: expected floating data, got {data.dtype.name}; cast it"
         )
     (found,) = PICK.infer(data, index, **attrs)
     kept = Spec(_kept(data.shape, attrs["axis"]), accumulator(data.dtype))
-    return found, kept, kept
+    return (Spec(found.shape, kept.dtype) if wide else found), kept, kept
 
 
 def _kernel(
@@ -59,6 +63,7 @@ def _kernel(
     keepdims: bool,
     mode: str,
     scale: float,
+    wide: bool,
 ) -> None:
     out, top, log_total = outputs
     if not top.size:
@@ -88,8 +93,9 @@ LOG_SOFTMAX_PICK = register(
         doc=(
             "One element of log_softmax along axis in every row, at the positions in index,\n"
             "times scale.\n\n"
-            "The other attributes are those of pick. The hidden outputs are the maximum of each\n"
-            "row and the logarithm of the sum of exponentials of what is left."
+            "The other attributes are those of pick; with wide the result of 16-bit floats is\n"
+            "float32. The hidden outputs are the maximum of each row and the logarithm of the\n"
+            "sum of exponentials of what is left."
         ),
         inputs=("data", "index"),
         schema=_SCHEMA,
@@ -114,6 +120,7 @@ def _backward_kernel(
     keepdims: bool,
     mode: str,
     scale: float,
+    wide: bool,
 ) -> None:
     kept = top.shape
     if not top.size:
@@ -131,7 +138,8 @@ def _backward(grad: Any, data: Any, index: Any, _top: Any, _log_total: Any, **at
     """What `_backward_kernel` computes, in operators."""
 
     def composed(x: Any) -> Any:
-        picked = pick(log_softmax(x, axis=attrs["axis"]), index, axis=attrs["axis"])
+        scores = cast(x, accumulator(x.dtype)) if attrs["wide"] else x
+        picked = pick(log_softmax(scores, axis=attrs["axis"]), index, axis=attrs["axis"])
         return reshape(picked, grad.shape) * attrs["scale"]
 
     return composite_gradient(composed)(grad, data)[0]

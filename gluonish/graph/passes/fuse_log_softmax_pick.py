@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.passes.dead_code import eliminate_dead_code
 from gluonish.graph.readers import count_reads
@@ -18,7 +19,7 @@ def fuse_log_softmax_pick(graph: Graph) -> Graph:
     """Take one element of each row of log_softmax without making the others.
 
     A factor behind it, such as a loss's -1, and then a reshape to the shape without the axis are
-    made part of it.
+    made part of it, and so is a cast of the scores from 16 bits to float32 before it.
 
     Requires: specs on every value.
     Ensures: the outputs have the specs, values and gradients that they had, but for round-off. No
@@ -29,14 +30,21 @@ def fuse_log_softmax_pick(graph: Graph) -> Graph:
     reads = count_reads(graph)
 
     def rule(node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
+        if node.op is LOG_SOFTMAX_PICK:
+            narrow = _before_widening(inputs[0])
+            if narrow is None:
+                return None
+            return _made(node, (narrow, inputs[1]), {**node.attrs, "wide": True})
         if node.op is None or not inputs or reads[node.inputs[0].key] != 1:
             return None
         if inputs[0].node.op is LOG_SOFTMAX_PICK and not inputs[0].index:
             return _with_next(inputs[0].node, node)
         if not _is_pick(node) or not _fits(inputs[0].node, node):
             return None
-        arrays = (inputs[0].node.inputs[0], inputs[1])
-        return _made(node, arrays, {**node.attrs, "scale": 1.0})
+        data = inputs[0].node.inputs[0]
+        narrow = _before_widening(data)
+        arrays = (data if narrow is None else narrow, inputs[1])
+        return _made(node, arrays, {**node.attrs, "scale": 1.0, "wide": narrow is not None})
 
     return eliminate_dead_code(rebuild(graph, rule))
 
@@ -62,6 +70,15 @@ def _with_next(fused: Node, node: Node) -> Sequence[Value] | None:
     if node.op.name not in _RESHAPES or list(node.specs[0].shape) != rest:
         return None
     return _made(node, fused.inputs, attrs | {"keepdims": False})
+
+
+def _before_widening(value: Value) -> Value | None:
+    """Return what was cast from 16-bit floats to float32; None if a value was not."""
+    node = value.node
+    if node.op is None or node.op.name != "Cast" or value.spec.dtype != FLOAT32:
+        return None
+    before = node.inputs[0]
+    return before if before.spec.dtype in (FLOAT16, BFLOAT16) else None
 
 
 def _is_pick(node: Node) -> bool:

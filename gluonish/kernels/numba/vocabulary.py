@@ -1,5 +1,9 @@
-"""Generated kernels for class numbers: the loss over few or many classes. Float32 only."""
+"""Generated kernels for class numbers: the loss over few or many classes.
 
+Of float32, and over many classes of bfloat16 scores, with the loss and all sums in float32.
+"""
+
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from struct import pack, unpack
@@ -8,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import FLOAT32
+from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.kernels.numba.plan import KernelPlan
@@ -137,13 +141,31 @@ def body(begin, end, words):
 _ADDRESSES = {_FORWARD: 5, _FORWARD_FEW: 5, _BACKWARD: 6, _BACKWARD_FEW: 6}
 
 
-def _takes_rows(data: Spec, *, axis: int) -> bool:
+def _narrowed(text: str) -> str:
+    """Return a kernel's source for scores, and gradients of them, in bfloat16."""
+    last = text.rindex("        out[at + chosen] =") if text is _BACKWARD else len(text)
+    text = re.sub(r"\bx\[(.+?)\]", r"load_bf16(x[\1])", text[:last])
+    if last and "out, grad, x = " in text:
+        text = text.replace("out, grad, x = f32(words[0]), f32(words[1]), f32(words[2])", _VIEWS)
+        text = re.sub(r"out\[at \+ j\] = (.+)", r"out[at + j] = store_bf16(\1)", text)
+        return text + _CHOSEN
+    return text.replace("x, positions, count = f32(", "x, positions, count = u16(")
+
+
+_VIEWS = "out, grad, x = u16(words[0]), f32(words[1]), u16(words[2])"
+_CHOSEN = """        value = load_bf16(x[at + chosen]) - top - log_total
+        out[at + chosen] = store_bf16(g - g * exp(value))
+"""
+
+
+def _takes_rows(data: Spec, *, axis: int, wide: bool) -> bool:
     along = axis % len(data.shape) == len(data.shape) - 1
-    return along and data.dtype == FLOAT32 and data.size >= _SMALL
+    narrow = wide and data.dtype == BFLOAT16 and data.shape[-1] >= _FEW
+    return along and (narrow or data.dtype == FLOAT32) and data.size >= _SMALL
 
 
-def _takes_pick(data: Spec, index: Spec, *, axis: int, **_: Any) -> bool:
-    return _takes_rows(data, axis=axis)
+def _takes_pick(data: Spec, index: Spec, *, axis: int, wide: bool, **_: Any) -> bool:
+    return _takes_rows(data, axis=axis, wide=wide)
 
 
 def _plan_pick(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
@@ -171,7 +193,8 @@ def _plan_rows(
         raise RefusedError("_log_softmax_pick: expected contiguous arrays, got strided ones")
     count = data.shape[-1]
     rows = data.size // max(1, count)
-    plan = _rows_plan(text, fastmath, index.dtype, attrs["mode"], attrs["scale"], rows, count)
+    number, narrow = attrs["scale"], data.dtype == BFLOAT16
+    plan = _rows_plan(text, fastmath, index.dtype, attrs["mode"], number, rows, count, narrow)
     return Bound(plan)
 
 
@@ -184,9 +207,12 @@ def _rows_plan(
     scale: float,
     rows: int,
     count: int,
+    narrow: bool,
 ) -> KernelPlan:
     view, number = POSITIONS[dtype]
-    source = text.format(view=view, number=number, within=WITHIN[mode])
+    source = (_narrowed(text) if narrow else text).format(
+        view=view, number=number, within=WITHIN[mode]
+    )
     kernel = compile_kernel(source, fastmath) if fastmath else compile_kernel(source)
     addresses = (0,) * _ADDRESSES[text]
     (factor,) = unpack("q", pack("d", scale))
@@ -200,8 +226,10 @@ def _pick(
     _plan_pick(outputs, inputs, attrs).plan.run(*outputs, *inputs)
 
 
-def _takes_pick_backward(grad: Spec, data: Spec, *rest: Spec, axis: int, **_: Any) -> bool:
-    return grad.dtype == FLOAT32 and _takes_rows(data, axis=axis)
+def _takes_pick_backward(
+    grad: Spec, data: Spec, *rest: Spec, axis: int, wide: bool, **_: Any
+) -> bool:
+    return grad.dtype == FLOAT32 and _takes_rows(data, axis=axis, wide=wide)
 
 
 def _pick_backward(
@@ -213,7 +241,16 @@ def _pick_backward(
 
 
 KERNELS: tuple[tuple[Operator, FastKernel], ...] = tuple(
-    (op, FastKernel(BackEnd.GENERATED, op.name[1:], takes, plan=plan, run=run, enabled=available))
+    (
+        op,
+        FastKernel(
+            *(BackEnd.GENERATED, op.name[1:], takes),
+            plan=plan,
+            run=run,
+            enabled=available,
+            makes=(FLOAT32,),
+        ),
+    )
     for op, takes, run, plan in (
         (LOG_SOFTMAX_PICK, _takes_pick, _pick, _plan_pick),
         (LOG_SOFTMAX_PICK_BACKWARD, _takes_pick_backward, _pick_backward, _plan_pick_backward),

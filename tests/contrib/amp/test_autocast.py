@@ -351,3 +351,19 @@ def test_layer_norm_keeps_its_parameters_in_float32() -> None:
     assert out.dtype == BFLOAT16
     np.testing.assert_allclose(out.astype("float32").asnumpy(), exact.asnumpy(), atol=0.02)
     assert Spec((64,), FLOAT32) == gamma._spec
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_losses_are_float32_and_gradients_of_scores_16_bits(hybrid: bool) -> None:
+    scores = mx.nd.array(np.random.RandomState(0).randn(40, 100)).astype("bfloat16")
+    labels = mx.nd.array(np.arange(40))
+    loss_function = mx.gluon.loss.SoftmaxCrossEntropyLoss()
+    loss_function.hybridize(hybrid)
+    scores.attach_grad()
+    with mx.autograd.record(), amp.autocast("bfloat16"):
+        loss = loss_function(scores, labels)
+    loss.backward()
+    exact = mx.gluon.loss.SoftmaxCrossEntropyLoss()(scores.astype("float32"), labels)
+    assert loss.dtype == FLOAT32
+    assert scores.grad.dtype == BFLOAT16
+    np.testing.assert_allclose(loss.asnumpy(), exact.asnumpy(), rtol=1e-5)

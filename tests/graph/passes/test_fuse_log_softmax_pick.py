@@ -78,3 +78,18 @@ def test_a_log_softmax_that_is_read_elsewhere_stays() -> None:
 def test_a_pick_of_something_else_stays() -> None:
     x, index = inputs((4, 5), (4,))
     assert "_log_softmax_pick" not in _fused([x, index], call("pick", call("softmax", x), index))
+
+
+def test_scores_that_were_cast_to_float32_are_read_as_they_were() -> None:
+    (x, index) = inputs((4, 5), (4,))
+    half = call("Cast", x, dtype="bfloat16")
+    picked = call("pick", call("log_softmax", call("Cast", half, dtype="float32")), index)
+    assert _fused([x, index], picked) == text(
+        """
+        %0: float32(4, 5) = variable a
+        %1: bfloat16(4, 5) = Cast(%0, dtype=bfloat16)
+        %2: float32(4,) = variable b
+        %3: float32(4,), float32(4, 1), float32(4, 1) = _log_softmax_pick(%1, %2, wide=True)
+        return %3
+        """
+    )

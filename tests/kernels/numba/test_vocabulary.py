@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gluonish.core.dtype import BFLOAT16
 from gluonish.kernels.compiler import available
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.registry import find_operator
@@ -143,3 +144,14 @@ def test_gradient_of_an_embedding_that_nothing_read() -> None:
         output_dim=256,
     )
     assert not found.any()
+
+
+@pytest.mark.parametrize("classes", [64, 100, 1000])
+def test_scores_in_bfloat16_give_losses_in_float32(classes: int) -> None:
+    data = scores(40, classes).astype(BFLOAT16)
+    index = np.random.RandomState(1).randint(0, classes, 40).astype(np.float32)
+    given = {"scale": -2.0, "wide": True}
+    out, *kept = compare("_log_softmax_pick", [data, index], **given)
+    assert out.dtype == np.float32
+    grad = np.linspace(-1, 1, 40, dtype=np.float32)
+    compare("_log_softmax_pick_backward", [grad, data, index, *kept], **given)

@@ -115,7 +115,7 @@ FP32_FUNCS = _names("""
     _npi_std _npi_var _npi_average _npi_norm _np_trace _npi_cholesky _npi_solve
     _npi_tensorsolve _npi_tensorinv _npi_svd _npi_eigh _npi_eigvalsh _npi_eig _npi_eigvals
     _npi_det _npi_slogdet _npi_pinv _npi_pinv_scalar_rcond _npi_polyval _npi_percentile
-    digamma log_sigmoid mish _contrib_ModulatedDeformableConvolution
+    digamma _log_softmax_pick log_sigmoid mish _contrib_ModulatedDeformableConvolution
 """)
 
 # Computed in float32 where an attribute has one of some values: operator, attribute, values.
