@@ -51,7 +51,8 @@ def _layer_norm(call: Call) -> list[Tensor | None]:
     x, gamma, beta = call.inputs
     axis = axis_of(call["axis"], x.rank)
     if call.emitter.opset >= 17 and axis == x.rank - 1 and not call["output_mean_var"]:
-        made = call("LayerNormalization", x, gamma, beta, axis=-1, epsilon=float(call["eps"]))
+        data = x.to(gamma.dtype)  # in mixed precision the weights are wider
+        made = call("LayerNormalization", data, gamma, beta, axis=-1, epsilon=float(call["eps"]))
         return [made, None, None]
     along = (*gamma.known_shape, *(1,) * (x.rank - 1 - axis))
     unit, mean, deviation = _standardized(_wide(x), [axis], call["eps"])
@@ -62,7 +63,8 @@ def _layer_norm(call: Call) -> list[Tensor | None]:
 
 def _instance_norm(call: Call) -> list[Tensor | None]:
     x, gamma, beta = call.inputs
-    made = call("InstanceNormalization", x, gamma, beta, epsilon=float(call["eps"]))
+    data = x.to(gamma.dtype)
+    made = call("InstanceNormalization", data, gamma, beta, epsilon=float(call["eps"]))
     return [made, None, None]
 
 
