@@ -1,38 +1,15 @@
-"""The optional package onnx, imported where it is first needed, and what it knows of operators."""
+"""What the optional package onnx knows of its operators."""
 
 from functools import cache
-from typing import Any
 
 from gluonish.core.errors import NotSupportedError
+from gluonish.onnx.importing.package import onnx_package
 
 __all__ = ["CannotExportError", "allowed_types", "newest_opset", "onnx_package"]
 
 
 class CannotExportError(NotSupportedError):
     """One node cannot be written; the message says why, the walk adds which node it is."""
-
-
-def onnx_package(wanted_by: str) -> Any:
-    """Return the module `onnx`.
-
-    Args:
-        wanted_by: What needs it, to begin the error message with.
-
-    Raises:
-        NotSupportedError: It is not installed.
-    """
-    try:
-        import onnx
-        import onnx.checker
-        import onnx.helper
-        import onnx.numpy_helper
-        import onnx.shape_inference
-    except ImportError as error:
-        raise NotSupportedError(
-            f"{wanted_by}: expected the package onnx, got none ({error}); "
-            "pip install 'gluonish[onnx]'"
-        ) from error
-    return onnx
 
 
 @cache

@@ -42,7 +42,7 @@ class _Nested(mx.gluon.HybridBlock):
         return F.contrib.foreach(step, x, state)
 
 
-CASES = {
+CASES: dict[str, tuple[Any, list[Any], str]] = {
     "foreach": (_Repeated, [np.arange(12).reshape(4, 3) / 10, np.ones(3), np.full(3, 2)], "Scan"),
     "while": (_Whiled, [[1], np.ones(3)], "Loop"),
     "while-to-the-end": (_Whiled, [[0], np.full(3, -5)], "Loop"),
