@@ -32,7 +32,7 @@ REASONS: Mapping[str, str] = {
     **dict.fromkeys(
         (
             *("_contrib_DeformablePSROIPooling", "_contrib_PSROIPooling", "_contrib_RROIAlign"),
-            *("ROIPooling", "_deformable_psroi_pixels", "_deformable_psroi_samples"),
+            *("_deformable_psroi_pixels", "_deformable_psroi_samples"),
         ),
         _REGIONS,
     ),

@@ -79,14 +79,17 @@ def _bytes(call: Call, real: Tensor, limit: Tensor, dtype: Any, steps: Any = WID
 
 def _ends(call: Call, low: Any, high: Any) -> list[Tensor]:
     """Return the ends of a range, each of shape (1,)."""
-    return [
-        reshaped(x, [1]) if isinstance(x, Tensor) else call.constant(np.full(1, x, np.float32))
-        for x in (low, high)
-    ]
+    return [_end(call, x) for x in (low, high)]
+
+
+def _end(call: Call, x: Any) -> Tensor:
+    known = _value(call, x) if isinstance(x, Tensor) else np.asarray(x, np.float32)
+    return reshaped(x, [1]) if known is None else call.constant(known.reshape(-1)[:1])
 
 
 def _symmetric(call: Call, limit: Tensor) -> list[Tensor]:
-    return _ends(call, -limit, limit)
+    known = _value(call, limit)
+    return _ends(call, -limit if known is None else -known, limit)
 
 
 def _range_of(call: Call, x: Tensor) -> tuple[Any, Any]:

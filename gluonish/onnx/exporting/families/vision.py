@@ -7,6 +7,7 @@ import numpy as np
 from gluonish.core.dtype import FLOAT32, INT64, is_floating
 from gluonish.onnx.exporting.call import Call
 from gluonish.onnx.exporting.steps import (
+    concat,
     gather,
     pad,
     reshaped,
@@ -116,6 +117,20 @@ def _roi_align(call: Call) -> Tensor:
     return select(unsqueezed(inside, 1, 2, 3), made, 0.0)
 
 
+def _roi_pooling(call: Call) -> list[Tensor | None]:
+    x, rois = call.inputs
+    if not call["spatial_scale"] > 0:
+        raise call.refuse("ONNX's MaxRoiPool has no spatial_scale of 0; give a larger one")
+    index = sliced(rois, [0], [1], [1])
+    inside = (index >= 0.0) & (index < float(x.size(0)))
+    boxes = concat([select(inside, index, 0.0), sliced(rois, [1], [5], [1])], 1)
+    shape = [int(extent) for extent in call["pooled_size"]]
+    made = call(
+        "MaxRoiPool", x, boxes, pooled_shape=shape, spatial_scale=float(call["spatial_scale"])
+    )
+    return [select(unsqueezed(inside, 2, 3), made, 0.0), None]
+
+
 def _col2im(call: Call) -> Tensor:
     """The adjoint of im2col: a transposed convolution whose filters each hold one 1."""
     kernel, x = call["kernel"], call.x
@@ -196,6 +211,7 @@ TABLE: dict[str, Any] = {
     "BilinearSampler": _bilinear_sampler,
     "SpatialTransformer": _spatial_transformer,
     "_contrib_ROIAlign": _roi_align,
+    "ROIPooling": _roi_pooling,
     "col2im": _col2im,
     "_image_to_tensor": _to_tensor,
     "_image_normalize": _normalize,
