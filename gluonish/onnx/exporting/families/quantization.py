@@ -27,19 +27,27 @@ from gluonish.onnx.exporting.steps import (
 from gluonish.onnx.exporting.tensors import Tensor
 from gluonish.ops.quantization.ranges import STEPS, WIDE_STEPS
 
-__all__ = ["TABLE"]
+__all__ = [
+    "TABLE",
+    "bytes_of",
+    "ends_of",
+    "known_value",
+    "limit_of",
+    "real_of",
+    "saturated",
+]
 
 
-def _value(call: Call, x: Tensor) -> np.ndarray[Any, Any] | None:
+def known_value(call: Call, x: Tensor) -> np.ndarray[Any, Any] | None:
     """Return what a tensor holds, where that is known: a constant or a weight."""
     found = call.emitter.arrays.get(x.name)
     return call.emitter.weights.get(x.name) if found is None else found
 
 
-def _limit(call: Call, low: Any, high: Any) -> Tensor:
+def limit_of(call: Call, low: Any, high: Any) -> Tensor:
     """Return the larger size of a range's ends, of shape ()."""
     ends = [x if isinstance(x, Tensor) else call.constant(x, FLOAT32) for x in (low, high)]
-    known = [_value(call, x) for x in ends]
+    known = [known_value(call, x) for x in ends]
     if all(x is not None for x in known):
         size = max(float(np.abs(x).reshape(-1)[0]) for x in known if x is not None)
         return call.constant(np.float32(size))
@@ -49,19 +57,19 @@ def _limit(call: Call, low: Any, high: Any) -> Tensor:
 
 def _divided(call: Call, limit: Tensor, steps: float) -> Tensor:
     """Return what one step of a quantized array stands for; 1 step where the range is empty."""
-    known = _value(call, limit)
+    known = known_value(call, limit)
     if known is not None:
         size = float(known) if known > 0 else 1.0
         return call.constant(np.float32(size / steps))
     return select(limit > 0.0, limit, 1.0) / steps
 
 
-def _real(call: Call, x: Tensor, low: Tensor, high: Tensor, steps: Any = WIDE_STEPS) -> Tensor:
+def real_of(call: Call, x: Tensor, low: Tensor, high: Tensor, steps: Any = WIDE_STEPS) -> Tensor:
     """Return the numbers that a quantized array stands for."""
     found = call.emitter.reals.get(x.name)
     if found is not None and x.dtype == INT32:
         return Tensor(call.emitter, found.name, found.dtype, x.shape)
-    scale = _divided(call, _limit(call, low, high), steps[x.dtype])
+    scale = _divided(call, limit_of(call, low, high), steps[x.dtype])
     if x.dtype == INT32:
         return (x.to(FLOAT64) * scale.to(FLOAT64)).to(FLOAT32)
     zero = call.constant(np.zeros((), x.dtype))
@@ -70,26 +78,28 @@ def _real(call: Call, x: Tensor, low: Tensor, high: Tensor, steps: Any = WIDE_ST
     return made
 
 
-def _bytes(call: Call, real: Tensor, limit: Tensor, dtype: Any, steps: Any = WIDE_STEPS) -> Tensor:
+def bytes_of(
+    call: Call, real: Tensor, limit: Tensor, dtype: Any, steps: Any = WIDE_STEPS
+) -> Tensor:
     """Return real numbers as bytes of a range."""
     scale = _divided(call, limit, steps[dtype])
     zero = call.constant(np.zeros((), dtype))
     return call("QuantizeLinear", real, scale, zero, dtype=dtype)
 
 
-def _ends(call: Call, low: Any, high: Any) -> list[Tensor]:
+def ends_of(call: Call, low: Any, high: Any) -> list[Tensor]:
     """Return the ends of a range, each of shape (1,)."""
     return [_end(call, x) for x in (low, high)]
 
 
 def _end(call: Call, x: Any) -> Tensor:
-    known = _value(call, x) if isinstance(x, Tensor) else np.asarray(x, np.float32)
+    known = known_value(call, x) if isinstance(x, Tensor) else np.asarray(x, np.float32)
     return reshaped(x, [1]) if known is None else call.constant(known.reshape(-1)[:1])
 
 
 def _symmetric(call: Call, limit: Tensor) -> list[Tensor]:
-    known = _value(call, limit)
-    return _ends(call, -limit if known is None else -known, limit)
+    known = known_value(call, limit)
+    return ends_of(call, -limit if known is None else -known, limit)
 
 
 def _range_of(call: Call, x: Tensor) -> tuple[Any, Any]:
@@ -101,12 +111,12 @@ def _range_of(call: Call, x: Tensor) -> tuple[Any, Any]:
 def _quantize(call: Call) -> list[Tensor]:
     x, dtype = call.x, call.out.dtype
     if x.dtype in (INT8, UINT8):
-        return [x, *_ends(call, call["min_calib_range"], call["max_calib_range"])]
+        return [x, *ends_of(call, call["min_calib_range"], call["max_calib_range"])]
     given = len(call.inputs) == 3
     low, high = call.inputs[1:3] if given else _range_of(call, x)
-    limit = _limit(call, low, high)
-    made = _bytes(call, x, limit, dtype, STEPS if given else WIDE_STEPS)
-    return [made, *(_symmetric(call, limit) if dtype == INT8 else _ends(call, low, high))]
+    limit = limit_of(call, low, high)
+    made = bytes_of(call, x, limit, dtype, STEPS if given else WIDE_STEPS)
+    return [made, *(_symmetric(call, limit) if dtype == INT8 else ends_of(call, low, high))]
 
 
 def _quantize_asym(call: Call) -> list[Tensor]:
@@ -119,21 +129,21 @@ def _quantize_asym(call: Call) -> list[Tensor]:
     steps = call("Round", call.x * scale + shift)
     limits = [call.constant(v, FLOAT32) for v in (0, 255)]
     made = call("Clip", steps, *limits).to(UINT8)
-    return [made, *_ends(call, scale, shift)]
+    return [made, *ends_of(call, scale, shift)]
 
 
 def _dequantize(call: Call) -> Tensor:
     data, low, high = call.inputs
-    return _real(call, data, low, high)
+    return real_of(call, data, low, high)
 
 
 def _requantize(call: Call) -> list[Tensor]:
     data, low, high = call.inputs
-    real = _real(call, data, low, high, STEPS)
-    limit = _limit(call, *_range_of(call, real))
+    real = real_of(call, data, low, high, STEPS)
+    limit = limit_of(call, *_range_of(call, real))
     dtype = call.out.dtype
-    made = _bytes(call, real, limit, dtype, STEPS)
-    return [made, *(_symmetric(call, limit) if dtype == INT8 else _ends(call, 0.0, limit))]
+    made = bytes_of(call, real, limit, dtype, STEPS)
+    return [made, *(_symmetric(call, limit) if dtype == INT8 else ends_of(call, 0.0, limit))]
 
 
 def _product(layer: str) -> Callable[[Call], list[Tensor]]:
@@ -142,13 +152,13 @@ def _product(layer: str) -> Callable[[Call], list[Tensor]]:
         given = dict(zip(names, call.inputs, strict=False))
         rest = list(call.inputs[len(names) :])
         ends = {name: (rest[2 * i], rest[2 * i + 1]) for i, name in enumerate(names)}
-        limits = {name: _limit(call, *ends[name]) for name in names}
+        limits = {name: limit_of(call, *ends[name]) for name in names}
         steps = {n: _divided(call, limits[n], STEPS[given[n].dtype]) for n in ("data", "weight")}
         step = steps["data"] * steps["weight"]
         bias = _bias_steps(call, given, limits) if "bias" in given else None
         sums = _layer_of(call, layer, given["data"], given["weight"], bias, FLOAT32)
-        data = _real(call, given["data"], *ends["data"], steps=STEPS)
-        weight = _real(call, given["weight"], *ends["weight"], steps=STEPS)
+        data = real_of(call, given["data"], *ends["data"], steps=STEPS)
+        weight = real_of(call, given["weight"], *ends["weight"], steps=STEPS)
         real = _layer_of(call, layer, data, weight, None if bias is None else bias * step, FLOAT32)
         made = sums.to(INT32)
         call.emitter.reals[f"{call.emitter.word}_output"] = real
@@ -185,7 +195,7 @@ def _layer_of(
 
 def _passed(inner: Callable[[Call], Tensor]) -> Callable[[Call], list[Tensor]]:
     """Return a translator of what changes no range."""
-    return lambda call: [inner(call), *_ends(call, *call.inputs[1:3])]
+    return lambda call: [inner(call), *ends_of(call, *call.inputs[1:3])]
 
 
 def _relu(call: Call) -> Tensor:
@@ -203,25 +213,26 @@ def _pooling(call: Call) -> Tensor:
 
 def _add(call: Call) -> list[Tensor]:
     a, b, *ends = call.inputs
-    total = _real(call, a, ends[0], ends[1]) + _real(call, b, ends[2], ends[3])
+    total = real_of(call, a, ends[0], ends[1]) + real_of(call, b, ends[2], ends[3])
     dtype = call.out.dtype
     if call["min_calib_range"] is not None:
-        limit = _limit(call, call["min_calib_range"], call["max_calib_range"])
-        made = _bytes(call, total, limit, dtype)
-        return [made, *_ends(call, call["min_calib_range"], call["max_calib_range"])]
-    limit = _limit(call, *ends[:2]) + _limit(call, *ends[2:])
+        limit = limit_of(call, call["min_calib_range"], call["max_calib_range"])
+        made = bytes_of(call, total, limit, dtype)
+        return [made, *ends_of(call, call["min_calib_range"], call["max_calib_range"])]
+    limit = limit_of(call, *ends[:2]) + limit_of(call, *ends[2:])
     scale = STEPS[INT32] / select(limit > 0.0, limit, 1.0).to(FLOAT64)
     wide = _wide(call, a, ends[:2]) + _wide(call, b, ends[2:])
     made = call("Round", wide * scale)
     call.emitter.reals[f"{call.emitter.word}_output"] = total
-    return [_saturated(call, made), *_symmetric(call, limit)]
+    return [saturated(call, made), *_symmetric(call, limit)]
 
 
 def _wide(call: Call, x: Tensor, ends: Sequence[Tensor]) -> Tensor:
-    return x.to(FLOAT64) * (_limit(call, *ends).to(FLOAT64) / WIDE_STEPS[x.dtype])
+    return x.to(FLOAT64) * (limit_of(call, *ends).to(FLOAT64) / WIDE_STEPS[x.dtype])
 
 
-def _saturated(call: Call, x: Tensor) -> Tensor:
+def saturated(call: Call, x: Tensor) -> Tensor:
+    """Return whole numbers as int32, those outside as the nearest it has."""
     limits = np.iinfo(np.int32)
     return call("Clip", x, *(call.constant(v, FLOAT64) for v in (limits.min, limits.max))).to(INT32)
 
@@ -229,16 +240,16 @@ def _saturated(call: Call, x: Tensor) -> Tensor:
 def _multiply(call: Call) -> list[Tensor]:
     a, b, *ends = call.inputs
     product = a.to(INT32) * b.to(INT32)
-    limits = [_limit(call, *ends[:2]), _limit(call, *ends[2:])]
+    limits = [limit_of(call, *ends[:2]), limit_of(call, *ends[2:])]
     step = limits[0].to(FLOAT64) / STEPS[a.dtype] * (limits[1].to(FLOAT64) / STEPS[b.dtype])
     if call["enable_float_output"]:
         return [(product.to(FLOAT64) * step).to(FLOAT32)]
     if call["min_calib_range"] is None:
         return [product, *_symmetric(call, step.to(FLOAT32) * STEPS[INT32])]
-    limit = _limit(call, call["min_calib_range"], call["max_calib_range"])
+    limit = limit_of(call, call["min_calib_range"], call["max_calib_range"])
     real = (product.to(FLOAT64) * step).to(FLOAT32)
-    made = _bytes(call, real, limit, INT8, STEPS)
-    return [made, *_ends(call, call["min_calib_range"], call["max_calib_range"])]
+    made = bytes_of(call, real, limit, INT8, STEPS)
+    return [made, *ends_of(call, call["min_calib_range"], call["max_calib_range"])]
 
 
 def _concat(call: Call) -> list[Tensor]:
@@ -246,14 +257,18 @@ def _concat(call: Call) -> list[Tensor]:
     data, ends = call.inputs[:count], call.inputs[count:]
     low = call("Min", *(reshaped_to_scalar(x) for x in ends[::2]))
     high = call("Max", *(reshaped_to_scalar(x) for x in ends[1::2]))
-    parts = [_real(call, x, ends[2 * i], ends[2 * i + 1], steps=STEPS) for i, x in enumerate(data)]
-    made = _bytes(call, concat(parts, call["dim"]), _limit(call, low, high), call.out.dtype, STEPS)
-    return [made, *_ends(call, low, high)]
+    parts = [
+        real_of(call, x, ends[2 * i], ends[2 * i + 1], steps=STEPS) for i, x in enumerate(data)
+    ]
+    made = bytes_of(
+        call, concat(parts, call["dim"]), limit_of(call, low, high), call.out.dtype, STEPS
+    )
+    return [made, *ends_of(call, low, high)]
 
 
 def _embedding(call: Call) -> list[Tensor]:
     index, weight, low, high = call.inputs
-    return [gather(weight, bounded(index, weight, 0), 0), *_ends(call, low, high)]
+    return [gather(weight, bounded(index, weight, 0), 0), *ends_of(call, low, high)]
 
 
 def _batch_norm(call: Call) -> list[Tensor]:
@@ -263,10 +278,10 @@ def _batch_norm(call: Call) -> list[Tensor]:
     column = [1] * x.rank
     column[call["axis"]] = -1
     offset = reshaped(beta - mean * slope, column)
-    real = _real(call, x, low, high) * reshaped(slope, column) + offset
-    limit = _limit(call, call["min_calib_range"], call["max_calib_range"])
-    made = _bytes(call, real, limit, INT8)
-    return [made, *_ends(call, call["min_calib_range"], call["max_calib_range"])]
+    real = real_of(call, x, low, high) * reshaped(slope, column) + offset
+    limit = limit_of(call, call["min_calib_range"], call["max_calib_range"])
+    made = bytes_of(call, real, limit, INT8)
+    return [made, *ends_of(call, call["min_calib_range"], call["max_calib_range"])]
 
 
 def _rnn(call: Call) -> Any:

@@ -1,0 +1,159 @@
+"""Layers of MXNet's quantized networks that hold what was fused to them, as QDQ.
+
+The node's body is a layer, then possibly a BatchNorm, a function, a sum and again a function. The
+BatchNorm is folded into the weights, these are written as bytes with a step for each channel, and
+the rest is computed on the floating numbers between DequantizeLinear and QuantizeLinear.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, FLOAT64, INT8, INT32, UINT8
+from gluonish.graph.ir import Node, Value, variable
+from gluonish.onnx.exporting.call import Call
+from gluonish.onnx.exporting.families.quantization import (
+    bytes_of,
+    ends_of,
+    known_value,
+    limit_of,
+    real_of,
+    saturated,
+)
+from gluonish.onnx.exporting.tensors import Tensor
+from gluonish.ops.quantization.ranges import STEPS, WIDE_STEPS
+
+__all__ = ["TABLE"]
+
+_LAYERS = ("Convolution", "FullyConnected")
+
+
+@dataclass(eq=False)
+class _Body:
+    """What a node owns, as the walk translates it."""
+
+    inputs: Sequence[Node]
+    outputs: Sequence[Value]
+
+
+def _chain(body: Any) -> tuple[Node, list[Node]]:
+    """Return the layer, and the nodes behind it in order."""
+    node, rest = body.outputs[0].node, []
+    while node.op.name not in _LAYERS:
+        rest.append(node)
+        node = next(value.node for value in node.inputs if value.node.op is not None)
+    return node, rest[::-1]
+
+
+def _fused(call: Call) -> list[Tensor]:
+    (body,) = call["subgraphs"]
+    count = body.num_inputs
+    if not call["quantized"]:
+        return call.translate(call.emitter, body, call.inputs[:count])
+    layer, rest = _chain(body)
+    given = {id(node): x for node, x in zip(body.inputs, call.inputs[:count], strict=True)}
+    data, *weights = (given[id(value.node)] for value in layer.inputs)
+    ends = list(call.inputs[count:])
+    real = _dequantized(call, data, ends)
+    sum_ends = [ends.pop(0), ends.pop(0)] if call["with_sum"] else []
+    if weights[0].dtype == INT8:
+        arrays = [_dequantized(call, weight, ends, STEPS) for weight in weights]
+        channels = None
+    else:
+        arrays, channels = _in_bytes(call, weights, rest, given)
+        rest = [node for node in rest if node.op is not None and node.op.name != "BatchNorm"]
+    others = {
+        key: _dequantized(call, x, list(sum_ends)) if x.dtype in (INT8, UINT8) else x
+        for key, x in given.items()
+    }
+    value = _computed(call, layer, rest, [real, *arrays], others)
+    return _outputs(call, value, data, channels)
+
+
+def _dequantized(call: Call, x: Tensor, ends: list[Tensor], steps: Any = WIDE_STEPS) -> Tensor:
+    """Return the numbers that bytes stand for; takes the ends of their range from the list."""
+    return real_of(call, x, ends.pop(0), ends.pop(0), steps)
+
+
+def _in_bytes(
+    call: Call, weights: Sequence[Tensor], rest: Sequence[Node], given: dict[int, Tensor]
+) -> tuple[list[Tensor], np.ndarray[Any, Any]]:
+    """Return weight and bias with a BatchNorm folded in, and the step of each channel."""
+    weight, *biases = (_array(call, x) for x in weights)
+    bias = biases[0] if biases else np.zeros(len(weight), np.float32)
+    column = (-1, *(1,) * (weight.ndim - 1))
+    for node in rest:
+        if node.op is not None and node.op.name == "BatchNorm":
+            gamma, beta, mean, var = (_array(call, given[id(v.node)]) for v in node.inputs[1:5])
+            gamma = np.ones_like(gamma) if node.attrs["fix_gamma"] else gamma
+            factor = gamma / np.sqrt(var + np.float32(node.attrs["eps"]))
+            weight, bias = weight * factor.reshape(column), (bias - mean) * factor + beta
+    sizes = np.abs(weight).reshape(len(weight), -1).max(axis=1)
+    steps = (np.where(sizes > 0, sizes, 1) / np.float32(STEPS[INT8])).astype(np.float32)
+    rows = np.clip(np.rint(weight / steps.reshape(column)), -128, 127).astype(np.int8)
+    zeros = call.constant(np.zeros(len(weight), np.int8))
+    scale = call.constant(steps)
+    made = call("DequantizeLinear", call.constant(rows), scale, zeros, axis=0, dtype=FLOAT32)
+    made.shape = weight.shape
+    return [made, call.constant(bias.astype(np.float32))], steps
+
+
+def _array(call: Call, x: Tensor) -> np.ndarray[Any, Any]:
+    found = known_value(call, x)
+    if found is None:
+        raise call.refuse(f"its weight {x.name} is computed; give the weights in params")
+    return found
+
+
+def _computed(
+    call: Call,
+    layer: Node,
+    rest: Sequence[Node],
+    inputs: Sequence[Tensor],
+    others: dict[int, Tensor],
+) -> Tensor:
+    """Write the layer and what follows it on floating numbers."""
+    word = call.emitter.word
+    values = [variable(f"{word}_in{i}") for i in range(len(inputs))]
+    tensors = list(inputs)
+    attrs = {**layer.attrs, "no_bias": len(inputs) == 2}
+    value = Value(Node(layer.op, f"{word}_sums", values, attrs))
+    nodes = [v.node for v in values]
+    for node in rest:
+        own = []
+        for read in node.inputs:
+            if read.node.op is not None:
+                own.append(value)
+                continue
+            own.append(variable(f"{word}_in{len(nodes)}"))
+            nodes.append(own[-1].node)
+            tensors.append(others[id(read.node)])
+        value = Value(Node(node.op, f"{word}_{node.name}", own, node.attrs))
+    (made,) = call.translate(call.emitter, _Body(nodes, [value]), tensors)  # type: ignore[arg-type]  # reads inputs and outputs only
+    call.emitter.word = word
+    return made
+
+
+def _outputs(
+    call: Call, real: Tensor, data: Tensor, channels: np.ndarray[Any, Any] | None
+) -> list[Tensor]:
+    if call["enable_float_output"]:
+        return [real]
+    low, high = call["min_calib_range"], call["max_calib_range"]
+    if low is not None:
+        made = bytes_of(call, real, limit_of(call, low, high), call.out.dtype)
+        return [made, *ends_of(call, low, high)]
+    if channels is None:
+        raise call.refuse("it was not calibrated; use calib_mode 'naive' or 'entropy'")
+    ends = call.inputs[call["subgraphs"][0].num_inputs :]
+    limit = limit_of(call, *ends[:2]) * float(
+        channels.max() / WIDE_STEPS[data.dtype] * STEPS[INT32]
+    )
+    call.emitter.reals[f"{call.emitter.word}_output"] = real
+    whole = call("Round", real.to(FLOAT64) / limit.to(FLOAT64) * STEPS[INT32])
+    return [saturated(call, whole), *ends_of(call, -limit, limit)]
+
+
+TABLE = {"_sg_mkldnn_conv": _fused, "_sg_mkldnn_fully_connected": _fused}
