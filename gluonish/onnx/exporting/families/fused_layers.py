@@ -67,6 +67,7 @@ def _fused(call: Call) -> list[Tensor]:
     others = {
         key: _dequantized(call, x, list(sum_ends)) if x.dtype in (INT8, UINT8) else x
         for key, x in given.items()
+        if key not in {id(v.node) for v in layer.inputs}
     }
     value = _computed(call, layer, rest, [real, *arrays], others)
     return _outputs(call, value, data, channels)
