@@ -38,7 +38,7 @@ REASONS: Mapping[str, str] = {
     ),
     **dict.fromkeys(
         (
-            *("_contrib_MultiBoxDetection", "_contrib_MultiProposal", "_contrib_Proposal"),
+            *("_contrib_MultiProposal", "_contrib_Proposal"),
             "_contrib_bipartite_matching",
         ),
         _BOXES,

@@ -40,16 +40,22 @@ def inferred(outputs: Sequence[Value], known: Mapping[str, Known]) -> list[Infer
     """
     shapes = [shape for shape, _ in known.values() if shape is not None]
     dynamic = any(isinstance(extent, OpenExtent) for shape in shapes for extent in shape)
-    return [
-        infer(
-            outputs,
-            {
-                name: PartialSpec(None if shape is None else _in_trial(shape, trial), dtype)
-                for name, (shape, dtype) in known.items()
-            },
-        )
-        for trial in range(1 + dynamic)
-    ]
+    found = []
+    for trial in range(1 + dynamic):
+        specs = {
+            name: PartialSpec(None if shape is None else _in_trial(shape, trial), dtype)
+            for name, (shape, dtype) in known.items()
+        }
+        try:
+            found.append(infer(outputs, specs))
+        except OperatorError as error:
+            if not dynamic:
+                raise
+            raise OperatorError(
+                "export_model: expected a network that takes inputs of other sizes along dynamic "
+                f"axes, got one that does not: {error}; give that axis a size in in_shapes"
+            ) from error
+    return found
 
 
 def _spec(trials: Sequence[Inference], node: Node, index: int) -> OutputSpec:

@@ -100,6 +100,14 @@ def test_what_needs_a_size_is_named_where_the_axis_is_dynamic(tmp_path: Path) ->
         mx.onnx.export_model(sym, {}, [(2, "even")], np.float32, str(tmp_path / "x.onnx"))
 
 
+def test_a_network_that_takes_one_size_only_says_so(tmp_path: Path) -> None:
+    x = mx.sym.var("x")
+    sym = mx.sym.FullyConnected(x, num_hidden=2, name="dense")
+    weights = {"dense_weight": mx.nd.ones((2, 6)), "dense_bias": mx.nd.ones(2)}
+    with pytest.raises(ValueError, match=r"other sizes along dynamic axes.*dense"):
+        mx.onnx.export_model(sym, weights, [(1, 2, "wide")], np.float32, str(tmp_path / "x.onnx"))
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_mixed_precision_gives_the_same(encoder: Any, dtype: str, tmp_path: Path) -> None:
     arrays = _call(2, 7)

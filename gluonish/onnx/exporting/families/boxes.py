@@ -8,8 +8,11 @@ from gluonish.core.dtype import BOOL, INT64
 from gluonish.onnx.exporting.call import Call
 from gluonish.onnx.exporting.families.rearrangement import constant_of
 from gluonish.onnx.exporting.steps import (
+    clip,
     concat,
+    filled,
     gather,
+    reduced,
     reshaped,
     select,
     sliced,
@@ -48,6 +51,73 @@ def _overlap(left: list[Tensor], right: list[Tensor]) -> Tensor:
     areas = [emitter("Relu", b[2] - b[0]) * emitter("Relu", b[3] - b[1]) for b in (left, right)]
     union = areas[0] + areas[1] - both
     return select(union <= 0.0, 0.0, both / select(union <= 0.0, 1.0, union))
+
+
+def _first(call: Call, keys: Tensor, count: int, dtype: Any, largest: int) -> Tensor:
+    """Return the positions that put the rows of keys in order."""
+    options = {"axis": 1, "largest": largest}
+    _, order = call.emitter.several("TopK", 2, keys, [count], dtypes=[dtype, INT64], **options)
+    return order
+
+
+def _detection(call: Call) -> Tensor:
+    """Rows (class, score, box): those above the threshold first, the best of them in order."""
+    scores, moves, anchors = call.inputs
+    classes, count, dtype = scores.size(1), scores.size(2), scores.dtype
+    if classes < 2:
+        return filled(call.emitter, call.out.shape, -1, dtype)
+    own = sliced(scores, [1], [classes], [1])
+    score = reduced("ReduceMax", own, [1])
+    valid = score >= float(call["threshold"])
+    boxes = _moved_anchors(call, reshaped(moves, [0, count, 4]), anchors)
+    kind = call("ArgMax", own, axis=1, keepdims=0).to(dtype)
+    rows = concat([unsqueezed(kind, 2), unsqueezed(score, 2), boxes], 2)
+    places = call.constant(np.arange(count))
+    order = _first(call, select(valid, places, places + count), count, INT64, largest=0)
+    rows, valid = _rows(call, rows, order, 6), call("GatherElements", valid, order, axis=1)
+    there = unsqueezed(valid, 2)
+    if not 0 < call["nms_threshold"] <= 1:
+        return select(there, rows, -1.0)
+    ranked = select(valid, _column(rows, 1), float(np.finfo(np.float32).min))
+    best = _rows(call, rows, _first(call, ranked, count, dtype, largest=1), 6)
+    looked = valid
+    if call["nms_topk"] > 0:
+        looked = valid & call.constant(np.arange(count) < call["nms_topk"])
+    kept = _suppressed(call, _removals_of(call, best, count), looked)
+    found = select(unsqueezed(looked, 2), _with_class(best, kept), _with_class(rows, None))
+    return select(there, found, -1.0)
+
+
+def _with_class(rows: Tensor, kept: Tensor | None) -> Tensor:
+    """Return rows with class -1 where a box is not kept."""
+    kind = sliced(rows, [0], [1], [2])
+    none = kind * 0.0 - 1.0
+    kind = none if kept is None else select(unsqueezed(kept, 2), kind, none)
+    return concat([kind, sliced(rows, [1], [6], [2])], 2)
+
+
+def _removals_of(call: Call, rows: Tensor, count: int) -> Tensor:
+    ends = _corners(sliced(rows, [2], [6], [2]), "corner")
+    overlap = _overlap([unsqueezed(v, 2) for v in ends], [unsqueezed(v, 1) for v in ends])
+    removes = overlap >= float(call["nms_threshold"])
+    removes = removes & call.constant(np.triu(np.ones((count, count), bool), 1))
+    if not call["force_suppress"]:
+        kind = _column(rows, 0)
+        removes = removes & call("Equal", unsqueezed(kind, 2), unsqueezed(kind, 1))
+    made = transposed(removes, [1, 0, 2])
+    made.shape = (count, -1, count)
+    return made
+
+
+def _moved_anchors(call: Call, moves: Tensor, anchors: Tensor) -> Tensor:
+    x1, y1, x2, y2 = (_column(anchors, i) for i in range(4))
+    size = concat([unsqueezed(x2 - x1, 2), unsqueezed(y2 - y1, 2)], 2)
+    centre = concat([unsqueezed(x1 + x2, 2), unsqueezed(y1 + y2, 2)], 2) * 0.5
+    scaled = moves * call.constant(np.array(call["variances"]), moves.dtype)
+    middle = sliced(scaled, [0], [2], [2]) * size + centre
+    half = call("Exp", sliced(scaled, [2], [4], [2])) * size * 0.5
+    made = concat([middle - half, middle + half], 2)
+    return clip(made, 0.0, 1.0) if call["clip"] else made
 
 
 def _iou(call: Call) -> Tensor:
@@ -188,4 +258,5 @@ TABLE: dict[str, Any] = {
     "_contrib_box_decode": _decode,
     "_contrib_MultiBoxPrior": _prior,
     "_contrib_box_nms": _nms,
+    "_contrib_MultiBoxDetection": _detection,
 }
