@@ -19,7 +19,9 @@ __all__ = ["TABLE"]
 
 
 def _concat(call: Call) -> Tensor:
-    axis = call["axis"] if call.op == "_npi_concatenate" else call["dim"]
+    axis = call["dim"]
+    if call.op == "_npi_concatenate" and axis is None:
+        axis = call["axis"]
     parts = [x.to(call.out.dtype) for x in call.inputs]
     if axis is None:
         parts, axis = [reshaped(x, [-1]) for x in parts], 0
