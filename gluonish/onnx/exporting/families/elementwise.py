@@ -136,7 +136,7 @@ def _not(call: Call) -> Tensor:
 
 def _clip(call: Call) -> Tensor:
     x, low, high = call.x, call["a_min"], call["a_max"]
-    if low > high:
+    if low > high and is_floating(x.dtype):
         return select(x > high, high, select(x < low, low, x))
     return clip(call.x, *_limits(call.x.dtype, call["a_min"], call["a_max"]))
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.dtype import FLOAT64, is_floating
 from gluonish.onnx.exporting.call import Call
 from gluonish.onnx.exporting.steps import (
     axis_of,
@@ -204,8 +205,8 @@ def _khatri_rao(call: Call) -> Tensor:
 
 
 def _div_sqrt_dim(call: Call) -> Tensor:
-    x = call.x
-    return x / float(np.sqrt(x.size(x.rank - 1)))
+    x = call.x if is_floating(call.x.dtype) else call.x.to(FLOAT64)
+    return x / float(np.sqrt(call.x.size(call.x.rank - 1)))
 
 
 TABLE: dict[str, Any] = {

@@ -108,6 +108,8 @@ def _truth(kind: str) -> Callable[[Call], Tensor]:
         axes, keepdims = _axes(call), bool(call["keepdims"])
         if not axes:
             return x
+        if 0 in [call.x.known_shape[axis] for axis in axes]:
+            return filled(call.emitter, call.out.shape, kind == "ReduceMin", BOOL)
         return _shaped(call, reduced(kind, x, axes, keepdims), axes, keepdims)
 
     return translate

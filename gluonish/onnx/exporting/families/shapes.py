@@ -118,6 +118,8 @@ def _slice_axis(call: Call) -> Tensor:
 def _slice_like(call: Call) -> Tensor:
     x, like = call.inputs
     axes = [axis_of(a, x.rank) for a in call["axes"]] or list(range(min(x.rank, like.rank)))
+    if not axes:
+        return x
     ends = [extent_of(like, axis) for axis in axes]
     starts = call.constant(np.zeros(len(axes), np.int64))
     return call("Slice", x, starts, concat(ends, 0), axes)
