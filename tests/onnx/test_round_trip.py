@@ -17,8 +17,7 @@ REPLACED = frozenset(
         *("BidirectionalCell", "LSTMPCell"),
     )
 )
-CELLS = {name: subject for name, subject in RECURRENT.items() if "Cell" in name}
-SUBJECTS = {**LAYERS, **LOSSES, **CELLS}
+SUBJECTS = {**LAYERS, **LOSSES, **RECURRENT}
 
 
 def _returned(path: Path, block: Any, arrays: list[Any]) -> Any:

@@ -89,6 +89,8 @@ def _inserted(call: Call, shape: Sequence[Any], axis: int, rank: int) -> Tensor:
         )
     values = call.inputs[1].to(call.x.dtype)
     given = call.inputs[1]
+    if given.rank > rank:
+        raise call.refuse("its values have more axes than the array; reshape them")
     if call.op == "_npi_insert_scalar" and given.rank:
         # Its first axis runs along the one that it is inserted along.
         padded = (*(1,) * (rank - given.rank), *given.known_shape)

@@ -118,8 +118,9 @@ def _truth(kind: str) -> Callable[[Call], Tensor]:
 def _moments(call: Call) -> list[Tensor]:
     """Mean and variance."""
     axes, keepdims = _axes(call, "axes"), bool(call["keepdims"])
-    x = wide(call.x)
+    x = wide(call.x) if is_floating(call.x.dtype) else call.x.to(FLOAT64)
     mean = reduced("ReduceMean", x, axes, keepdims=True)
+    mean = mean if is_floating(call.x.dtype) else truncated(mean)
     centred = x - mean
     variance = reduced("ReduceMean", centred * centred, axes, keepdims)
     if not keepdims:
