@@ -125,7 +125,7 @@ class Block:
         return self.name_scope()
 
     def name_scope(self) -> NameScope:
-        """Return a scope: Blocks created inside get names that begin with this Block's prefix."""
+        """Return a context manager; Blocks created inside it get this Block's prefix."""
         return NameScope(self, self._empty_prefix)
 
     def collect_params(self, select: str | None = None) -> ParameterDict:
@@ -171,7 +171,11 @@ class Block:
         save_block(self, filename, deduplicate, **options)
 
     def save_params(self, filename: str | os.PathLike[str]) -> None:
-        """Save parameters by name, without the prefix; deprecated, use `save_parameters`."""
+        """Save parameters by name, without the prefix; deprecated: use `save_parameters`.
+
+        Args:
+            filename: Path of the file.
+        """
         warnings.warn("save_params is deprecated; use save_parameters", UserWarning, stacklevel=2)
         self.collect_params().save(filename, strip_prefix=self.prefix)
 
@@ -223,7 +227,18 @@ class Block:
         cast_dtype: bool = False,
         dtype_source: str = "current",
     ) -> None:
-        """Load parameters from a dict of arrays by name, as `load_parameters` does from a file."""
+        """Load parameters from a dict of arrays, as `load_parameters` does from a file.
+
+        Args:
+            param_dict: Arrays by attribute path or by parameter name.
+            ctx: Devices for parameters that are not initialized.
+            allow_missing: Whether parameters that the dict lacks keep their values; if not, they
+                raise an error.
+            ignore_extra: Whether to ignore arrays without a parameter; if not, they raise an error.
+            cast_dtype: Whether to convert between dtypes; if not, a difference raises an error.
+            dtype_source: With ``cast_dtype``: ``"current"`` keeps the parameter's dtype,
+                ``"saved"`` takes the array's.
+        """
         how = ctx, allow_missing, ignore_extra, cast_dtype, dtype_source
         load_arrays(self, dict(param_dict), None, *how)
 
@@ -234,21 +249,33 @@ class Block:
         allow_missing: bool = False,
         ignore_extra: bool = False,
     ) -> None:
-        """Load parameters; deprecated, use `load_parameters`."""
+        """Load parameters; deprecated: use `load_parameters`.
+
+        Args:
+            filename: Path of the file.
+            ctx: Devices for parameters that are not initialized.
+            allow_missing: Whether parameters that the file lacks keep their values.
+            ignore_extra: Whether to ignore arrays without a parameter.
+        """
         warnings.warn("load_params is deprecated; use load_parameters", UserWarning, stacklevel=2)
         self.load_parameters(filename, ctx, allow_missing, ignore_extra)
 
     def save(self, prefix: str | os.PathLike[str]) -> None:
-        """Save the structure to ``prefix-model.json`` and parameters to ``prefix-model.params``.
+        """Save structure and parameters to ``prefix-model.json`` and ``prefix-model.params``.
 
-        A prefix that ends with ``.safetensors`` or ``.npz`` says the format of the parameters.
+        Args:
+            prefix: What both paths begin with. A prefix that ends with ``.safetensors`` or ``.npz``
+                selects that format for the parameters.
         """
         save_model(self, prefix)
 
     def load(self, prefix: str | os.PathLike[str]) -> None:
-        """Load what `save` wrote; parts that were hybridized then are hybridized again.
+        """Load what `save` wrote; blocks that were hybridized then are hybridized again.
 
-        The graph is traced from this Block's own code; the one in the file is not used.
+        The graph is traced anew from this Block's code; the one in the file is not used.
+
+        Args:
+            prefix: The prefix that was passed to `save`.
 
         Raises:
             FileFormatError: The files belong to a network of another structure.
@@ -287,7 +314,14 @@ class Block:
     def register_forward_pre_hook(
         self, hook: Callable[["Block", tuple[Any, ...]], object]
     ) -> HookHandle:
-        """Call ``hook(block, inputs)`` before each `forward`; its return value is ignored."""
+        """Call ``hook(block, inputs)`` before each `forward`.
+
+        Args:
+            hook: The function; its return value is ignored.
+
+        Returns:
+            A handle, whose ``detach`` removes the hook.
+        """
         handle = HookHandle()
         handle.attach(self._hooks, (True, hook))
         return handle
@@ -295,13 +329,20 @@ class Block:
     def register_forward_hook(
         self, hook: Callable[["Block", tuple[Any, ...], Any], object]
     ) -> HookHandle:
-        """Call ``hook(block, inputs, output)`` after each `forward`."""
+        """Call ``hook(block, inputs, output)`` after each `forward`.
+
+        Args:
+            hook: The function; its return value is ignored.
+
+        Returns:
+            A handle, whose ``detach`` removes the hook.
+        """
         handle = HookHandle()
         handle.attach(self._hooks, (False, hook))
         return handle
 
     def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
-        """Call a function with the outputs of every operator of hybridized parts, to debug.
+        """Call a function with the output of every operator in hybridized blocks, for debugging.
 
         Args:
             callback: Called with the output's name, the operator's name, and the array.
@@ -311,7 +352,14 @@ class Block:
             child.register_op_hook(callback, monitor_all)
 
     def apply(self, fn: Callable[["Block"], object]) -> Self:
-        """Call ``fn`` with all child Blocks, recursively, then with this Block; return it."""
+        """Call a function with every child Block, recursively, and then with this Block.
+
+        Args:
+            fn: The function, called with a Block.
+
+        Returns:
+            This Block.
+        """
         for child in self._children.values():
             child.apply(fn)
         fn(self)
@@ -335,24 +383,33 @@ class Block:
         self.collect_params().initialize(init, ctx, verbose, force_reinit)
 
     def hybridize(self, active: bool = True, **kwargs: Any) -> None:
-        """Switch graph execution of all HybridBlocks in this Block on or off.
+        """Switch graph execution on or off in all HybridBlocks of this Block.
 
         Args:
-            active: True for on, False for off.
+            active: True to switch it on, False to switch it off.
             **kwargs: Options of `HybridBlock.hybridize`, such as ``static_alloc``.
         """
         for child in self._children.values():
             child.hybridize(active, **kwargs)
 
     def cast(self, dtype: Any) -> None:
-        """Convert all parameters to a dtype, which the computation then uses."""
+        """Convert all parameters to another element type; the computation then uses it, too.
+
+        Args:
+            dtype: The new element type, such as ``"float16"``.
+        """
         for child in self._children.values():
             child.cast(dtype)
         for parameter in self.params.values():
             parameter.cast(dtype)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute: run ``forward``, with the hooks around it."""
+        """Call `forward`, with the registered hooks before and after it.
+
+        Args:
+            *args: Arguments of `forward`.
+            **kwargs: Keyword arguments of `forward`.
+        """
         if self._hooks:
             return self._call_with_hooks(args, self.forward, kwargs)
         return self.forward(*args, **kwargs)
@@ -375,8 +432,8 @@ class Block:
         """Compute the outputs; a subclass defines it.
 
         Args:
-            *args: Whatever the subclass names instead.
-            **kwargs: Likewise.
+            *args: Inputs, which the subclass names.
+            **kwargs: Inputs by keyword.
 
         Raises:
             NotSupportedError: The subclass does not define it.

@@ -21,7 +21,7 @@ class Hooks(dict[int, Any]):
 
 
 class HookHandle:
-    """Handle of a registered hook: removes it by `detach`, or at the end of a ``with`` block."""
+    """Handle of a registered hook; `detach`, or leaving a ``with`` block, removes the hook."""
 
     __slots__ = ("_hooks", "_identifier")
 
@@ -30,10 +30,14 @@ class HookHandle:
         self._identifier = -1
 
     def attach(self, hooks_dict: Hooks, hook: Callable[..., Any] | tuple[Any, ...]) -> None:
-        """Register a hook in a dict of hooks; this handle then stands for it.
+        """Add a hook to a dict of hooks, for this handle to remove.
+
+        Args:
+            hooks_dict: The dict.
+            hook: The function.
 
         Raises:
-            ArgumentError: The handle already stands for a hook.
+            ArgumentError: The handle already refers to a hook.
         """
         if self._hooks is not None:
             raise ArgumentError(

@@ -79,6 +79,16 @@ class HybridBlock(HybridBlockAttributes):
     Args:
         prefix: As of `Block`.
         params: As of `Block`.
+
+    Example:
+        >>> import gluonish as mx
+        >>> class Scaled(mx.gluon.HybridBlock):
+        ...     def hybrid_forward(self, F, x):
+        ...         return 2 * F.relu(x)
+        >>> net = Scaled()
+        >>> net.hybridize()
+        >>> net(mx.nd.array([-1, 3])).tolist()
+        [0.0, 6.0]
     """
 
     # Whether the class computes by hybrid_forward, in the style of MXNet 1.x.
@@ -120,7 +130,11 @@ class HybridBlock(HybridBlockAttributes):
             self._clear_cached_op()
 
     def register_child(self, block: Block, name: str | None = None) -> None:
-        """Add a HybridBlock as a child of this one.
+        """Add a HybridBlock as a child of this one; assigning it to an attribute does the same.
+
+        Args:
+            block: The child.
+            name: Its name in attribute paths; by default its number among the children.
 
         Raises:
             ArgumentTypeError: ``block`` is not a HybridBlock.
@@ -225,17 +239,25 @@ class HybridBlock(HybridBlockAttributes):
             self._is_symbolic = self._inferred = None
 
     def cast(self, dtype: Any) -> None:
-        """Convert all parameters to a dtype, which the computation then uses."""
+        """Convert all parameters to another element type; the computation then uses it, too.
+
+        Args:
+            dtype: The new element type, such as ``"float16"``.
+        """
         self._clear_cached_op()
         super().cast(dtype)
 
     # -- calling -------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute, as a graph if hybridized, with the hooks around it.
+        """Compute the outputs, as a graph if hybridized, with hooks before and after.
+
+        Args:
+            *args: Arguments of `hybrid_forward` without ``F``, or of `forward`.
+            **kwargs: Such arguments by keyword.
 
         Raises:
-            ArgumentTypeError: for an argument that neither `forward` nor `hybrid_forward` has.
+            ArgumentTypeError: Neither `forward` nor `hybrid_forward` has such an argument.
         """
         if kwargs:
             args, kwargs = by_position(self, args, kwargs)
@@ -393,21 +415,19 @@ class HybridBlock(HybridBlockAttributes):
     # -- inference -----------------------------------------------------------------------------
 
     def infer_shape(self, *args: Any) -> None:
-        """Infer the unknown shapes of parameters from inputs.
-
-        Afterwards `export` can write the graph, without a call.
+        """Infer unknown parameter shapes from example inputs; `export` then needs no call.
 
         Args:
             *args: The arguments of a call.
 
         Raises:
-            OperatorError: An operator cannot take the shapes.
+            OperatorError: An operator does not accept the shapes.
             ParameterError: A shape remains unknown.
         """
         self._inferred = infer_parameters(self, args, shapes=True)
 
     def infer_type(self, *args: Any) -> None:
-        """Infer the dtypes of parameters from inputs.
+        """Infer the dtypes of parameters from example inputs.
 
         Args:
             *args: The arguments of a call.
@@ -446,10 +466,9 @@ class HybridBlock(HybridBlockAttributes):
         self._clear_cached_op()
 
     def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
-        """Have ``callback(name, operator_name, array)`` called with what every operator of the
-        hybridized block computes.
+        """Call a function with the output of every operator in the hybridized block, for debugging.
 
-        While a hook is there, graphs run operator by operator.
+        While a hook is registered, graphs run operator by operator.
 
         Args:
             callback: Called with the output's name, the operator's name, and the array.

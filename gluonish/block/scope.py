@@ -71,13 +71,13 @@ class _Innermost:
 
 
 class NameScope:
-    """``with block.name_scope():``: Blocks and symbols made inside get names after the block's.
+    """``with block.name_scope():``: Blocks and Symbols made inside get the block's prefix.
 
     The scope of a Block with an empty prefix changes nothing.
 
     Args:
-        block: The Block, or what has a ``prefix`` as one has.
-        empty: Whether the prefix was given and is empty; None for what the Block says.
+        block: The Block, or any object with a ``prefix``.
+        empty: Whether the prefix was given as an empty string; None to ask the Block.
     """
 
     __slots__ = ("_block", "_symbols", "_token")

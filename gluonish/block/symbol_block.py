@@ -21,16 +21,23 @@ __all__ = ["SymbolBlock"]
 
 
 class SymbolBlock(HybridBlock):
-    """A network made from a Symbol; all its variables but the inputs are parameters.
+    """A network built from a Symbol; all variables except the inputs become parameters.
 
     Args:
         outputs: Symbol of the outputs, or a list of Symbols.
-        inputs: The variables that are inputs, one or a list.
+        inputs: The variables that are inputs: one, or a list.
         params: ParameterDict to take parameters from; missing ones are created.
 
     Raises:
         ArgumentError: An input is not a variable.
         ArgumentTypeError: An input or output is not a Symbol.
+
+    Example:
+        >>> import gluonish as mx
+        >>> data = mx.sym.var("data")
+        >>> net = mx.gluon.SymbolBlock(mx.sym.relu(data), data)
+        >>> net(mx.nd.array([-1, 3])).tolist()
+        [0.0, 3.0]
     """
 
     has_hybrid_forward = True  # its graph is composed from Symbols
@@ -165,7 +172,12 @@ class SymbolBlock(HybridBlock):
         return regroup(found if isinstance(found, list | tuple) else [found], from_numbers(form))
 
     def forward(self, x: Any, *args: Any) -> Any:
-        """Compute the outputs, on arrays or as part of a larger graph."""
+        """Compute the outputs on arrays, or add the graph to a larger one.
+
+        Args:
+            x: First input.
+            *args: The other inputs.
+        """
         if isinstance(x, Symbol):
             kind = type(x)
             values = {name: kind(p.var()._values) for name, p in self.params.items()}
@@ -201,11 +213,17 @@ class SymbolBlock(HybridBlock):
         return outputs[0] if len(outputs) == 1 else outputs
 
     def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:  # Gluon's name
-        """Return the graph with the inputs, whose class it gets, in place of its data variables.
+        """Return the graph with the given Symbols in place of its input variables.
+
+        Args:
+            F: ``mx.sym``.
+            x: First input.
+            *args: The other inputs.
+            **kwargs: The parameters, which are not used.
 
         Raises:
             ArgumentTypeError: The inputs are not Symbols.
-            ArgumentError: There are more or fewer of them.
+            ArgumentError: There are more or fewer inputs than the graph has.
         """
         given = [x, *args]
         if any(not isinstance(symbol, Symbol) for symbol in given):
@@ -214,7 +232,13 @@ class SymbolBlock(HybridBlock):
         return composed if len(composed) == 1 else list(composed)
 
     def hybridize(self, active: bool = True, *args: Any, **kwargs: Any) -> None:
-        """Take the options of `HybridBlock.hybridize`; a SymbolBlock always runs as a graph."""
+        """Set the options of `HybridBlock.hybridize`; a SymbolBlock always runs as a graph.
+
+        Args:
+            active: Has no effect.
+            *args: As for `HybridBlock.hybridize`.
+            **kwargs: As for `HybridBlock.hybridize`.
+        """
         super().hybridize(True, *args, **kwargs)
 
     def export(
@@ -230,7 +254,11 @@ class SymbolBlock(HybridBlock):
         return write_model(what, self._symbol, values, path, epoch, remove_amp_cast)
 
     def reset_ctx(self, ctx: Any) -> None:
-        """Move the parameters to other devices."""
+        """Move the parameters to other devices.
+
+        Args:
+            ctx: The device, or a list of devices.
+        """
         self.collect_params().reset_ctx(ctx)
 
 

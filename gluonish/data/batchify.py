@@ -112,7 +112,11 @@ class Stack:
         self._use_shared_mem = use_shared_mem
 
     def __call__(self, data: Sequence[Any]) -> Any:
-        """Return the batch of some samples."""
+        """Return the batch.
+
+        Args:
+            data: List of the samples.
+        """
         return self.on_host(data, np.empty)
 
     def on_host(self, data: Sequence[Any], empty: Empty) -> Any:
@@ -169,7 +173,11 @@ class Pad:
         self._use_shared_mem = use_shared_mem
 
     def __call__(self, data: Sequence[Any]) -> Any:
-        """Return the batch of some samples."""
+        """Return the batch.
+
+        Args:
+            data: List of the samples.
+        """
         return self.on_host(data, np.empty)
 
     def on_host(self, data: Sequence[Any], empty: Empty) -> Any:
@@ -251,7 +259,11 @@ class Append:
         self._use_shared_mem = use_shared_mem
 
     def __call__(self, data: Sequence[Any]) -> Any:
-        """Return the batch of some samples."""
+        """Return the batch.
+
+        Args:
+            data: List of the samples.
+        """
         return self.on_host(data, np.empty)
 
     def on_host(self, data: Sequence[Any], empty: Empty) -> Any:
@@ -297,7 +309,11 @@ class Group:
                 raise ArgumentTypeError(f"Group: expected functions, got {function!r}")
 
     def __call__(self, data: Sequence[Any]) -> Any:
-        """Return the batch of some samples."""
+        """Return the batch.
+
+        Args:
+            data: List of the samples, which are tuples.
+        """
         columns = self._columns(data)
         return tuple(fn(list(part)) for fn, part in zip(self._functions, columns, strict=True))
 
@@ -331,7 +347,11 @@ class AsList:
     """
 
     def __call__(self, data: Sequence[Any]) -> list[Any]:
-        """Return the samples."""
+        """Return the samples as a list.
+
+        Args:
+            data: The samples.
+        """
         return list(data)
 
 

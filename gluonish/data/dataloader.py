@@ -92,6 +92,15 @@ class DataLoader:
 
     Iterating raises `WorkerTimeoutError` when a batch does not come in time, `SharedMemoryError`
     when there is too little memory, and `WorkerError` when a worker ended.
+
+    Example:
+        >>> import gluonish as mx
+        >>> dataset = mx.gluon.data.ArrayDataset(mx.nd.ones((10, 3)), mx.nd.arange(10))
+        >>> for data, label in mx.gluon.data.DataLoader(dataset, batch_size=4):
+        ...     print(data.shape, label.shape)
+        (4, 3) (4,)
+        (4, 3) (4,)
+        (2, 3) (2,)
     """
 
     def __init__(
@@ -149,13 +158,13 @@ class DataLoader:
         return self._load_in_pool(epoch)
 
     def refresh(self) -> None:
-        """Have the workers begin the next pass now."""
+        """Let the workers start loading the next pass now."""
         if self._num_workers:
             self.clean()
             self._ahead = self._new_epoch()
 
     def clean(self) -> None:
-        """Drop the pass that `refresh` began."""
+        """Discard the batches that `refresh` started to load."""
         epoch, self._ahead = self._ahead, None
         if epoch is not None:
             epoch.close()

@@ -31,10 +31,10 @@ class Dataset:
         raise NotSupportedError(f"{type(self).__name__}: expected __len__ to be defined, got none")
 
     def filter(self, fn: Callable[[Any], object]) -> "Dataset":
-        """Return the elements for which a function is true; it is called once for each, at once.
+        """Return the elements for which a function returns True, evaluated immediately.
 
         Args:
-            fn: Called with an element; returns whether to keep it.
+            fn: Called once with each element; returns whether to keep it.
         """
         return _SampledDataset(self, FilterSampler(fn, self))
 
@@ -57,7 +57,7 @@ class Dataset:
         return _SampledDataset(self, SequentialSampler(length + (index < longer), start))
 
     def take(self, count: int | None) -> "Dataset":
-        """Return the first elements.
+        """Return the first elements as a dataset.
 
         Args:
             count: Largest number of elements; None for all.
@@ -71,10 +71,10 @@ class Dataset:
         return _SampledDataset(self, SequentialSampler(length))
 
     def sample(self, sampler: Sampler) -> "Dataset":
-        """Return the elements that a sampler chooses, in its current order.
+        """Return the elements that a sampler selects, in its order.
 
         Args:
-            sampler: The `Sampler`; it is iterated once, at once.
+            sampler: The `Sampler`, which is iterated once, immediately.
 
         Raises:
             ArgumentTypeError: It is not a `Sampler`.
@@ -86,12 +86,18 @@ class Dataset:
         return _SampledDataset(self, sampler)
 
     def transform(self, fn: Callable[..., Any], lazy: bool = True) -> "Dataset":
-        """Return the dataset with a function applied to each element.
+        """Return a dataset with a function applied to each element.
 
         Args:
             fn: Called with an element; the parts of a tuple are passed as separate arguments.
-            lazy: Whether to call it each time an element is accessed; if not, it is called for all
-                elements at once.
+            lazy: Whether to call it each time an element is accessed; if not, it is applied to all
+                elements immediately.
+
+        Example:
+            >>> import gluonish as mx
+            >>> dataset = mx.gluon.data.SimpleDataset([1, 2, 3]).transform(lambda x: 10 * x)
+            >>> dataset[1]
+            20
         """
         transformed = _LazyTransformDataset(self, fn)
         if lazy:
@@ -99,12 +105,12 @@ class Dataset:
         return SimpleDataset([transformed[i] for i in range(len(transformed))])
 
     def transform_first(self, fn: Callable[..., Any], lazy: bool = True) -> "Dataset":
-        """Return the dataset with a function applied to the first part of each element.
+        """Return a dataset with a function applied to the first part of each element.
 
         Args:
             fn: Called with the first part, such as the image of (image, label).
-            lazy: Whether to call it each time an element is accessed; if not, it is called for all
-                elements at once.
+            lazy: Whether to call it each time an element is accessed; if not, it is applied to all
+                elements immediately.
         """
         return self.transform(_FirstOnly(fn), lazy)
 
@@ -129,14 +135,20 @@ class SimpleDataset(Dataset):
 class ArrayDataset(Dataset):
     """A dataset that combines several arrays, lists or datasets of equal length.
 
-    Its elements are tuples with one item from each; with a single argument they are that one's
-    elements. Elements of an NDArray with one axis are NumPy scalars.
+    An element is a tuple with one item of each; with a single argument it is that item itself.
+    Elements of an NDArray with one axis are NumPy scalars.
 
     Args:
         *args: One or more arrays, such as images and labels.
 
     Raises:
-        ArgumentError: There are none, or their lengths differ.
+        ArgumentError: There are no arguments, or their lengths differ.
+
+    Example:
+        >>> import gluonish as mx
+        >>> dataset = mx.gluon.data.ArrayDataset([10, 20, 30], ["a", "b", "c"])
+        >>> len(dataset), dataset[1]
+        (3, (20, 'b'))
     """
 
     def __init__(self, *args: Any) -> None:

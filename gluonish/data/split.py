@@ -19,11 +19,11 @@ def split_data(
     """Split a batch into slices along one axis.
 
     Args:
-        data: Array with N examples along ``batch_axis``.
+        data: Array with N samples along ``batch_axis``.
         num_slice: Number of slices.
-        batch_axis: Axis of the examples.
-        even_split: Whether N must be a multiple of ``num_slice``; if not, some slices are longer by
-            one example, and some may be empty.
+        batch_axis: Axis of the samples.
+        even_split: Whether N must be a multiple of ``num_slice``; if not, the sizes of slices may
+            differ by one, and some may be empty.
 
     Returns:
         The slices, in order.
@@ -54,19 +54,26 @@ def split_data(
 def split_and_load(
     data: Any, ctx_list: Sequence[Context], batch_axis: int = 0, even_split: bool = True
 ) -> list[NDArray]:
-    """Split a batch into one slice per device, and copy each to its device.
+    """Split a batch into one slice per device, and copy each slice to its device.
 
     Args:
-        data: NDArray, or what `nd.array` takes.
+        data: NDArray, or anything that `nd.array` accepts.
         ctx_list: The devices.
-        batch_axis: Axis of the examples.
-        even_split: See `split_data`.
+        batch_axis: Axis of the samples.
+        even_split: As for `split_data`.
 
     Returns:
         List of the slices, one on each device.
 
     Raises:
         ArgumentError: As for `split_data`.
+
+    Example:
+        >>> import gluonish as mx
+        >>> devices = [mx.cpu(0), mx.cpu(1)]
+        >>> slices = mx.gluon.utils.split_and_load(mx.nd.ones((6, 3)), devices)
+        >>> [(x.shape, x.context) for x in slices]
+        [((3, 3), cpu(0)), ((3, 3), cpu(1))]
     """
     if not isinstance(data, NDArray):
         make = numpy_array if is_np_array() else array

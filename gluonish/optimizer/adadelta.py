@@ -37,7 +37,12 @@ class AdaDelta(RuleOptimizer):
         self.epsilon = epsilon
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zero means of squared gradients and of squared steps."""
+        """Return zeros for the running means of squared gradients and of squared steps.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+        """
         return tuple(zeros_like(weight, dense=True) for _ in range(2))
 
     def _rule(self) -> Rule:

@@ -33,7 +33,12 @@ class AdaGrad(RuleOptimizer):
         self.float_stable_eps = eps
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zeros."""
+        """Return zeros, to accumulate squared gradients in.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+        """
         return zeros_like(weight)
 
     def _moves_rows(self) -> bool:

@@ -24,7 +24,12 @@ class MomentsOptimizer(RuleOptimizer):
         self.epsilon = epsilon
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zeros for the running means of the gradient and of its square."""
+        """Return zeros for the running means of the gradient and of its square.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+        """
         return zeros_like(weight), zeros_like(weight)
 
     def _scalars(self) -> dict[str, float]:
@@ -81,7 +86,12 @@ class Adam(MomentsOptimizer):
         self.lazy_update = lazy_update
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zero means, dense where a step moves the whole weight."""
+        """Return zeros for both running means; row-sparse ones only for lazy updates.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+        """
         return tuple(zeros_like(weight, dense=not self.lazy_update) for _ in range(2))
 
     def _rule(self) -> Rule:

@@ -46,7 +46,12 @@ class Adamax(RuleOptimizer):
         self.beta2 = beta2
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zeros for the mean and the maximum."""
+        """Return zeros for the running mean of the gradient and its decaying maximum.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+        """
         return tuple(zeros_like(weight, dense=True) for _ in range(2))
 
     def _rule(self) -> Rule:

@@ -31,15 +31,15 @@ class _Multipliers(Protocol):
 
 
 class SchedulerInUseError(ArgumentError, UserWarning):
-    """The learning rate of an optimizer with a scheduler was set; MXNet raises a UserWarning."""
+    """The learning rate was set although a scheduler determines it; MXNet raises a UserWarning."""
 
 
 class ReplacedMethodError(NotSupportedError, DeprecationWarning):
-    """A method was called that another one replaced; MXNet raises a DeprecationWarning."""
+    """A method was called that no longer exists; MXNet raises a DeprecationWarning."""
 
 
 class UnknownArgumentError(ArgumentError, TypeError):
-    """An optimizer was created with an argument that it does not have; MXNet raises a TypeError."""
+    """An optimizer was given an argument that it does not take; MXNet raises a TypeError."""
 
 
 class Optimizer:
@@ -128,7 +128,14 @@ class Optimizer:
 
     @staticmethod
     def register(klass: O) -> O:
-        """Register a subclass with `create` under its lower-case name, and return it."""
+        """Class decorator that makes an optimizer available to `create` by its lower-case name.
+
+        Args:
+            klass: Subclass of `Optimizer`.
+
+        Returns:
+            The class itself.
+        """
         name = klass.__name__.lower()
         known = Optimizer.opt_registry.get(name)
         if known is not None and known.__module__ != klass.__module__:
@@ -142,10 +149,19 @@ class Optimizer:
 
     @staticmethod
     def create_optimizer(name: str, **kwargs: Any) -> "Optimizer":
-        """Create an optimizer by its name, whose case does not matter.
+        """Create an optimizer by its registered name.
+
+        Args:
+            name: The name, in upper or lower case, such as ``"sgd"``.
+            **kwargs: Arguments of the optimizer's class.
 
         Raises:
-            ArgumentError: No optimizer has this name, or it has no such argument.
+            ArgumentError: No optimizer has this name, or it takes no such argument.
+
+        Example:
+            >>> import gluonish as mx
+            >>> mx.optimizer.create("adam", learning_rate=0.01).learning_rate
+            0.01
         """
         klass = Optimizer.opt_registry.get(str(name).lower())
         if klass is None:
@@ -159,7 +175,7 @@ class Optimizer:
     # -- what a subclass defines -----------------------------------------------------------------
 
     def create_state(self, index: Any, weight: NDArray) -> State:  # a subclass may know more
-        """Return the state for the updates of a weight, such as momentum; None if there is none.
+        """Create the state that `update` needs for a weight, such as momentum; None by default.
 
         Args:
             index: Index or name of the weight.
@@ -168,7 +184,7 @@ class Optimizer:
         return None
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        """Update a weight and its state in place.
+        """Update a weight and its state in place; a subclass defines it.
 
         With ``aggregate_num`` above 0 all four arguments are lists of at most that length.
 
@@ -177,6 +193,9 @@ class Optimizer:
             weight: The weight.
             grad: Its gradient.
             state: What `create_state` returned.
+
+        Raises:
+            NotSupportedError: The subclass does not define it.
         """
         raise self._undefined("update")
 
@@ -195,10 +214,14 @@ class Optimizer:
         )
 
     def create_state_multi_precision(self, index: Any, weight: NDArray) -> State:
-        """Return the state of a weight; a 16-bit one under multi_precision gets a float32 copy.
+        """Create the state of a weight; ``multi_precision`` adds a float32 copy of a 16-bit one.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
 
         Returns:
-            ``(float32 weight, state)`` for these, else what `create_state` returns.
+            ``(float32 weight, state)`` if there is a copy, else what `create_state` returns.
         """
         if is_half(weight):
             if self.multi_precision:
@@ -208,7 +231,14 @@ class Optimizer:
         return self.create_state(index, weight)
 
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        """Update a weight, through its float32 copy if `create_state_multi_precision` made one."""
+        """Update a weight, in float32 if `create_state_multi_precision` made a copy.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+            grad: Its gradient.
+            state: What `create_state_multi_precision` returned.
+        """
         if not self.multi_precision or isinstance(weight, list) or not is_half(weight):
             self.update(index, weight, grad, state)
             return
@@ -228,8 +258,11 @@ class Optimizer:
     def set_learning_rate(self, lr: float) -> None:
         """Set the learning rate.
 
+        Args:
+            lr: The learning rate of the next updates.
+
         Raises:
-            SchedulerInUseError: The optimizer has a scheduler.
+            SchedulerInUseError: The optimizer has a scheduler, which determines the learning rate.
         """
         if self.lr_scheduler is not None:
             raise SchedulerInUseError(
@@ -239,7 +272,7 @@ class Optimizer:
         self.lr = lr
 
     def set_lr_scale(self, args_lrscale: object) -> NoReturn:
-        """Not available: `set_lr_mult` replaced it before MXNet 1.0."""
+        """Removed before MXNet 1.0; use `set_lr_mult`."""
         raise ReplacedMethodError("set_lr_scale: expected set_lr_mult instead, got a call")
 
     def set_lr_mult(self, args_lr_mult: Mapping[Any, float]) -> None:
@@ -253,9 +286,12 @@ class Optimizer:
         self.lr_mult.update(args_lr_mult)
 
     def set_wd_mult(self, args_wd_mult: Mapping[Any, float]) -> None:
-        """Set multipliers of the weight decay, by index or name, as `set_lr_mult` does.
+        """Set multipliers of the weight decay, by index or name.
 
-        For names that end neither in ``_weight`` nor in ``_gamma`` the default is 0.
+        The default is 0 for names that end neither in ``_weight`` nor in ``_gamma``.
+
+        Args:
+            args_wd_mult: Dict from index or name to factor.
         """
         decayed = ("_weight", "_gamma")
         self.wd_mult = {name: 0.0 for name in self.idx2name.values() if not name.endswith(decayed)}

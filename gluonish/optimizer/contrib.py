@@ -29,7 +29,11 @@ class GroupAdaGrad(Optimizer):
         self.float_stable_eps = eps
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zeros for each row.
+        """Return one zero per row, to accumulate squared gradients in.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight, of two axes or more.
 
         Raises:
             ArgumentError: The weight has no rows.

@@ -41,7 +41,12 @@ class DCASGD(RuleOptimizer):
         self.lamda = lamda
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zero momentum, or None without momentum, and a copy of the weight."""
+        """Return ``(momentum, copy of the weight)``: zeros, or None without momentum.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+        """
         return zeros_like(weight) if self.momentum != 0.0 else None, weight.copy()
 
     def _rule(self) -> Rule:

@@ -45,7 +45,12 @@ class FTML(RuleOptimizer):
         self.epsilon = epsilon
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zeros for d, v and z."""
+        """Return zeros for d, v and z.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+        """
         return tuple(zeros_like(weight, dense=True) for _ in range(3))
 
     def _rule(self) -> Rule:

@@ -43,7 +43,12 @@ class Ftrl(RuleOptimizer):
         self.lr = learning_rate
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zeros for z and n."""
+        """Return zeros for z and n.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+        """
         return zeros_like(weight), zeros_like(weight)
 
     def _moves_rows(self) -> bool:

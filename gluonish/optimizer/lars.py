@@ -76,7 +76,10 @@ class LARS(MomentumOptimizer):
     def set_wd_mult(self, args_wd_mult: Mapping[Any, float]) -> None:
         """Set multipliers of the weight decay, by index or name.
 
-        For names that do not end in ``_weight``, gammas among them, the default is 0.
+        The default is 0 for all names that do not end in ``_weight``, including gammas.
+
+        Args:
+            args_wd_mult: Dict from index or name to factor.
         """
         super().set_wd_mult({})
         self.wd_mult |= {name: 0.0 for name in self.idx2name.values() if name.endswith("_gamma")}

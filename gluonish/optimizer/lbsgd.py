@@ -79,7 +79,12 @@ class LBSGD(RuleOptimizer):
         self.admult = 1
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zero momentum, or None without momentum."""
+        """Return zeros for the momentum; None without momentum.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+        """
         return zeros_like(weight) if self.momentum != 0.0 else None
 
     sharding = "none"  # gradients are gathered in the optimizer
@@ -91,7 +96,14 @@ class LBSGD(RuleOptimizer):
         return True
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        """Gather the gradient of a weight, and update the weight if there are enough."""
+        """Accumulate a gradient, and update the weight at every ``batch_scale``-th one.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+            grad: Its gradient.
+            state: What `create_state` returned.
+        """
         if isinstance(index, list | tuple):
             for one in zip(index, weight, grad, state, strict=True):
                 self.update(*one)

@@ -32,7 +32,16 @@ class MomentumOptimizer(RuleOptimizer):
         self.momentum = momentum
 
     def create_state_multi_precision(self, index: Index, weight: NDArray) -> State:
-        """Return the state; for a 16-bit weight under multi_precision, with its float32 copy."""
+        """Return the state of a weight, with a float32 copy for 16-bit weights.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+
+        Returns:
+            ``(state, float32 weight)`` for a 16-bit weight under ``multi_precision``, else what
+            `create_state` returns.
+        """
         if is_half(weight):
             if self.multi_precision:
                 master = weight.astype(FLOAT32)
@@ -41,7 +50,12 @@ class MomentumOptimizer(RuleOptimizer):
         return self.create_state(index, weight)
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zero momentum, dense where a step moves the whole weight; None without it."""
+        """Return zeros for the momentum; None without momentum.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+        """
         if self.momentum == 0.0:
             return None
         return zeros_like(weight, dense=not getattr(self, "lazy_update", False))

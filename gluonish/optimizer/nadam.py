@@ -83,7 +83,12 @@ class Nadam(MomentsOptimizer):
             self._device = device_id
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zeros for the running means of the gradient and of its square."""
+        """Return zeros for the running means of the gradient and of its square.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+        """
         return tuple(zeros_like(weight, dense=True) for _ in range(2))
 
     in_order = True

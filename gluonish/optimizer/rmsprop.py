@@ -55,7 +55,12 @@ class RMSProp(RuleOptimizer):
         self.clip_weights = clip_weights
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zeros for each running mean, and for the last step if centered."""
+        """Return zeros for the running mean of squared gradients; if centered, two more arrays.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+        """
         return tuple(zeros_like(weight) for _ in range(3 if self.centered else 1))
 
     def _rule(self) -> Rule:

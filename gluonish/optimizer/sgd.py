@@ -27,6 +27,13 @@ class SGD(MomentumOptimizer):
 
     References:
         B. T. Polyak, "Some methods of speeding up the convergence of iteration methods", 1964.
+
+    Example:
+        >>> import gluonish as mx
+        >>> net = mx.gluon.nn.Dense(1, in_units=2)
+        >>> net.initialize()
+        >>> settings = {"learning_rate": 0.1, "momentum": 0.9, "wd": 1e-4}
+        >>> trainer = mx.gluon.Trainer(net.collect_params(), "sgd", settings)
     """
 
     with_momentum = SGD_MOMENTUM

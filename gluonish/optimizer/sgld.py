@@ -37,7 +37,12 @@ class SGLD(RuleOptimizer):
         super().__init__(**kwargs)
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return None."""
+        """Return None: there is no state.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+        """
         return None
 
     sharding = "none"  # all processes draw the same noise, and there are no states

@@ -53,7 +53,12 @@ class Signum(RuleOptimizer):
         self.wd_lh = wd_lh
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zero momentum, or None without momentum."""
+        """Return zeros for the momentum; None without momentum.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+        """
         return zeros_like(weight) if self.momentum != 0.0 else None
 
     def _rule(self) -> Rule:

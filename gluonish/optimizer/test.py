@@ -11,13 +11,13 @@ __all__ = ["Test"]
 
 @register
 class Test(Optimizer):
-    """The weight gains the gradient: ``weight += rescale_grad * grad; state = weight``.
+    """Optimizer for tests: ``weight += rescale_grad * grad; state = weight``.
 
-    Nothing is counted, and neither learning rate nor weight decay nor clipping has a part in it.
-    The state is a copy of the weight in float32.
+    It counts no updates; learning rate, weight decay and clipping have no effect. The state is a
+    copy of the weight in float32.
 
     Args:
-        **kwargs: Further arguments of `Optimizer`, such as ``wd`` and ``lr_scheduler``.
+        **kwargs: Arguments of `Optimizer`.
     """
 
     __test__ = False  # pytest takes the name for a class of tests
@@ -26,10 +26,22 @@ class Test(Optimizer):
         super().__init__(**kwargs)
 
     def create_state(self, index: Index, weight: NDArray) -> State:
-        """Return zeros."""
+        """Return zeros of the weight's shape.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+        """
         return nd.zeros(weight.shape, weight.context)
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
-        """Add the gradient to the weight, and copy that into the state."""
+        """Add the rescaled gradient to the weight, and copy the weight to the state.
+
+        Args:
+            index: Index or name of the weight.
+            weight: The weight.
+            grad: Its gradient.
+            state: What `create_state` returned.
+        """
         (weight + grad * self.rescale_grad).copyto(weight)
         state[:] = weight.astype(state.dtype)

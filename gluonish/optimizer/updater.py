@@ -46,16 +46,16 @@ def _settings(optimizer: RuleOptimizer) -> tuple[Any, ...]:
 
 
 class Updater:
-    """Applies an optimizer to weights of one device, or of a kvstore, and keeps their states.
+    """Applies an optimizer to the weights of one device or kvstore, and keeps their states.
 
     Args:
         optimizer: The optimizer.
 
     Attributes:
-        optimizer: The optimizer; `set_states` replaces it if the states came with one.
+        optimizer: The optimizer; `set_states` replaces it if the states include one.
         states: Dict from index to the optimizer's state.
-        states_synced: From index to whether the state lies on its weight's device already.
-        aggregate_updates: Whether the optimizer takes lists of weights.
+        states_synced: Dict from index to whether the state is already on its weight's device.
+        aggregate_updates: Whether the optimizer accepts lists of weights.
     """
 
     def __init__(self, optimizer: Optimizer) -> None:
@@ -66,12 +66,12 @@ class Updater:
         self._last: _Bound | None = None
 
     def __call__(self, index: Any, grad: Any, weight: Any) -> None:
-        """Update one weight in place, or lists of them that lie on one device.
+        """Update one weight in place, or a list of weights on one device.
 
         Args:
-            index: Number or name, or a list.
-            grad: Gradient, or a list.
-            weight: Weight, or a list.
+            index: Number or name of the weight, or a list of them.
+            grad: Its gradient, or a list.
+            weight: The weight, or a list.
         """
         if not isinstance(index, list | tuple):
             index, grad, weight = [index], [grad], [weight]
@@ -178,13 +178,13 @@ class Updater:
 
         Args:
             states: The bytes.
-            name: What error messages call them, such as the file they come from.
-            weights: From index to weight, of those whose shapes the states are to have.
+            name: How error messages refer to them, such as the name of the file.
+            weights: Dict from index to weight; states must match the shapes of these.
 
         Raises:
-            FileFormatError: The bytes are no states, are hostile, or are not such as their
-                optimizer, or the one in use, can go on with; nothing has changed then.
-            NotSupportedError: They hold an optimizer that is not here.
+            FileFormatError: The bytes are malformed or unsafe, or the states do not fit the
+                optimizer; nothing has changed then.
+            NotSupportedError: They contain an optimizer that gluonish does not have.
         """
         content = load_states(states, name)
         unpacked = {index: unpack_state(state) for index, state in content.states.items()}
@@ -205,12 +205,16 @@ class Updater:
             dump_optimizer: Whether to include the optimizer's settings and update counts.
 
         Raises:
-            ArgumentTypeError: The optimizer holds something that no states file can.
+            ArgumentTypeError: The optimizer has an attribute that the format cannot hold.
         """
         packed = {index: pack_state(state) for index, state in self.states.items()}
         return dump_states(packed, describe_optimizer(self.optimizer) if dump_optimizer else None)
 
 
 def get_updater(optimizer: Optimizer) -> Updater:
-    """Return a new `Updater` for an optimizer."""
+    """Create an `Updater`.
+
+    Args:
+        optimizer: The optimizer that it applies.
+    """
     return Updater(optimizer)

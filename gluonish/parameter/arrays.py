@@ -207,7 +207,7 @@ class ParameterArrays:
         """Return the values on a device.
 
         Args:
-            ctx: The device; None for the only one, or among several the current context.
+            ctx: The device; None for the only one, or the current context if there are several.
 
         Raises:
             DeferredInitializationError: The shape is not known yet.
@@ -236,7 +236,10 @@ class ParameterArrays:
         return list(self._arrays.values())
 
     def grad(self, ctx: Context | None = None) -> NDArray:
-        """Return the gradient on a device; see `data`.
+        """Return the gradient on a device.
+
+        Args:
+            ctx: The device; None for the only one, or the current context if there are several.
 
         Raises:
             ParameterError: As for `data`; or ``grad_req`` is ``"null"``.
@@ -248,10 +251,10 @@ class ParameterArrays:
         return list(self._gradients().values())
 
     def list_ctx(self) -> list[Context]:
-        """Return the devices that the parameter is, or will be, initialized on.
+        """Return the devices on which the parameter is, or will be, initialized.
 
         Raises:
-            ParameterError: It is not initialized.
+            ParameterError: `initialize` was not called.
         """
         contexts = self._waiting_contexts()
         if contexts is None:
@@ -263,12 +266,12 @@ class ParameterArrays:
         zero_arrays((self._grads or {}).values())
 
     def row_sparse_data(self, row_id: NDArray) -> NDArray:
-        """Return some rows of a row-sparse parameter on a device, from the Trainer's store.
+        """Return selected rows of a row-sparse parameter, fetched from the Trainer's store.
 
         Each call returns the same array, which then holds the rows requested last.
 
         Args:
-            row_id: Array of row indices, of any shape, on that device.
+            row_id: Array of row indices, of any shape, on the device to return the rows on.
 
         Raises:
             ParameterError: The parameter is dense, not initialized, or not in a Trainer.
@@ -279,7 +282,11 @@ class ParameterArrays:
         return found
 
     def list_row_sparse_data(self, row_id: NDArray) -> list[NDArray]:
-        """Return the row-sparse arrays on all devices, with some rows; see `row_sparse_data`."""
+        """Return row-sparse arrays with selected rows on all devices; see `row_sparse_data`.
+
+        Args:
+            row_id: Array of row indices.
+        """
         check_rows(self, "list_row_sparse_data", row_id)
         found = self._held()
         pull_rows(self, found, row_id)

@@ -74,6 +74,13 @@ class Parameter(ParameterArrays):
     Attributes:
         moves: Of the class: how often any Parameter got other arrays. Whoever keeps arrays reads it
             before it gathers them, and need not look at each as long as it stays.
+
+    Example:
+        >>> import gluonish as mx
+        >>> weight = mx.gluon.Parameter("weight", shape=(2, 3))
+        >>> weight.initialize(mx.init.One())
+        >>> weight.data().shape, weight.grad().shape
+        ((2, 3), (2, 3))
     """
 
     moves: ClassVar[int] = 0
@@ -290,7 +297,10 @@ class Parameter(ParameterArrays):
         self._deferred_init = None
 
     def reset_ctx(self, ctx: ContextList) -> None:
-        """Move the parameter to other devices; values of several devices are averaged.
+        """Move the parameter to other devices; the values of several devices are averaged.
+
+        Args:
+            ctx: The device, or a list of devices.
 
         Raises:
             ArgumentError: The parameter is not initialized.
@@ -333,7 +343,11 @@ class Parameter(ParameterArrays):
                 source.copyto(target)
 
     def cast(self, dtype: Any) -> None:
-        """Convert values and gradients to another element type."""
+        """Convert values and gradients to another element type.
+
+        Args:
+            dtype: The new element type.
+        """
         normalize_dtype(dtype)
         self._dtype = dtype
         self._var = None
@@ -346,7 +360,7 @@ class Parameter(ParameterArrays):
                 mark_variables(self._held(), self.list_grad(), self._grad_req)
 
     def var(self) -> Symbol:
-        """Return the Symbol variable that stands for this parameter; the same one until `cast`."""
+        """Return the Symbol variable of this parameter, the same one until `cast` is called."""
         if self._var is None:
             unknown = -1 if is_np_shape() else 0
             known = self._shape

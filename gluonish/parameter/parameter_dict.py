@@ -20,7 +20,7 @@ _UNIFORM = Uniform()
 
 
 class UnknownParameterError(ParameterError, KeyError):
-    """No parameter has the name that was asked for."""
+    """There is no parameter of the requested name."""
 
     __str__ = Exception.__str__  # KeyError's shows a quoted text
 
@@ -84,13 +84,13 @@ class ParameterDict:
         return found
 
     def get(self, name: str, **kwargs: Any) -> Parameter:
-        """Return the parameter ``prefix + name``; create it if there is none.
+        """Return the parameter ``prefix + name``, creating it if there is none.
 
         Args:
             name: Name without the prefix.
-            **kwargs: Arguments of `Parameter`. An existing parameter must agree with them; unknown
-                sizes and a missing initializer are filled in. ``allow_deferred_init``,
-                ``differentiable`` and storage types of an existing parameter stay as they are.
+            **kwargs: Arguments of `Parameter`. They must agree with those of an existing parameter,
+                whose unknown sizes and missing initializer are filled in. An existing parameter
+                keeps its ``allow_deferred_init``, ``differentiable`` and storage types.
 
         Raises:
             ParameterError: The parameter exists with other properties.
@@ -106,13 +106,15 @@ class ParameterDict:
         return parameter
 
     def get_constant(self, name: str, value: Any = None) -> Parameter:
-        """Return the constant ``prefix + name``; create it from ``value`` if there is none.
+        """Return the constant ``prefix + name``, creating it from ``value`` if there is none.
 
-        Without a value, any parameter of that name is returned.
+        Args:
+            name: Name without the prefix.
+            value: Value of the constant; None returns any existing parameter of that name.
 
         Raises:
-            UnknownParameterError: There is none, and no value is given.
-            ParameterError: It exists and is not a constant, or has another value.
+            UnknownParameterError: There is none, and ``value`` is None.
+            ParameterError: A parameter of that name is not a constant, or has another value.
         """
         full_name = self._prefix + name
         found = self._find(full_name)
@@ -142,8 +144,11 @@ class ParameterDict:
     def update(self, other: "ParameterDict | Mapping[str, Parameter]") -> None:
         """Add all parameters of another dict.
 
+        Args:
+            other: The other ParameterDict.
+
         Raises:
-            ParameterError: Two different parameters have the same name.
+            ParameterError: The two hold different parameters of the same name.
         """
         for name, parameter in other.items():
             if self._params.get(name, parameter) is not parameter:
@@ -178,7 +183,11 @@ class ParameterDict:
         zero_arrays(x for parameter in self.values() for x in (parameter._grads or {}).values())
 
     def reset_ctx(self, ctx: ContextList) -> None:
-        """Move all parameters to other devices."""
+        """Move all parameters to other devices.
+
+        Args:
+            ctx: The device, or a list of devices.
+        """
         for parameter in self.values():
             parameter.reset_ctx(ctx)
 
@@ -188,7 +197,12 @@ class ParameterDict:
         return list(dict.fromkeys(found))
 
     def setattr(self, name: str, value: Any) -> None:
-        """Set an attribute of all parameters: ``net.collect_params().setattr("lr_mult", 0.1)``."""
+        """Set an attribute of all parameters: ``net.collect_params().setattr("lr_mult", 0.1)``.
+
+        Args:
+            name: Name of the attribute.
+            value: Its new value.
+        """
         for parameter in self.values():
             setattr(parameter, name, value)
 
@@ -275,7 +289,20 @@ class ParameterDict:
         cast_dtype: bool = False,
         dtype_source: str = "current",
     ) -> None:
-        """Load values from a dict of arrays; see `load`. ``filename`` is for messages only."""
+        """Load values from a dict of arrays; see `load` for the other arguments.
+
+        Args:
+            param_dict: Arrays by parameter name.
+            ctx: Devices for parameters that are not initialized.
+            allow_missing: Whether parameters that the dict lacks keep their values; if not, they
+                raise an error.
+            ignore_extra: Whether to ignore arrays of other names; if not, they raise an error.
+            restore_prefix: Prefix to add to the names.
+            filename: How error messages refer to the source.
+            cast_dtype: Whether to convert between dtypes; if not, a difference raises an error.
+            dtype_source: With ``cast_dtype``: ``"current"`` keeps the parameter's dtype,
+                ``"saved"`` takes the array's.
+        """
         source = "the dict" if filename is None else repr(filename)
         how = cast_dtype, dtype_source, False
         self._load(param_dict, ctx, allow_missing, ignore_extra, restore_prefix, source, how)

@@ -19,8 +19,9 @@ def clip_global_norm(
 ) -> np.float32 | NDArray:
     """Scale arrays in place so that their joint 2-norm is at most ``max_norm``.
 
-    With a Trainer call it between `Trainer.allreduce_grads` and `Trainer.update`, on the gradients
-    of each device: those are sums over all devices and processes then, and so is the norm.
+    To clip the gradients of a Trainer, call it between `Trainer.allreduce_grads` and
+    `Trainer.update`, once for the gradients of each device. At that point they are sums over all
+    devices and processes.
 
     Args:
         arrays: The arrays, on any devices.
@@ -29,10 +30,18 @@ def clip_global_norm(
             returns without waiting.
 
     Returns:
-        The norm before scaling: a float, or without ``check_isfinite`` an array (1,).
+        The norm before scaling: a ``numpy.float32``, or without ``check_isfinite`` an array (1,).
 
     Raises:
-        ArgumentError: There are no arrays.
+        ArgumentError: ``arrays`` is empty.
+
+    Example:
+        >>> import gluonish as mx
+        >>> x = mx.nd.array([3, 4])
+        >>> float(mx.gluon.utils.clip_global_norm([x], max_norm=1.0))
+        5.0
+        >>> x.asnumpy().round(2)
+        array([0.6, 0.8], dtype=float32)
     """
     if not arrays:
         raise ArgumentError("clip_global_norm: expected at least one array, got none")

@@ -12,7 +12,7 @@ __all__ = ["LossScaler", "StaleGradientError", "groups", "new_gradients", "stale
 
 
 class StaleGradientError(ParameterError, UserWarning):
-    """A gradient has not been written since the last step; MXNet raises a UserWarning."""
+    """A parameter got no new gradient since the last step; MXNet raises a UserWarning."""
 
 
 class LossScaler(Protocol):

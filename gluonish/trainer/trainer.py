@@ -75,6 +75,17 @@ class Trainer:
             the list has a parameter twice, or parameters are on different devices.
         ArgumentTypeError: ``params`` is neither a list nor a dict of Parameters.
         ParameterError: A parameter was not initialized.
+
+    Example:
+        >>> import gluonish as mx
+        >>> net = mx.gluon.nn.Dense(1)
+        >>> net.initialize()
+        >>> trainer = mx.gluon.Trainer(net.collect_params(), "adam", {"learning_rate": 0.01})
+        >>> x, y = mx.nd.ones((4, 3)), mx.nd.zeros((4, 1))
+        >>> with mx.autograd.record():
+        ...     loss = mx.gluon.loss.L2Loss()(net(x), y)
+        >>> loss.backward()
+        >>> trainer.step(batch_size=4)
     """
 
     # What `contrib.amp.init_trainer` attaches: it decides whether a step is skipped.
@@ -269,30 +280,33 @@ class Trainer:
 
     @property
     def optimizer(self) -> Optimizer:
-        """The optimizer; `load_states` replaces it."""
+        """The optimizer in use; `load_states` replaces it."""
         return self._optimizer
 
     def set_learning_rate(self, lr: float) -> None:
-        """Set the learning rate of the next steps.
+        """Set the learning rate for the following steps.
+
+        Args:
+            lr: The learning rate.
 
         Raises:
-            ArgumentError: The optimizer has a learning rate scheduler.
+            ArgumentError: A scheduler determines the learning rate.
         """
         self._optimizer.set_learning_rate(lr)
 
     # -- steps -----------------------------------------------------------------------------------
 
     def step(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
-        """Update all parameters once, by their gradients divided by ``batch_size``.
+        """Update all parameters once, with their gradients divided by ``batch_size``.
 
         Args:
-            batch_size: Number of samples in the batch, over all devices, by which gradients are
-                divided; an array of one number is accepted.
-            ignore_stale_grad: Whether to skip parameters that have no new gradient; if not, they
-                are an error.
+            batch_size: Number of samples in the batch, over all devices; gradients are divided by
+                it. An array of one number is accepted.
+            ignore_stale_grad: Whether to skip parameters without a new gradient; if not, they raise
+                an error.
 
         Raises:
-            StaleGradientError: No backward pass has written a parameter's gradient since the last
+            StaleGradientError: A parameter got no gradient from a backward pass since the last
                 step.
             ArgumentError: ``batch_size`` is not above 0.
         """
@@ -312,24 +326,26 @@ class Trainer:
     def allreduce_grads(self) -> None:
         """Sum the gradients over all devices, in place; call `update` afterwards.
 
+        Together the two do what `step` does, and gradients can be changed in between.
+
         Raises:
-            ArgumentError: The store updates the weights.
+            ArgumentError: The store updates the weights (``update_on_kvstore``).
         """
         self._prepare()
         self._refuse_update_on_kvstore("allreduce_grads")
         self._allreduce_grads()
 
     def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
-        """Update all parameters by the gradients that `allreduce_grads` has summed.
+        """Update all parameters with the gradients that `allreduce_grads` has summed.
 
         Args:
-            batch_size: Number of samples in the batch, over all devices, by which gradients are
-                divided; an array of one number is accepted.
-            ignore_stale_grad: Whether to skip parameters that have no new gradient; if not, they
-                are an error.
+            batch_size: Number of samples in the batch, over all devices; gradients are divided by
+                it. An array of one number is accepted.
+            ignore_stale_grad: Whether to skip parameters without a new gradient; if not, they raise
+                an error.
 
         Raises:
-            StaleGradientError: No backward pass has written a parameter's gradient since the last
+            StaleGradientError: A parameter got no gradient from a backward pass since the last
                 step.
             ArgumentError: The store updates the weights, or ``batch_size`` is not above 0.
         """
@@ -460,11 +476,14 @@ class Trainer:
         return [self._sharded.whole_states(self._updaters[0], self._params)]
 
     def load_states(self, fname: str | os.PathLike[str]) -> None:
-        """Load what `save_states` wrote, here or in MXNet 1.9; this replaces the optimizer.
+        """Load a file that `save_states` wrote, here or in MXNet 1.9; this replaces the optimizer.
+
+        Args:
+            fname: Path of the file.
 
         Raises:
-            FileFormatError: The file holds no states, or those of other parameters; nothing is
-                changed.
+            FileFormatError: The file holds no states, or those of other parameters; nothing has
+                changed then.
         """
         self._prepare()
         if self._update_on_kvstore and self._kvstore is not None:

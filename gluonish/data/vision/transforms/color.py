@@ -174,7 +174,12 @@ class RandomColorJitter(HostTransform, HybridBlock):
         )
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Apply the color changes."""
+        """Change brightness, contrast, saturation and hue in random order.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (height, width, channels).
+        """
         return F.image.random_color_jitter(x, *self._args)
 
     def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -207,7 +212,12 @@ class RandomGray(HostTransform, HybridBlock):
         self._p = p
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Take the colours out, or not."""
+        """Convert the image to gray with the given probability.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (height, width, 3).
+        """
         # Saturation 0 is gray, by the weights that all changes of colours go by.
         gray = F.image.random_saturation(x, 0, 0)
         drawn = F.random.uniform(shape=(1, 1, 1)) < self._p
@@ -248,7 +258,12 @@ class RandomLighting(HostTransform, HybridBlock):
         (self._alpha,) = _checked("RandomLighting", alpha=alpha)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Add light."""
+        """Add PCA noise to the image.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (height, width, 3).
+        """
         return F.image.random_lighting(x, self._alpha)
 
     def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

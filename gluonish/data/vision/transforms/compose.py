@@ -70,7 +70,11 @@ class Compose(DirectBlock, Sequential):
         return type(self)(())
 
     def forward(self, x: Any) -> Any:
-        """Apply all transforms."""
+        """Apply the transforms in order.
+
+        Args:
+            x: Input of the first transform.
+        """
         if not runs_on_host(x):
             return super().forward(x)
         flow = Flow(x)
@@ -172,7 +176,11 @@ class RandomApply(DirectBlock, Sequential):
             flow.through(_as_block(self.transforms))
 
     def forward(self, x: Any) -> Any:
-        """Apply the transform, or return the input unchanged."""
+        """Apply the transforms with the given probability; otherwise return the input unchanged.
+
+        Args:
+            x: Input of the first transform.
+        """
         if self.p < random.random():
             return x
         return self.transforms(x)
@@ -248,7 +256,12 @@ class HybridRandomApply(HybridSequential):
         self.p = p
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Apply the transform, or return the input unchanged."""
+        """Apply the transform with the given probability; otherwise return the input unchanged.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (height, width, channels).
+        """
         drawn = F.random.uniform(shape=(1, 1, 1)) < self.p
         return F.where(F.broadcast_like(drawn, x), self.transforms(x), x)
 

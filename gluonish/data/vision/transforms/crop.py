@@ -67,7 +67,11 @@ class RandomResizedCrop(HostTransform):
         self._args = (both_extents("RandomResizedCrop", size), scale, ratio, interpolation)
 
     def forward(self, x: Any) -> Any:
-        """Crop a region and resize it."""
+        """Crop a random region and resize it.
+
+        Args:
+            x: Image (height, width, channels).
+        """
         _check_one_image("RandomResizedCrop", x)
         return random_size_crop(x, *self._args)[0]
 
@@ -119,7 +123,11 @@ class RandomCrop(HostTransform):
         self._pad_value = pad_value
 
     def forward(self, x: Any) -> Any:
-        """Pad the image, and take a region."""
+        """Pad the image, then crop a region at a random position.
+
+        Args:
+            x: Image (height, width, channels).
+        """
         _check_one_image("RandomCrop", x)
         if self._pad is not None:
             padded = np.pad(x.asnumpy(), self._pad, constant_values=self._pad_value)
@@ -140,23 +148,22 @@ class RandomCrop(HostTransform):
 
 
 class CropResize(HostTransform, HybridBlock):
-    """Crop a region of images, and resize it if a size is given.
+    """Crop a fixed region of images, and resize it if a size is given.
 
     Args:
         x: Left edge of the region, in pixels.
-        y: Upper edge of the region, in pixels.
-        width: Width of the region.
-        height: Height of the region.
-        size: Width and height of the result, or one number for both; None to keep the region's.
-        interpolation: 0 the nearest pixel, 1 linear, 2 cubic, 3 the mean of the area, 4 Lanczos;
-            None is 1.
+        y: Top edge of the region, in pixels.
+        width: Width of the region, in pixels.
+        height: Height of the region, in pixels.
+        size: Width and height of the result, or one int for both; None keeps those of the region.
+        interpolation: 0 nearest neighbour, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos; None is 1.
 
     Inputs:
-        data: (height, width, channels) or (N, height, width, channels); to resample it uint8,
-            float32 or float64.
+        data: (height, width, channels) or (N, height, width, channels); uint8, float32 or float64
+            if it is resized.
 
     Outputs:
-        out: the same with other extents.
+        out: the cropped images, of the same dtype.
 
     Raises:
         ArgumentError: ``size`` is neither an int nor two ints.
@@ -177,7 +184,12 @@ class CropResize(HostTransform, HybridBlock):
         self._interpolation = _LINEAR if interpolation is None else interpolation
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Take the region, and resample it."""
+        """Crop the region, and resize it if a size was given.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (height, width, channels) or (N, height, width, channels).
+        """
         out = F.image.crop(x, *self._region)
         if self._size is None:
             return out
@@ -216,7 +228,11 @@ class CenterCrop(HostTransform):
         self._args = (both_extents("CenterCrop", size), interpolation)
 
     def forward(self, x: Any) -> Any:
-        """Crop the center."""
+        """Crop the center of the image.
+
+        Args:
+            x: Image (height, width, channels).
+        """
         _check_one_image("CenterCrop", x)
         return center_crop(x, *self._args)[0]
 

@@ -18,16 +18,16 @@ class Resize(HostTransform, HybridBlock):
     """Resize images to a given size.
 
     Args:
-        size: Width and height in pixels, or one number for both.
-        keep_ratio: Whether one number is the shorter side, and the other follows from the image's
-            proportions.
-        interpolation: 0 the nearest pixel, 1 linear, 2 cubic, 3 the mean of the area, 4 Lanczos.
+        size: Width and height in pixels, or one int for both.
+        keep_ratio: With a single int: whether it is the length of the shorter side, and the aspect
+            ratio is kept.
+        interpolation: 0 nearest neighbour, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos.
 
     Inputs:
         x: (height, width, channels) or (N, height, width, channels); uint8, float32 or float64.
 
     Outputs:
-        y: the same with other extents.
+        y: the resized images, of the same dtype.
 
     Raises:
         ArgumentError: ``size`` is neither an int nor two ints.
@@ -41,7 +41,12 @@ class Resize(HostTransform, HybridBlock):
         self._interpolation = interpolation
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Resample the images."""
+        """Resize the images.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (height, width, channels) or (N, height, width, channels).
+        """
         return F.image.resize(x, self._size, self._keep, self._interpolation)
 
     def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

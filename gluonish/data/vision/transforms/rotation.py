@@ -13,12 +13,12 @@ __all__ = ["RandomRotation", "Rotate"]
 
 
 class Rotate(Block):
-    """Turn images by an angle; see `image.imrotate`.
+    """Rotate images by a fixed angle; see `image.imrotate`.
 
     Args:
-        rotation_degrees: The angle counterclockwise, in degrees.
-        zoom_in: Whether to enlarge the image until no corner is empty.
-        zoom_out: Whether to shrink it until all of it is seen.
+        rotation_degrees: Angle in degrees, counterclockwise.
+        zoom_in: Whether to enlarge the image until no empty corner is visible.
+        zoom_out: Whether to shrink the image until all of it is visible.
 
     Inputs:
         x: (channels, height, width) or (N, channels, height, width), float32.
@@ -27,7 +27,7 @@ class Rotate(Block):
         y: shape and dtype of ``x``.
 
     Raises:
-        ArgumentError: Both zooms are asked for.
+        ArgumentError: Both ``zoom_in`` and ``zoom_out`` are set.
     """
 
     def __init__(
@@ -38,29 +38,33 @@ class Rotate(Block):
         self._args = (rotation_degrees, zoom_in, zoom_out)
 
     def forward(self, x: NDArray) -> Any:
-        """Turn the images."""
+        """Rotate the images.
+
+        Args:
+            x: (channels, height, width) or (N, channels, height, width), float32.
+        """
         return imrotate(x, *self._args)
 
 
 class RandomRotation(Block):
-    """Turn images by angles that are drawn from NumPy's global generator.
+    """Rotate images by random angles, drawn from NumPy's global generator.
 
     Args:
-        angle_limits: Least and largest angle counterclockwise, in degrees.
-        zoom_in: Whether to enlarge the image until no corner is empty.
-        zoom_out: Whether to shrink it until all of it is seen.
-        rotate_with_proba: Probability that the input is turned at all.
+        angle_limits: Smallest and largest angle in degrees, counterclockwise.
+        zoom_in: Whether to enlarge the image until no empty corner is visible.
+        zoom_out: Whether to shrink the image until all of it is visible.
+        rotate_with_proba: Probability that the input is rotated at all.
 
     Inputs:
-        x: (channels, height, width) or (N, channels, height, width), float32; of N images each has
-            an angle of its own.
+        x: (channels, height, width) or (N, channels, height, width), float32; each of N images gets
+            its own angle.
 
     Outputs:
-        y: shape and dtype of ``x``; ``x`` itself where it is not turned.
+        y: shape and dtype of ``x``; ``x`` itself if it is not rotated.
 
     Raises:
         ArgumentError: The angles are not in order, ``rotate_with_proba`` is outside [0, 1], or both
-            zooms are asked for.
+            ``zoom_in`` and ``zoom_out`` are set.
     """
 
     def __init__(
@@ -85,7 +89,11 @@ class RandomRotation(Block):
         self._rotate_with_proba = rotate_with_proba
 
     def forward(self, x: NDArray) -> Any:
-        """Turn the images, or give them back."""
+        """Rotate the images with the given probability.
+
+        Args:
+            x: (channels, height, width) or (N, channels, height, width), float32.
+        """
         if np.random.random() > self._rotate_with_proba:  # noqa: NPY002  # as MXNet draws
             return x
         return random_rotate(x, *self._args)

@@ -24,16 +24,16 @@ _TO_TENSOR = PixelPlanes((_SCALE,))
 
 
 class Cast(HostTransform, HybridBlock):
-    """Give an array another type of elements.
+    """Convert an array to another element type.
 
     Args:
-        dtype: The new type.
+        dtype: The new element type.
 
     Inputs:
         x: any shape and dtype.
 
     Outputs:
-        y: shape of ``x``, ``dtype``.
+        y: shape of ``x``, of dtype ``dtype``.
     """
 
     def __init__(self, dtype: Any = "float32") -> None:
@@ -41,7 +41,12 @@ class Cast(HostTransform, HybridBlock):
         self._dtype = dtype
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Cast the array."""
+        """Convert the array.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Any shape and dtype.
+        """
         return F.cast(x, dtype=self._dtype)
 
     def on_host(self, values: Array) -> Array:
@@ -50,17 +55,29 @@ class Cast(HostTransform, HybridBlock):
 
 
 class ToTensor(HostTransform, HybridBlock):
-    """Make of an image of numbers up to 255 a float32 array of numbers up to 1, channels first.
+    """Convert an image with values in [0, 255] to a float32 tensor in [0, 1], with channels first.
 
     Inputs:
         x: (height, width, channels) or (N, height, width, channels), any dtype but bool.
 
     Outputs:
         y: (channels, height, width) or (N, channels, height, width), float32.
+
+    Example:
+        >>> import gluonish as mx
+        >>> image = mx.nd.full((2, 4, 3), 255, dtype="uint8")
+        >>> x = mx.gluon.data.vision.transforms.ToTensor()(image)
+        >>> x.shape, x.max().asscalar().item()
+        ((3, 2, 4), 1.0)
     """
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Convert an image (H, W, C) of [0, 255] to (C, H, W) float32 in [0, 1]."""
+        """Scale the values to [0, 1] and move the channels first.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (height, width, channels) or (N, height, width, channels).
+        """
         return F.image.to_tensor(x)
 
     def on_host(self, values: Array) -> Array:
@@ -71,14 +88,14 @@ class ToTensor(HostTransform, HybridBlock):
 
 
 class Normalize(HostTransform, HybridBlock):
-    """Take a mean from each channel and divide by a deviation.
+    """Subtract a mean from each channel, and divide by a standard deviation.
 
     Args:
         mean: One number, or one for each channel.
-        std: One number, or one for each channel.
+        std: Standard deviation: one number, or one for each channel.
 
     Inputs:
-        x: (channels, height, width) or (N, channels, height, width) of 1 or 3 channels, floating
+        x: (channels, height, width) or (N, channels, height, width), of 1 or 3 channels, floating
             point.
 
     Outputs:
@@ -95,7 +112,12 @@ class Normalize(HostTransform, HybridBlock):
         self._planes = PixelPlanes(steps)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Normalize the channels."""
+        """Normalize each channel.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (channels, height, width) or (N, channels, height, width).
+        """
         return F.image.normalize(x, self._mean, self._std)
 
     def on_host(self, values: Array) -> Array:
