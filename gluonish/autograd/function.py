@@ -50,21 +50,29 @@ class Function:
     _used = False
 
     def save_for_backward(self, *args: NDArray) -> None:
-        """Save arrays of ``forward``, which ``backward`` gets as ``saved_tensors``."""
+        """Keep arrays of ``forward`` for ``backward``, which finds them in ``saved_tensors``.
+
+        Args:
+            *args: The arrays.
+        """
         self._saved = args
 
     @property
     def saved_tensors(self) -> tuple[NDArray, ...]:
-        """The arrays that `save_for_backward` saved."""
+        """The arrays passed to `save_for_backward`."""
         return self._saved
 
     def __call__(self, *inputs: NDArray) -> Any:
-        """Run ``forward`` and, while recording, remember to run ``backward``.
+        """Run ``forward``; while recording, ``backward`` becomes its gradient.
+
+        Args:
+            *inputs: Arguments of ``forward``.
 
         Raises:
-            ArgumentTypeError: An input is no NDArray.
+            ArgumentTypeError: An input is not an NDArray.
             AutogradError: The instance was called before.
-            UntraceableError: in the trace of a block, which runs without a graph then.
+            UntraceableError: It is called while a block is traced; the block then runs
+                imperatively.
         """
         name = type(self).__name__
         for x in inputs:
@@ -89,7 +97,11 @@ class Function:
 
     # Typed so that a subclass may name its arguments: forward(self, x, y).
     def forward(self, *inputs: Any, **_: Any) -> Any:
-        """Compute the outputs; a subclass defines this.
+        """Compute the outputs; a subclass defines it.
+
+        Args:
+            *inputs: The NDArrays that the instance was called with.
+            **_: Not used.
 
         Raises:
             NotSupportedError: The subclass does not define it.
@@ -97,7 +109,11 @@ class Function:
         raise _undefined(self, "forward(self, *inputs)")
 
     def backward(self, *output_grads: Any, **_: Any) -> Any:
-        """Compute the gradients of the inputs; a subclass defines this.
+        """Compute the gradients of the inputs; a subclass defines it.
+
+        Args:
+            *output_grads: Gradient of each output.
+            **_: Not used.
 
         Raises:
             NotSupportedError: The subclass does not define it.

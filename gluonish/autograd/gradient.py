@@ -41,13 +41,13 @@ def _head_grads(heads: Sequence[NDArray], given: HeadGrads, what: str) -> list[N
 def mark_variables(
     variables: Arrays, gradients: Arrays, grad_reqs: str | Sequence[str] = "write"
 ) -> None:
-    """Mark arrays as variables whose gradients are written to the given buffers.
+    """Attach given gradient buffers to arrays, so that `backward` writes their gradients there.
 
     Args:
-        variables: The arrays, whose history is forgotten: they become leaves.
-        gradients: For each variable an array of its shape, to which its gradient is written.
+        variables: The arrays. They become leaves: how they were computed is forgotten.
+        gradients: For each variable an array of its shape that receives the gradient.
         grad_reqs: What backward does with a gradient, for all variables or one for each:
-            ``"write"``, ``"add"`` to the buffer, or ``"null"``: nothing.
+            ``"write"`` it, ``"add"`` it to the buffer, or ``"null"``: compute none.
 
     Raises:
         ArgumentError: The lists differ in length, or a buffer has another shape than its variable.
@@ -79,17 +79,27 @@ def backward(
     retain_graph: bool = False,
     train_mode: bool = True,
 ) -> None:
-    """Compute the gradients of the heads and store them in ``grad`` of all marked arrays.
+    """Compute gradients of recorded arrays, and store them in ``grad`` of all marked arrays.
 
     Args:
-        heads: Recorded array or arrays, such as losses.
+        heads: Recorded array or arrays to differentiate, such as losses.
         head_grads: Gradient to start from for each head, of its shape and dtype; ones by default.
-        retain_graph: Whether to keep the recorded graph, for another backward pass.
-        train_mode: Whether to compute the gradients in training mode.
+        retain_graph: Whether to keep the recorded graph for another backward pass.
+        train_mode: Whether operators compute their gradients in training mode.
 
     Raises:
-        AutogradError: A head was not recorded, or an earlier backward freed its graph.
+        AutogradError: A head was not recorded, or an earlier backward pass freed its graph.
         ArgumentError: A head gradient has another shape or dtype than its head.
+
+    Example:
+        >>> import gluonish as mx
+        >>> x = mx.nd.array([1, 2, 3])
+        >>> x.attach_grad()
+        >>> with mx.autograd.record():
+        ...     y = (x * x).sum()
+        >>> y.backward()
+        >>> x.grad.tolist()
+        [2.0, 4.0, 6.0]
     """
     arrays = _as_list(heads, "backward")
     grads = _head_grads(arrays, head_grads, "backward")
@@ -108,17 +118,26 @@ def grad(
     """Return gradients of the heads with respect to the variables, as new arrays.
 
     Args:
-        heads: Recorded array or arrays, such as losses.
+        heads: Recorded array or arrays to differentiate, such as losses.
         variables: Array or arrays marked by `attach_grad`; the result is a list in either case.
         head_grads: Gradient to start from for each head, of its shape and dtype; ones by default.
-        retain_graph: Whether to keep the recorded graph; None: only with ``create_graph``.
-        create_graph: Whether to record the computation of the gradients, so that they can be
-            differentiated again.
-        train_mode: Whether to compute the gradients in training mode.
+        retain_graph: Whether to keep the recorded graph; None keeps it only with ``create_graph``.
+        create_graph: Whether to record the gradients' computation, for higher derivatives.
+        train_mode: Whether operators compute their gradients in training mode.
 
     Raises:
         AutogradError: A head was not recorded, or does not depend on a variable.
         ArgumentError: A head gradient has another shape or dtype than its head.
+
+    Example:
+        >>> import gluonish as mx
+        >>> x = mx.nd.array([2])
+        >>> x.attach_grad()
+        >>> with mx.autograd.record():
+        ...     (slope,) = mx.autograd.grad(x**3, [x], create_graph=True)
+        >>> slope.backward()  # the second derivative
+        >>> slope.asscalar().item(), x.grad.asscalar().item()
+        (12.0, 12.0)
     """
     arrays = _as_list(heads, "grad")
     wanted = _as_list(variables, "grad")

@@ -20,19 +20,19 @@ def register_symbol_maker(make: Callable[[Link], Any]) -> None:
 
 
 def get_symbol(x: NDArray) -> Any:
-    """Return the computation of an array, as it was recorded, as a Symbol.
+    """Return the recorded computation of an array as a Symbol.
 
-    Arrays that ask for a gradient are the variables ``var0``, ``var1`` .., all others ``null2`` ..
-    with one count for both, in the order in which the computation reads them. A recorded call of a
-    hybridized block appears operator by operator.
+    Arrays with ``attach_grad`` become variables ``var0``, ``var1``, ..., all others ``null2``, ...;
+    one counter numbers both, in the order in which the computation reads them. A recorded call of a
+    hybridized block appears as its operators.
 
     Args:
-        x: Computed inside ``autograd.record()`` from arrays with ``attach_grad``.
+        x: Array computed inside ``autograd.record()``.
 
     Raises:
-        ArgumentTypeError: if ``x`` is not an NDArray.
+        ArgumentTypeError: ``x`` is not an NDArray.
         AutogradError: It was not recorded, or a backward pass has freed the record.
-        NotSupportedError: An `autograd.Function` took part: it has no place in a Symbol.
+        NotSupportedError: An `autograd.Function`, which no Symbol can hold, took part.
     """
     if not isinstance(x, NDArray):
         raise ArgumentTypeError(f"get_symbol: expected an NDArray, got {type(x).__name__}")

@@ -56,22 +56,30 @@ class GradientMode(ValueScope):
 
 
 def record(train_mode: bool = True) -> ModeScope:
-    """Return a scope that records operators for `backward`, by default in training mode."""
+    """Return a context manager inside which operators are recorded for `backward`.
+
+    Args:
+        train_mode: Whether operators run in training mode, as Dropout and BatchNorm need it.
+    """
     return ModeScope(RECORDING | TRAINING, RECORDING | (TRAINING if train_mode else 0))
 
 
 def pause(train_mode: bool = False) -> ModeScope:
-    """Return a scope in which nothing is recorded, by default in prediction mode."""
+    """Return a context manager inside which nothing is recorded.
+
+    Args:
+        train_mode: Whether operators run in training mode.
+    """
     return ModeScope(RECORDING | TRAINING, TRAINING if train_mode else 0)
 
 
 def train_mode() -> ModeScope:
-    """Return a scope in training mode: Dropout drops, BatchNorm uses batch statistics."""
+    """Return a context manager for training mode: dropout, BatchNorm uses the batch statistics."""
     return ModeScope(TRAINING, TRAINING)
 
 
 def predict_mode() -> ModeScope:
-    """Return a scope in prediction mode: no dropout, BatchNorm uses its running statistics."""
+    """Return a context manager for prediction mode: no dropout, BatchNorm's running statistics."""
     return ModeScope(TRAINING, 0)
 
 
@@ -92,10 +100,24 @@ def _set(bit: int, on: bool) -> bool:
 
 
 def set_recording(is_recording: bool) -> bool:
-    """Switch recording on or off, and return the previous setting."""
+    """Switch recording on or off.
+
+    Args:
+        is_recording: Whether to record from now on.
+
+    Returns:
+        The previous setting.
+    """
     return _set(RECORDING, is_recording)
 
 
 def set_training(train_mode: bool) -> bool:
-    """Switch training mode on or off, and return the previous setting."""
+    """Switch training mode on or off.
+
+    Args:
+        train_mode: Whether to run in training mode from now on.
+
+    Returns:
+        The previous setting.
+    """
     return _set(TRAINING, train_mode)

@@ -11,11 +11,11 @@ S = TypeVar("S", bound="type[KVStoreBase]")
 
 
 class KVStoreBase:
-    """Base class of stores, which combine gradients of several devices or processes.
+    """Base class of stores, which sum gradients over devices or processes.
 
     A custom store derives from it, defines at least `broadcast`, `pushpull`, `is_capable`,
-    `type`, `rank` and `num_workers`, and is registered with the decorator `register`; the Trainer
-    takes its lower-case class name, or an instance, as ``kvstore``.
+    `type`, `rank` and `num_workers`, and is registered with the decorator `register`. A Trainer
+    accepts an instance, or the lower-case class name, as ``kvstore``.
     """
 
     OPTIMIZER: ClassVar[str] = "optimizer"
@@ -44,12 +44,19 @@ class KVStoreBase:
         raise self._missing("pushpull")
 
     def set_optimizer(self, optimizer: Any) -> None:
-        """Have the store update weights by an optimizer; only if it is capable of `OPTIMIZER`."""
+        """Let the store update the weights with an optimizer; needs the capability `OPTIMIZER`.
+
+        Args:
+            optimizer: The optimizer.
+        """
         raise self._missing("set_optimizer")
 
     @staticmethod
     def is_capable(capability: str) -> bool:
-        """Return whether the store can do something, such as `OPTIMIZER`: update weights itself.
+        """Return whether the store has a capability, such as `OPTIMIZER`: it can update weights.
+
+        Args:
+            capability: Name of the capability.
 
         Raises:
             NotSupportedError: A subclass does not define it.
@@ -59,11 +66,20 @@ class KVStoreBase:
     def save_optimizer_states(
         self, fname: str | os.PathLike[str], dump_optimizer: bool = False
     ) -> None:
-        """Write the states of the optimizer in the store to a file."""
+        """Save the states of the store's optimizer to a file.
+
+        Args:
+            fname: Path of the file.
+            dump_optimizer: Whether to save the optimizer's settings and update counts, too.
+        """
         raise self._missing("save_optimizer_states")
 
     def load_optimizer_states(self, fname: str | os.PathLike[str]) -> None:
-        """Read the states of the optimizer in the store from a file."""
+        """Load the states of the store's optimizer from a file.
+
+        Args:
+            fname: Path of the file.
+        """
         raise self._missing("load_optimizer_states")
 
     @property
@@ -88,7 +104,10 @@ class KVStoreBase:
 
     @staticmethod
     def register(klass: S) -> S:
-        """Register a store class with `create` under its lower-case name, and return it.
+        """Class decorator that makes a store available to `create` by its lower-case class name.
+
+        Args:
+            klass: The store class, which is returned.
 
         Raises:
             ArgumentTypeError: It is not a class.

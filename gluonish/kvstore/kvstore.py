@@ -148,7 +148,14 @@ class KVStore(KVStoreBase):
                 copy_over(stored, target, priority, refreshes=True)
 
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
-        """`push` values, then `pull` into ``out``, or into ``value`` where ``out`` is None."""
+        """`push` values, then `pull` the result.
+
+        Args:
+            key: An int or a str, or a list of keys.
+            value: For each key an NDArray, or a list with one NDArray per device.
+            out: Arrays that receive the stored values; None for ``value`` itself.
+            priority: Operations of higher priority run first; dense arrays only.
+        """
         again, updater = self._again, self._updater
         if again is not None and isinstance(updater, Updater) and out is not None:
             if again.is_for(key, value, out):
@@ -177,7 +184,14 @@ class KVStore(KVStoreBase):
         return SmallExchange(keys, values, outs, stored, contexts.pop())
 
     def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
-        """`init` the key, then `pull` it into ``out``."""
+        """`init` the key, then `pull` its value.
+
+        Args:
+            key: An int or a str, or a list of keys.
+            value: NDArray, or a list with one for each key.
+            out: Arrays that receive the value.
+            priority: Operations of higher priority run first.
+        """
         self.init(key, value)
         self.pull(key, out, priority)
 
@@ -284,7 +298,7 @@ class KVStore(KVStoreBase):
     # -- updating --------------------------------------------------------------------------------
 
     def set_optimizer(self, optimizer: Optimizer) -> None:
-        """Update stored weights by an optimizer at each push of gradients."""
+        """Let the store update its weights with an optimizer at each push of gradients."""
         self._set_updater(get_updater(optimizer))
 
     def _set_updater(self, updater: UpdateFunction | None) -> None:

@@ -92,7 +92,15 @@ def full(
     dtype: Any = FLOAT32,
     out: NDArray | None = None,
 ) -> NDArray:
-    """Return an array filled with ``val``, or fill ``out`` with it."""
+    """Return an array filled with one value.
+
+    Args:
+        shape: Shape of the array.
+        val: The value.
+        ctx: Device; the current context by default.
+        dtype: Element type.
+        out: Array to fill instead of a new one.
+    """
     return _make("_full", {"shape": _extents(shape, "full"), "value": val}, ctx, dtype, out)
 
 
@@ -103,7 +111,15 @@ def zeros(
     stype: str | None = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Return an array of zeros, by default dense and float32."""
+    """Return an array of zeros.
+
+    Args:
+        shape: Shape of the array.
+        ctx: Device; the current context by default.
+        dtype: Element type; None for float32.
+        stype: Storage type: dense by default, ``"row_sparse"`` or ``"csr"``.
+        **kwargs: ``out``, an array to fill instead of a new one; others are ignored.
+    """
     if stype not in (None, "default"):
         return sparse_zeros(stype, shape, ctx, dtype)
     given = {"shape": _extents(shape, "zeros"), "value": 0}
@@ -111,7 +127,14 @@ def zeros(
 
 
 def ones(shape: Extents, ctx: Context | None = None, dtype: Any = None, **kwargs: Any) -> NDArray:
-    """Return an array of ones, by default float32."""
+    """Return an array of ones.
+
+    Args:
+        shape: Shape of the array.
+        ctx: Device; the current context by default.
+        dtype: Element type; None for float32.
+        **kwargs: ``out``, an array to fill instead of a new one; others are ignored.
+    """
     given = {"shape": _extents(shape, "ones"), "value": 1}
     return _make("_full", given, ctx, dtype, kwargs.get("out"))
 
@@ -119,7 +142,14 @@ def ones(shape: Extents, ctx: Context | None = None, dtype: Any = None, **kwargs
 def empty(
     shape: Extents, ctx: Context | None = None, dtype: Any = None, stype: str | None = None
 ) -> NDArray:
-    """Return an array for values to come; it is zeroed, so that runs are reproducible."""
+    """Return an array to be filled later; it is zeroed, so that runs are reproducible.
+
+    Args:
+        shape: Shape of the array.
+        ctx: Device; the current context by default.
+        dtype: Element type.
+        stype: Storage type: dense by default, ``"row_sparse"`` or ``"csr"``.
+    """
     if stype not in (None, "default"):
         return sparse_zeros(stype, shape, ctx, dtype)
     return _make("_full", {"shape": _extents(shape, "empty"), "value": 0}, ctx, dtype)
@@ -134,12 +164,24 @@ def arange(
     ctx: Context | None = None,
     dtype: Any = FLOAT32,
 ) -> NDArray:
-    """Return evenly spaced values in [start, stop); with one bound only, from 0 up to it.
+    """Return evenly spaced values in [start, stop).
 
-    ``infer_range`` is accepted; arrays always know their range.
+    Args:
+        start: First value; the end of the range, which then starts at 0, if ``stop`` is None.
+        stop: End of the range, which is excluded.
+        step: Distance between neighbouring values.
+        repeat: How often each value appears.
+        infer_range: Accepted for compatibility; has no effect.
+        ctx: Device; the current context by default.
+        dtype: Element type.
 
     Raises:
-        OperatorError: ``step`` has the wrong sign, or is 0.
+        OperatorError: ``step`` is 0 or has the wrong sign.
+
+    Example:
+        >>> import gluonish as mx
+        >>> mx.nd.arange(2, 6, step=2, repeat=2).tolist()
+        [2.0, 2.0, 4.0, 4.0]
     """
     given = {"start": start, "stop": stop, "step": step, "repeat": repeat}
     return _make("_arange", given, ctx, dtype)
@@ -153,7 +195,16 @@ def linspace(
     ctx: Context | None = None,
     dtype: Any = FLOAT32,
 ) -> NDArray:
-    """Return ``num`` evenly spaced values from start to stop, which ``endpoint`` includes."""
+    """Return evenly spaced values from ``start`` to ``stop``.
+
+    Args:
+        start: First value.
+        stop: End of the range.
+        num: Number of values.
+        endpoint: Whether ``stop`` is the last value; if not, it is excluded.
+        ctx: Device; the current context by default.
+        dtype: Element type.
+    """
     given = {"start": start, "stop": stop, "num": num, "endpoint": endpoint}
     return _make("_linspace", given, ctx, dtype)
 
@@ -166,12 +217,26 @@ def eye(
     dtype: Any = None,
     **kwargs: Any,
 ) -> NDArray:
-    """Return a matrix with ones on diagonal ``k``: (N, N), or (N, M)."""
+    """Return a matrix with ones on a diagonal and zeros elsewhere.
+
+    Args:
+        N: Number of rows.
+        M: Number of columns; 0 for N.
+        k: Index of the diagonal: 0 for the main one, positive above it, negative below.
+        ctx: Device; the current context by default.
+        dtype: Element type.
+        **kwargs: ``out``, an array to fill instead of a new one; others are ignored.
+    """
     return _make("_eye", {"N": N, "M": M, "k": k}, ctx, dtype, kwargs.get("out"))
 
 
 def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = True) -> NDArray:
-    """Concatenate arrays along an axis; a single one is copied only with ``always_copy``.
+    """Concatenate arrays along an axis.
+
+    Args:
+        arrays: The arrays, of equal shape except along ``axis``.
+        axis: The axis.
+        always_copy: Whether to copy a single array, too, instead of returning it.
 
     Raises:
         ArgumentError: There are no arrays, or they differ in dtype, or in shape along another axis.
@@ -203,7 +268,12 @@ def _axes(axes: Extents, rank: int) -> list[int]:
 
 
 def moveaxis(tensor: NDArray, source: Extents, destination: Extents) -> NDArray:
-    """Return the array with some axes moved to new positions; the others keep their order.
+    """Move axes of an array to new positions; the others keep their order.
+
+    Args:
+        tensor: The array.
+        source: Original position of each axis to move, an int or several.
+        destination: New position of each.
 
     Raises:
         ArgumentError: An axis is out of range or repeated, or the numbers of axes differ.

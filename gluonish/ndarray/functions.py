@@ -71,12 +71,22 @@ logical_xor = _function(binary.LOGICAL_XOR, "logical_xor", lambda a, b: int(bool
 
 
 def power(base: Any, exp: Any) -> Any:
-    """Return ``base`` to the power of ``exp``, elementwise; either may be a number."""
+    """Raise elements to a power, with broadcasting.
+
+    Args:
+        base: Array or number.
+        exp: Array or number.
+    """
     return combine(binary.POWER, base, exp, operator.pow)
 
 
 def onehot_encode(indices: NDArray, out: NDArray) -> NDArray:
-    """One-hot encode ``indices`` (N,) into ``out`` (N, classes)."""
+    """Write the one-hot encoding of class indices into an array.
+
+    Args:
+        indices: (N,), the class of each row.
+        out: (N, classes), which is overwritten and returned.
+    """
     op = find_operator("one_hot")
     attrs = op.schema.parse("onehot_encode", {"depth": out.shape[1], "dtype": out.dtype})
     filled: NDArray = invoke(op, (indices,), attrs, out)
@@ -84,10 +94,10 @@ def onehot_encode(indices: NDArray, out: NDArray) -> NDArray:
 
 
 def waitall() -> None:
-    """Wait until all pending operations are done.
+    """Block until all pending operations have finished.
 
     Raises:
-        OperatorError: An operator failed, and its error has not been raised yet.
+        OperatorError: An operation failed, and its error was not raised before.
     """
     current_engine().wait_all()
 
@@ -104,11 +114,16 @@ def split_v2(
         ary: The array.
         indices_or_sections: Number of equal parts, or the indices at which to split.
         axis: Axis to split.
-        squeeze_axis: Whether to remove the axis from the parts, whose size there must be 1.
+        squeeze_axis: Whether to drop the axis from the parts; its size there must be 1.
 
     Raises:
-        ArgumentError: The number of parts does not divide the axis.
-        OperatorError: There is no such axis, or a position lies outside it.
+        ArgumentError: The number of parts does not divide the size of the axis.
+        OperatorError: There is no such axis, or an index is out of range.
+
+    Example:
+        >>> import gluonish as mx
+        >>> [x.tolist() for x in mx.nd.split_v2(mx.nd.arange(5), (2, 3))]
+        [[0.0, 1.0], [2.0], [3.0, 4.0]]
     """
     op = find_operator("_split_v2")
     if isinstance(indices_or_sections, int):

@@ -80,7 +80,12 @@ def _in_place(name: str, operator: str) -> Callable[..., NDArray]:
 
 
 def broadcast_like(self: NDArray, other: Any) -> Any:
-    """Broadcast the array to the shape of ``other``."""
+    """Broadcast the array to the shape of another.
+
+    Args:
+        self: The array.
+        other: An array of the target shape.
+    """
     return self.broadcast_to(other.shape)
 
 
@@ -102,7 +107,13 @@ def round_(self: NDArray, decimals: int = 0, out: Any = None) -> NDArray:
 
 
 def astype(self: NDArray, dtype: Any, copy: bool = True) -> NDArray:
-    """Convert to another dtype; ``copy=False`` returns the array itself if it has that dtype."""
+    """Convert the array to another element type.
+
+    Args:
+        self: The array.
+        dtype: The new element type.
+        copy: False returns the array itself if it already has this dtype.
+    """
     if not copy and normalize_dtype(dtype) == self._spec.dtype:
         return self
     cast: NDArray = Fluent.astype(self, dtype)
@@ -130,7 +141,15 @@ def slice_assign(self: NDArray, rhs: Any, begin: Any, end: Any, step: Any) -> ND
 
 
 def slice_assign_scalar(self: NDArray, value: float, begin: Any, end: Any, step: Any) -> NDArray:
-    """Assign one number to a slice of the array; see `slice_assign`."""
+    """Assign one number to a slice of the array, and return the array itself.
+
+    Args:
+        self: The array.
+        value: The number.
+        begin: First index along each axis; None for the start.
+        end: Index after the last one along each axis; None for the end.
+        step: Step along each axis; empty for 1.
+    """
     return slice_assign(self, value, begin, end, step)
 
 

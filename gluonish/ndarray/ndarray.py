@@ -55,6 +55,14 @@ class NDArray(AttachedMethods):
         grad: Gradient written by backward; None without `attach_grad`.
         stype: Storage type: ``"default"``, that is dense; ``"row_sparse"`` and ``"csr"`` are those
             of `gluonish.ndarray.sparse`.
+
+    Example:
+        >>> import gluonish as mx
+        >>> x = mx.nd.array([[1, 2], [3, 4]])
+        >>> x.shape, x.dtype.__name__, x.context
+        ((2, 2), 'float32', cpu(0))
+        >>> (2 * x + 1).sum(axis=0).asnumpy().tolist()
+        [10.0, 14.0]
     """
 
     __slots__ = ("__weakref__", "_data", "_device", "_link", "_spec", "_var")
@@ -94,7 +102,7 @@ class NDArray(AttachedMethods):
 
     @property
     def shape(self) -> Shape:
-        """Extents."""
+        """The size of each axis, as a tuple."""
         return self._spec.shape
 
     @property
@@ -139,7 +147,7 @@ class NDArray(AttachedMethods):
 
     @property
     def grad(self) -> "NDArray | Any":  # Any for None, which few programs ask about
-        """The gradient; None if `attach_grad` was not called."""
+        """The gradient that `backward` writes; None without `attach_grad`."""
         leaf = None if self._link is None else self._link[0]
         return leaf.grad if isinstance(leaf, Leaf) else None
 
@@ -155,40 +163,40 @@ class NDArray(AttachedMethods):
             leaf.fresh = fresh
 
     def detach(self) -> "NDArray":
-        """Return an array on the same memory that is detached from the recorded graph."""
+        """Return an array that shares the memory but is cut off from the recorded graph."""
         return type(self)(self._data, self._spec, self._device, self._var)
 
     # -- waiting and host access -----------------------------------------------------------------
 
     def wait_to_read(self) -> None:
-        """Wait until the values are computed.
+        """Block until the values are computed.
 
         Raises:
-            OperatorError: Computing them failed; the original error is its cause.
+            OperatorError: Computing them failed; its cause is the original error.
         """
         current_engine().wait(self._var)
 
     def wait_to_write(self) -> None:
-        """Wait until no pending operation reads or writes the memory."""
+        """Block until no pending operation reads or writes the array."""
         current_engine().wait_to_write(self._var)
 
     def asnumpy(self) -> np.ndarray[Any, Any]:
-        """Wait for the values, and return a copy as a NumPy array."""
+        """Return a copy of the values as a NumPy array, after waiting until they are computed."""
         current_engine().wait(self._var)
         return self._device.to_host(self._data)
 
     def asscalar(self) -> Any:
-        """Return the only element as a NumPy scalar.
+        """Return the value of an array of one element as a NumPy scalar.
 
         Raises:
-            ArgumentError: There is not exactly one element.
+            ArgumentError: The array does not have exactly one element.
         """
         if self.size != 1:
             raise ArgumentError(f"asscalar: expected an array of size 1, got shape {self.shape}")
         return self.asnumpy().reshape(())[()]
 
     def item(self) -> Any:
-        """Return the only element as a Python scalar."""
+        """Return the value of an array of one element as a Python number."""
         return self.asscalar().item()
 
     def tolist(self) -> Any:

@@ -108,7 +108,16 @@ def multinomial(
     dtype: Any = "int32",
     **kwargs: Any,
 ) -> Any:
-    """Draw class indices with the probabilities along the last axis of ``data``."""
+    """Draw class indices from the probabilities along the last axis of ``data``.
+
+    Args:
+        data: Probabilities, (classes,) or (N, classes).
+        shape: Number, or shape, of the samples to draw from each distribution.
+        get_prob: Whether to return the log-likelihoods of the samples, too.
+        out: Array that receives the samples.
+        dtype: Element type of the samples.
+        **kwargs: Further arguments of the operator.
+    """
     op = find_operator("_sample_multinomial")
     kwargs.pop("name", None)  # for graphs; an array has none
     sizes = () if shape is None else shape

@@ -64,7 +64,13 @@ class DropoutCell(HybridRecurrentCell):
     def hybrid_forward(
         self, F: ModuleType, inputs: Tensor, states: Sequence[Tensor]
     ) -> tuple[Any, Sequence[Any]]:
-        """Drop elements while training; return the input otherwise."""
+        """Zero random elements in training mode; return the input otherwise.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            inputs: Any shape.
+            states: An empty list, which is returned.
+        """
         if self._rate > 0:
             name = f"t{self._counter}_fwd"
             inputs = F.Dropout(inputs, p=self._rate, axes=self._axes, name=name)

@@ -81,7 +81,17 @@ class RNNCell(DenseCell):
         i2h_bias: Tensor,
         h2h_bias: Tensor,
     ) -> tuple[Any, list[Any]]:
-        """Compute one time step."""
+        """Compute one time step.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            inputs: (N, C).
+            states: List of h (N, H).
+            i2h_weight: Input weight, a parameter.
+            h2h_weight: Recurrent weight, a parameter.
+            i2h_bias: Input bias, a parameter.
+            h2h_bias: Recurrent bias, a parameter.
+        """
         check_states(self.name, states, 1)
         step = f"t{self._counter}_"
         i2h, h2h = self._products(

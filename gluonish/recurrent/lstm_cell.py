@@ -91,7 +91,17 @@ class LSTMCell(DenseCell):
         i2h_bias: Tensor,
         h2h_bias: Tensor,
     ) -> tuple[Any, list[Any]]:
-        """Compute one time step."""
+        """Compute one time step.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            inputs: (N, C).
+            states: List of h (N, H) and c (N, H).
+            i2h_weight: Input weight, a parameter.
+            h2h_weight: Recurrent weight, a parameter.
+            i2h_bias: Input bias, a parameter.
+            h2h_bias: Recurrent bias, a parameter.
+        """
         check_states(self.name, states, 2)
         t, gate = f"t{self._counter}_", self._recurrent_activation
         i2h, h2h = self._products(

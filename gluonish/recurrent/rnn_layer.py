@@ -90,27 +90,27 @@ class RNN(RecurrentLayer):
 class LSTM(RecurrentLayer):
     """Long short-term memory (LSTM).
 
-    With s the sigmoid, and ``W_i x_t + b_i + W_h h_(t-1) + b_h`` in four parts i, f, g and o::
+    With s the sigmoid, and ``W_i x_t + b_i + W_h h_(t-1) + b_h`` split into four gates i, f, g, o::
 
         c_t = s(f) * c_(t-1) + s(i) * tanh(g)
         h_t = s(o) * tanh(c_t)
 
     Args:
-        hidden_size: Number H of features of c.
+        hidden_size: Number H of features of the cell state c.
         num_layers: Number of stacked layers; each takes the output of the one below.
         layout: Axes of input and output: ``"TNC"`` or ``"NTC"`` (T time, N batch, C features).
         dropout: Dropout probability for the output of each layer but the last, in training.
         bidirectional: Whether to run in both directions and concatenate the outputs.
-        input_size: Number C of input features; 0 to take it from the first batch.
+        input_size: Number C of input features; 0 infers it from the first batch.
         i2h_weight_initializer: Initializer of the input weights (4 H, C).
         h2h_weight_initializer: Initializer of the recurrent weights (4 H, R).
         i2h_bias_initializer: Initializer of the input biases (4 H,).
         h2h_bias_initializer: Initializer of the recurrent biases (4 H,).
         projection_size: Number R of features that h is projected to; None for no projection, R = H.
         h2r_weight_initializer: Initializer of the projections (R, H).
-        state_clip_min: Lower limit of c; only together with ``state_clip_max``.
-        state_clip_max: Upper limit of c.
-        state_clip_nan: Whether NaN in c is replaced by the lower limit.
+        state_clip_min: Lower bound of c; only together with ``state_clip_max``.
+        state_clip_max: Upper bound of c.
+        state_clip_nan: Whether NaN in c is replaced by the lower bound.
         dtype: Element type of the parameters and the states.
         **kwargs: ``use_sequence_length``: whether calls pass the length of each sequence; for the
             others see `HybridBlock`.
@@ -127,7 +127,18 @@ class LSTM(RecurrentLayer):
         states: list of the final states; returned only if states were passed.
 
     Raises:
-        ArgumentError: The layout is another one.
+        ArgumentError: The layout is neither of these.
+
+    Example:
+        >>> import gluonish as mx
+        >>> layer = mx.gluon.rnn.LSTM(hidden_size=16, layout="NTC")
+        >>> layer.initialize()
+        >>> x = mx.nd.ones((2, 5, 3))  # 2 sequences of 5 steps
+        >>> layer(x).shape
+        (2, 5, 16)
+        >>> output, (h, c) = layer(x, layer.begin_state(batch_size=2))
+        >>> h.shape
+        (1, 2, 16)
     """
 
     def __init__(

@@ -23,11 +23,11 @@ __all__ = ["Feature", "Features", "feature_list"]
 
 
 class Feature:
-    """One feature of MXNet's list.
+    """One feature of MXNet's feature list.
 
     Args:
-        name: Its name, in capitals.
-        enabled: Whether it is here.
+        name: Name of the feature, in capitals.
+        enabled: Whether gluonish has it here.
     """
 
     __slots__ = ("_enabled", "_name")
@@ -43,7 +43,7 @@ class Feature:
 
     @property
     def enabled(self) -> bool:
-        """Whether it is here."""
+        """Whether the feature is available."""
         return self._enabled
 
     def __repr__(self) -> str:
@@ -143,7 +143,7 @@ _QUESTIONS: dict[str, Callable[[], bool]] = {
 
 
 def feature_list() -> list[Feature]:
-    """Return every feature of MXNet's list, in its order, as it is now."""
+    """Return all features of MXNet's list, in its order, as currently available."""
     return [Feature(name, is_here()) for name, is_here in _QUESTIONS.items()]
 
 
@@ -171,13 +171,13 @@ class Features(OrderedDict[str, Feature]):
         return str(list(self.values()))
 
     def is_enabled(self, feature_name: str) -> bool:
-        """Return whether a feature is here.
+        """Return whether a feature is available.
 
         Args:
-            feature_name: Its name, in capitals or not.
+            feature_name: Name of the feature, in upper or lower case.
 
         Raises:
-            ArgumentError: MXNet has no feature of this name; as there, a RuntimeError.
+            ArgumentError: MXNet has no feature of this name; also a RuntimeError, as in MXNet.
             ArgumentTypeError: The name is not a str.
         """
         if not isinstance(feature_name, str):

@@ -92,6 +92,14 @@ class Estimator:
         ArgumentError: An argument is not what it should be.
         ArgumentTypeError: ``net`` or ``val_net`` is not a Block.
         DeviceError: A GPU in ``context`` does not exist.
+
+    Example::
+
+        net = mx.gluon.nn.Dense(10)
+        loss = mx.gluon.loss.SoftmaxCrossEntropyLoss()
+        trainer = mx.gluon.Trainer(net.collect_params(), "adam")
+        estimator = Estimator(net, loss, trainer=trainer)
+        estimator.fit(train_loader, val_loader, epochs=5)
     """
 
     logger: logging.Logger = None  # type: ignore[assignment]  # MXNet's class has it too

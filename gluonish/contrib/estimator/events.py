@@ -59,28 +59,51 @@ class TrainBegin(EventHandler):
     """A handler called once, before the first epoch."""
 
     def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Called before the first epoch of ``estimator``."""
+        """Called once, before the first epoch.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+        """
 
 
 class TrainEnd(EventHandler):
     """A handler called once, after the last epoch."""
 
     def train_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Called after the last epoch of ``estimator``."""
+        """Called once, after the last epoch.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+        """
 
 
 class EpochBegin(EventHandler):
     """A handler called before each epoch, and before an evaluation."""
 
     def epoch_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Called before each epoch of ``estimator``."""
+        """Called before each epoch.
+
+        Args:
+            estimator: The Estimator that trains or evaluates.
+            *args: Not used.
+            **kwargs: Not used.
+        """
 
 
 class EpochEnd(EventHandler):
     """A handler called after each epoch, and after an evaluation."""
 
     def epoch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> bool | None:
-        """Called after each epoch of ``estimator``.
+        """Called after each epoch.
+
+        Args:
+            estimator: The Estimator that trains or evaluates.
+            *args: Not used.
+            **kwargs: Not used.
 
         Returns:
             True to end the training.
@@ -91,21 +114,27 @@ class BatchBegin(EventHandler):
     """A handler called before each batch."""
 
     def batch_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Called before each batch of ``estimator``; ``batch`` comes from the DataLoader."""
+        """Called before each batch.
+
+        Args:
+            estimator: The Estimator that trains or evaluates.
+            *args: Not used.
+            **kwargs: ``batch``, as the DataLoader returned it.
+        """
 
 
 class BatchEnd(EventHandler):
     """A handler called after each batch."""
 
     def batch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> bool | None:
-        """Called after each batch of ``estimator``.
+        """Called after each batch.
 
         Args:
-            estimator: Whose batch it is.
-            *args: Nothing.
-            **kwargs: ``batch`` is what the DataLoader gave; ``pred``, ``label`` and ``loss`` are
-                what the BatchProcessor returned: a list with an array for each device.
+            estimator: The Estimator that trains or evaluates.
+            *args: Not used.
+            **kwargs: ``batch``, as the DataLoader returned it; ``pred``, ``label`` and ``loss``, as
+                the BatchProcessor returned them: lists with one array per device.
 
         Returns:
-            True to end the epoch; while evaluating it is ignored.
+            True to end the epoch; ignored during evaluation.
         """

@@ -48,19 +48,18 @@ class MetricHandler(EpochBegin, BatchEnd):
 
 
 class ValidationHandler(TrainBegin, BatchEnd, EpochEnd):
-    """Evaluates while training.
+    """Evaluates periodically during training.
 
-    An Estimator that fits with ``val_data`` has one.
+    An Estimator whose `Estimator.fit` is given ``val_data`` has one by default.
 
     Args:
-        val_data: What ``eval_fn`` is given as ``val_data``.
-        eval_fn: `Estimator.evaluate`, or a function of ``val_data``, ``batch_axis`` and
-            ``event_handlers``.
-        epoch_period: Number of epochs from one evaluation to the next; None for none at the ends
-            of epochs.
-        batch_period: Number of batches from one evaluation to the next, or None.
+        val_data: DataLoader, passed to ``eval_fn``.
+        eval_fn: `Estimator.evaluate`, or a function with the parameters ``val_data``,
+            ``batch_axis`` and ``event_handlers``.
+        epoch_period: Number of epochs between evaluations; None to evaluate after no epoch.
+        batch_period: Number of batches between evaluations; None to evaluate after no batch.
         priority: Handlers of lower priority are called first.
-        event_handlers: What ``eval_fn`` is given as ``event_handlers``.
+        event_handlers: Handlers, passed to ``eval_fn``.
 
     Raises:
         ArgumentError: A period is negative.
@@ -110,10 +109,10 @@ class ValidationHandler(TrainBegin, BatchEnd, EpochEnd):
 
 
 class GradientUpdateHandler(BatchEnd):
-    """Updates the weights after each batch: ``trainer.step`` by the number of losses in it.
+    """Updates the weights after each batch, by calling ``trainer.step`` with the number of samples.
 
-    An Estimator has one. It comes before the metrics are updated; a subclass that steps after
-    several batches accumulates gradients.
+    An Estimator has one by default. It runs before the metrics are updated. To accumulate
+    gradients over several batches, override `batch_end` in a subclass.
 
     Args:
         priority: Handlers of lower priority are called first.

@@ -14,11 +14,11 @@ __all__ = ["EarlyStoppingHandler", "StoppingHandler"]
 class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
     """Stops training after a number of epochs or batches.
 
-    An Estimator has one; what `Estimator.fit` was asked for replaces both arguments.
+    An Estimator has one by default; arguments of `Estimator.fit` replace both limits.
 
     Args:
-        max_epoch: Number of epochs, or None.
-        max_batch: Number of batches over all epochs, or None.
+        max_epoch: Largest number of epochs, or None.
+        max_batch: Largest number of batches over all epochs, or None.
     """
 
     def __init__(self, max_epoch: int | None = None, max_batch: int | None = None) -> None:
@@ -56,14 +56,14 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
 
     Args:
         monitor: One of the Estimator's metrics; not a composite one.
-        min_delta: Least improvement over the best value that counts.
+        min_delta: Smallest change from the best value that counts as an improvement.
         patience: Number of epochs without improvement after which training stops; 0 acts as 1.
-        mode: ``"max"`` if higher is better, ``"min"`` if lower is. ``"auto"`` is ``"max"``, with a
-            warning, whatever the metric: give ``"min"`` for a loss.
-        baseline: Value that the metric must first improve on; None for any.
+        mode: ``"max"`` if higher is better, ``"min"`` if lower is. ``"auto"`` means ``"max"`` for
+            every metric, with a warning: pass ``"min"`` for a loss.
+        baseline: Value that the metric must improve on first; None for any.
 
     Raises:
-        ArgumentError: ``monitor`` is no single metric.
+        ArgumentError: ``monitor`` is not a single metric.
     """
 
     best: float
