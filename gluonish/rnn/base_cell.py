@@ -19,11 +19,11 @@ States = list[Any]  # of Symbols; what unrolls in two directions gives a list fo
 
 
 class BaseRNNCell:
-    """Base class of symbolic cells; calling one takes a step.
+    """Base class of symbolic recurrent cells; calling a cell computes one time step.
 
     Args:
-        prefix: What the names of its weights and outputs begin with.
-        params: Weights to share with other cells; None for its own.
+        prefix: Prefix of the names of its weights and outputs.
+        params: Weights to share with other cells, an `RNNParams`; None creates new ones.
     """
 
     def __init__(self, prefix: str = "", params: RNNParams | None = None) -> None:
@@ -35,21 +35,21 @@ class BaseRNNCell:
         self.reset()
 
     def reset(self) -> None:
-        """Number steps and states from 0 again, to use the cell for another graph."""
+        """Restart the numbering of steps and states, before using the cell in another graph."""
         self._init_counter = -1
         self._counter = -1
         for cell in self._cells:
             cell.reset()
 
     def __call__(self, inputs: Symbol, states: States) -> tuple[Any, States]:
-        """Take a step.
+        """Compute one time step.
 
         Args:
-            inputs: (N, C) of this step.
-            states: States after the step before; see `begin_state`.
+            inputs: (N, C), the input of this step.
+            states: The states after the previous step; see `begin_state`.
 
         Returns:
-            The output, (N, C), and the states.
+            The output, (N, C), and the new states.
         """
         raise NotImplementedError(f"{type(self).__name__}: expected a cell that takes steps")
 
@@ -88,14 +88,15 @@ class BaseRNNCell:
             )
 
     def begin_state(self, func: Callable[..., Any] = sym.zeros, **kwargs: Any) -> States:
-        """Return states for the first step.
+        """Create the states before the first step.
 
         Args:
-            func: Makes each: `sym.zeros`, `sym.uniform` or `sym.Variable`, for example.
-            **kwargs: For ``func``, besides ``name`` and what `state_info` says.
+            func: Function that creates each, such as `sym.zeros`, `sym.uniform` or `sym.Variable`.
+            **kwargs: Further arguments of ``func``; ``name`` and those of `state_info` are passed
+                anyway.
 
         Raises:
-            ArgumentError: The cell is modified by another.
+            ArgumentError: The cell is wrapped by a modifier, such as `ZoneoutCell`.
         """
         self._check_unmodified()
         states = []
@@ -106,13 +107,16 @@ class BaseRNNCell:
         return states
 
     def unpack_weights(self, args: Arrays) -> Arrays:
-        """Return weights with those of this cell's gates apart from one another.
+        """Split this cell's packed weights into one array for each gate.
 
         Args:
-            args: Arrays by name; stays as it is.
+            args: Arrays by name, which are not changed.
+
+        Returns:
+            A new dict of arrays by name.
 
         Raises:
-            KeyError: One of the cell's is not there.
+            KeyError: An array of this cell is missing.
         """
         args = dict(args)
         gates = self._gate_names
@@ -129,13 +133,16 @@ class BaseRNNCell:
         return args
 
     def pack_weights(self, args: Arrays) -> Arrays:
-        """Return weights with those of this cell's gates in one array, as the cell takes them.
+        """Join the arrays of this cell's gates into packed weights; undoes `unpack_weights`.
 
         Args:
-            args: Arrays by name, of `unpack_weights`; stays as it is.
+            args: Arrays by name, which are not changed.
+
+        Returns:
+            A new dict of arrays by name.
 
         Raises:
-            KeyError: One of the cell's is not there.
+            KeyError: An array of this cell is missing.
         """
         args = dict(args)
         gates = self._gate_names
@@ -156,19 +163,22 @@ class BaseRNNCell:
         layout: str = "NTC",
         merge_outputs: bool | None = None,
     ) -> tuple[Any, States]:
-        """Return the outputs of several steps, and the states after the last.
+        """Unroll the cell over several time steps.
 
         Args:
             length: Number of steps.
-            inputs: (N, T, C) as one Symbol, or a list of (N, C), one a step.
+            inputs: One Symbol (N, T, C), or a list of one Symbol (N, C) per step.
             begin_state: States before the first step; None for zeros.
-            layout: Where the axis of time is in a single Symbol: ``"NTC"`` or ``"TNC"``.
-            merge_outputs: True for outputs in one Symbol of ``layout``, False for a list; None for
-                whichever is there.
+            layout: Axes of a single Symbol: ``"NTC"`` or ``"TNC"``.
+            merge_outputs: True returns the outputs as one Symbol in ``layout``, False as a list;
+                None in the form in which they are computed.
+
+        Returns:
+            The outputs of all steps, and the states after the last one.
 
         Raises:
-            ArgumentError: The inputs are None, several outputs of one Symbol, or a list of
-                another length.
+            ArgumentError: The inputs are None, a Symbol with several outputs, or a list of another
+                length.
         """
         self.reset()
         steps, _ = normalized(length, inputs, layout, False)

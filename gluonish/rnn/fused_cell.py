@@ -34,21 +34,21 @@ class _Part(NamedTuple):
 
 
 class FusedRNNCell(BaseRNNCell):
-    """Several layers over all steps in the operator `RNN`. It takes no single steps.
+    """Recurrent layers run over whole sequences by one `RNN` operator, not step by step.
 
     Args:
-        num_hidden: Features of each layer and direction.
+        num_hidden: Number of hidden features of each layer and direction.
         num_layers: Number of layers.
         mode: ``"lstm"``, ``"gru"``, ``"rnn_relu"`` or ``"rnn_tanh"``.
         bidirectional: Whether each layer runs in both directions.
-        dropout: Probability of zeroing what goes from layer to layer, while training.
-        get_next_state: Whether `unroll` gives the states after the last step.
-        forget_bias: What an LSTM's forget gates' biases start with.
-        prefix: What the names of weights and outputs begin with; None for the mode.
-        params: Weights to share with other cells; None for its own.
+        dropout: Dropout probability between layers, in training.
+        get_next_state: Whether `unroll` returns the states after the last step.
+        forget_bias: Initial bias of the forget gates of an LSTM.
+        prefix: Prefix of the names of weights and outputs; None for one made from the mode.
+        params: Weights to share with other cells; None creates new ones.
 
     Raises:
-        ArgumentError: The mode is another.
+        ArgumentError: ``mode`` is unknown.
     """
 
     def __init__(

@@ -98,13 +98,13 @@ class _DenseCell(BaseRNNCell):
 
 
 class RNNCell(_DenseCell):
-    """``activation(W_i x + b_i + W_h h + b_h)``.
+    """Elman (simple) recurrent cell: ``h' = activation(W_i x + b_i + W_h h + b_h)``.
 
     Args:
-        num_hidden: Features of the output.
+        num_hidden: Number of hidden features.
         activation: Name of an activation, or a function of a Symbol.
-        prefix: What the names of weights and outputs begin with.
-        params: Weights to share with other cells; None for its own.
+        prefix: Prefix of the names of weights and outputs.
+        params: Weights to share with other cells; None creates new ones.
     """
 
     def __init__(
@@ -130,13 +130,13 @@ class RNNCell(_DenseCell):
 
 
 class LSTMCell(_DenseCell):
-    """Long short-term memory. Its states are the output and the memory.
+    """Long short-term memory (LSTM) cell; its states are the output h and the memory c.
 
     Args:
-        num_hidden: Features of the output.
-        prefix: What the names of weights and outputs begin with.
-        params: Weights to share with other cells; None for its own.
-        forget_bias: What the forget gates' biases start with.
+        num_hidden: Number of hidden features.
+        prefix: Prefix of the names of weights and outputs.
+        params: Weights to share with other cells; None creates new ones.
+        forget_bias: Initial bias of the forget gate.
     """
 
     def __init__(
@@ -166,12 +166,12 @@ class LSTMCell(_DenseCell):
 
 
 class GRUCell(_DenseCell):
-    """Gated recurrent unit; the reset gate acts after the product, as in cuDNN.
+    """Gated recurrent unit (GRU) cell; the reset gate acts on the recurrent product.
 
     Args:
-        num_hidden: Features of the output.
-        prefix: What the names of weights and outputs begin with.
-        params: Weights to share with other cells; None for its own.
+        num_hidden: Number of hidden features.
+        prefix: Prefix of the names of weights and outputs.
+        params: Weights to share with other cells; None creates new ones.
     """
 
     def __init__(

@@ -27,17 +27,20 @@ def encode_sentences(
     start_label: int = 0,
     unknown_token: Hashable | None = None,
 ) -> tuple[list[list[int]], Vocabulary]:
-    """Return sentences with a number for each word, and the words' numbers.
+    """Replace the words of sentences by integer indices, building a vocabulary if there is none.
 
     Args:
-        sentences: Lists of words.
-        vocab: Numbers of words; None to number them in order. With ``unknown_token`` that token
-            is added if it is not there.
-        invalid_label: The number of ``invalid_key``, which no word gets.
-        invalid_key: The word that fills short sentences.
-        start_label: The first number.
-        unknown_token: Stands for words that ``vocab`` does not have. All of them have its one
-            number, where MXNet gives each another.
+        sentences: List of sentences, each a list of words.
+        vocab: Dict from word to index; None builds one, in order of appearance. With
+            ``unknown_token`` that token is added if it is missing.
+        invalid_label: Index of ``invalid_key``, which no other word gets.
+        invalid_key: The word that short sentences are padded with.
+        start_label: The first index to assign.
+        unknown_token: Token for words that are not in ``vocab``; all of them get its index, where
+            MXNet gives each word a new one.
+
+    Returns:
+        The encoded sentences, and the vocabulary.
 
     Raises:
         ArgumentError: A word is not in ``vocab``, and there is no ``unknown_token``.
@@ -64,24 +67,25 @@ def encode_sentences(
 
 
 class BucketSentenceIter(DataIter):
-    """Iterates over sentences in batches of one length each, for language models.
+    """Iterator over batches of sentences of similar length, for training language models.
 
-    Each sentence is filled up to the length of its bucket; the label of each word is the next one.
-    `random` and `numpy.random` shuffle at each `reset`.
+    Each sentence is padded to the length of its bucket. The label of a word is the next word.
+    `reset` shuffles with `random` and `numpy.random`.
 
     Args:
-        sentences: Lists of numbers; see `encode_sentences`.
-        batch_size: Sentences in a batch. What is left over in a bucket is left out.
-        buckets: Lengths; None for all lengths that enough sentences have. Longer sentences are
-            left out.
-        invalid_label: What sentences are filled with.
+        sentences: Encoded sentences: lists of ints; see `encode_sentences`.
+        batch_size: Number of sentences in a batch; an incomplete batch at the end of a bucket is
+            dropped.
+        buckets: Lengths of the buckets; None for all lengths with enough sentences. Longer
+            sentences are dropped.
+        invalid_label: Value to pad with.
         data_name: Name of the data.
         label_name: Name of the labels.
-        dtype: Element type of both.
-        layout: ``"NT"``, or ``"TN"`` for the axis of time in front.
+        dtype: Element type of data and labels.
+        layout: ``"NT"`` (batch first) or ``"TN"`` (time first).
 
     Raises:
-        ArgumentError: The layout is another, or there is no bucket.
+        ArgumentError: ``layout`` is neither of these, or there is no bucket.
     """
 
     def __init__(

@@ -81,15 +81,15 @@ class ModifierCell(BaseRNNCell):
 
 
 class ZoneoutCell(ModifierCell):
-    """Zoneout: while training, elements of outputs and states keep their values of a step before.
+    """Zoneout: in training, random elements keep their values of the previous step.
 
     Args:
-        base_cell: The cell.
-        zoneout_outputs: Probability that an element of the output keeps its value.
-        zoneout_states: Probability that an element of a state does.
+        base_cell: The cell to modify.
+        zoneout_outputs: Probability that an element of the output keeps its previous value.
+        zoneout_states: Probability that an element of a state keeps its previous value.
 
     Raises:
-        ArgumentError: The cell takes no steps: it is fused, or of two directions.
+        ArgumentError: The cell cannot compute single steps: it is fused or bidirectional.
 
     References:
         D. Krueger and others, "Zoneout: Regularizing RNNs by Randomly Preserving Hidden
@@ -142,10 +142,10 @@ def _kept(probability: float, new: Symbol, old: Symbol) -> Symbol:
 
 
 class ResidualCell(ModifierCell):
-    """Adds the input of a cell to its output; both have the same shape.
+    """Add the input of a cell to its output, which has the same shape.
 
     Args:
-        base_cell: The cell.
+        base_cell: The cell to modify.
 
     References:
         Y. Wu and others, "Google's Neural Machine Translation System", 2016.

@@ -85,23 +85,23 @@ class _Cells(BaseRNNCell):
 
 
 class SequentialRNNCell(_Cells):
-    """Cells on top of one another; `add` puts one there.
+    """Stack of cells: each takes the output of the one below.
 
     Args:
-        params: Weights that the cells get, which then have none of their own; None for theirs.
+        params: Weights shared by all cells; None leaves each its own.
     """
 
     def __init__(self, params: RNNParams | None = None) -> None:
         super().__init__(params)
 
     def add(self, cell: BaseRNNCell) -> None:
-        """Put a cell on top.
+        """Put a cell on top of the stack.
 
         Args:
             cell: The cell.
 
         Raises:
-            ArgumentError: Both have weights.
+            ArgumentError: Both the stack and the cell were given ``params``.
         """
         self._take([cell])
 

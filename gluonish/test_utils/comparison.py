@@ -120,14 +120,14 @@ def _close(x: Array, y: Array, rtol: float, atol: float, equal_nan: bool) -> Arr
 def locationError(
     a: Any, b: Any, index: Sequence[int], names: Names, maxError: bool = False
 ) -> str:
-    """Return where in two arrays an error is, and both values there, in words.
+    """Describe an error between two arrays in words: where it is, and both values there.
 
     Args:
         a: First array.
         b: Second array.
-        index: The place.
-        names: What the arrays are called.
-        maxError: Whether it is the largest error.
+        index: Index of the element.
+        names: Names of the arrays.
+        maxError: Whether to call it the largest error.
     """
     place = tuple(int(i) for i in index)
     which = "maximum error" if maxError else "error"
@@ -145,14 +145,15 @@ def assert_almost_equal(
     use_broadcast: bool = True,
     mismatches: tuple[int, int] = (10, 10),
 ) -> None:
-    """Check that ``|a - b| <= atol + rtol * |b|`` everywhere.
+    """Check that ``|a - b| <= atol + rtol * |b|`` holds for every element.
 
     Args:
         a: First array.
-        b: Second array.
-        rtol: Relative tolerance, or some by dtype; by default that of the coarser dtype.
+        b: Second array, the reference.
+        rtol: Relative tolerance, or a dict of tolerances by dtype; by default that of the less
+            precise dtype.
         atol: Absolute tolerance, in the same forms.
-        names: Names of the arrays in the message.
+        names: Names of the arrays in the error message.
         equal_nan: Whether NaN is equal to NaN.
         use_broadcast: Whether shapes may differ and are broadcast.
         mismatches: How many of the largest errors the message lists, and how many differing
@@ -160,8 +161,9 @@ def assert_almost_equal(
 
     Raises:
         ArgumentError: The shapes cannot be broadcast.
-        ArgumentTypeError: Something is no array of numbers.
-        AssertionError: Not, or if shapes differ without ``use_broadcast``.
+        ArgumentTypeError: An argument is not an array of numbers.
+        AssertionError: An element exceeds the tolerance, or shapes differ without
+            ``use_broadcast``.
     """
     if not use_broadcast:
         checkShapes(a, b)
@@ -248,20 +250,21 @@ def assert_almost_equal_with_err(
     equal_nan: bool = False,
     mismatches: tuple[int, int] = (10, 10),
 ) -> None:
-    """Check as `assert_almost_equal` does, but let some of the elements differ.
+    """Check as `assert_almost_equal` does, but let a fraction of the elements differ.
 
     Args:
         a: First array.
-        b: Second array.
-        rtol: Relative tolerance, or some by dtype; by default that of the coarser dtype.
+        b: Second array, the reference.
+        rtol: Relative tolerance, or a dict of tolerances by dtype; by default that of the less
+            precise dtype.
         atol: Absolute tolerance, in the same forms.
-        etol: Share of elements that may differ, in [0, 1]; none by default.
-        names: Names of the arrays in the message.
+        etol: Fraction of elements that may differ, in [0, 1]; none by default.
+        names: Names of the arrays in the error message.
         equal_nan: Whether NaN is equal to NaN.
         mismatches: As in `assert_almost_equal`.
 
     Raises:
-        AssertionError: More than this share differ.
+        AssertionError: A larger fraction differs.
     """
     x, y = _broadcast("assert_almost_equal_with_err", a, b)
     close = _close(x, y, *get_tols(a, b, rtol, atol), equal_nan)
@@ -277,17 +280,18 @@ def assert_almost_equal_ignore_nan(
     atol: Tolerance = None,
     names: Names = ("a", "b"),
 ) -> None:
-    """Check as `assert_almost_equal` does, except where either of them is NaN.
+    """Check as `assert_almost_equal` does, but skip elements where either array is NaN.
 
     Args:
         a: First array.
-        b: Second array.
-        rtol: Relative tolerance, or some by dtype; by default that of the coarser dtype.
+        b: Second array, the reference.
+        rtol: Relative tolerance, or a dict of tolerances by dtype; by default that of the less
+            precise dtype.
         atol: Absolute tolerance, in the same forms.
-        names: Names of the arrays in the message.
+        names: Names of the arrays in the error message.
 
     Raises:
-        AssertionError: They differ elsewhere.
+        AssertionError: The arrays differ elsewhere.
     """
     x, y = (v.copy() for v in _broadcast("assert_almost_equal_ignore_nan", a, b))
     either = np.isnan(x) | np.isnan(y)
@@ -297,16 +301,16 @@ def assert_almost_equal_ignore_nan(
 
 
 def compare_ndarray_tuple(t1: Any, t2: Any, rtol: Tolerance = None, atol: Tolerance = None) -> None:
-    """Check that two nested tuples hold almost equal arrays; None is equal to anything.
+    """Check that two nested tuples hold almost equal arrays; None matches anything.
 
     Args:
         t1: An array, None, or a tuple or list of these.
-        t2: Another.
+        t2: The structure to compare with.
         rtol: Relative tolerance.
         atol: Absolute tolerance.
 
     Raises:
-        AssertionError: Not, or if one of them has more arrays.
+        AssertionError: The arrays differ, or one structure has more of them.
     """
     if t1 is None or t2 is None:
         return
@@ -322,11 +326,11 @@ def compare_ndarray_tuple(t1: Any, t2: Any, rtol: Tolerance = None, atol: Tolera
 
 
 def same_array(array1: NDArray, array2: NDArray) -> bool:
-    """Whether two arrays of one shape are the same memory; their values stay as they are.
+    """Return whether two arrays share their memory; their values are restored afterwards.
 
     Args:
-        array1: An array.
-        array2: Another.
+        array1: First array.
+        array2: Second array, of the same shape.
     """
     if not same(array1, array2):
         return False

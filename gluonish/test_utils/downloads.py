@@ -44,15 +44,15 @@ def download(
     """Download a file, and return its path.
 
     Args:
-        url: ``http://``, ``https://`` or ``file://``, or a local path.
-        fname: Its path; the last part of the URL by default.
-        dirname: Folder of ``fname``, made if it is missing; the working folder by default.
-        overwrite: Get it even if it is there.
-        retries: How many attempts are made, at least one.
+        url: An ``http://``, ``https://`` or ``file://`` URL, or a local path.
+        fname: Path to save to; by default the last part of the URL.
+        dirname: Folder of ``fname``, created if missing; the working folder by default.
+        overwrite: Whether to download the file even if it exists.
+        retries: Number of attempts, at least one.
 
     Raises:
-        ArgumentError: if ``retries`` is negative, or there is no file name.
-        DownloadError: It cannot be fetched.
+        ArgumentError: ``retries`` is negative, or no file name is given.
+        DownloadError: The file cannot be downloaded.
     """
     target = Path(os.fspath(fname) if fname is not None else url.rsplit("/", 1)[-1])
     if dirname is not None:

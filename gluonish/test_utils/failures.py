@@ -12,16 +12,16 @@ __all__ = ["assert_exception", "retry"]
 def assert_exception(
     f: Callable[..., Any], exception_type: type[BaseException], *args: Any, **kwargs: Any
 ) -> None:
-    """Check that a call raises; another exception than the expected one passes through.
+    """Check that a call raises an exception of a given type; any other exception propagates.
 
     Args:
-        f: The function.
-        exception_type: What it should raise.
-        *args: Its arguments.
-        **kwargs: Its keyword arguments.
+        f: The function to call.
+        exception_type: Type of the expected exception.
+        *args: Arguments of the function.
+        **kwargs: Keyword arguments of the function.
 
     Raises:
-        AssertionError: It raises nothing.
+        AssertionError: The call raises no exception.
     """
     try:
         f(*args, **kwargs)
@@ -33,15 +33,15 @@ def assert_exception(
 
 
 def retry(n: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a decorator that calls a random test again, up to ``n`` times, while it fails.
+    """Return a decorator that reruns a randomized test while it fails, up to ``n`` runs in all.
 
-    Only an AssertionError counts as a failure; the last one is raised.
+    Only an AssertionError counts as a failure; that of the last run is raised.
 
     Args:
-        n: How often it is called at most.
+        n: Largest number of runs.
 
     Raises:
-        ArgumentError: This is less than once.
+        ArgumentError: ``n`` is below 1.
     """
     if n < 1:
         raise ArgumentError(f"retry: expected n of at least 1, got {n}")

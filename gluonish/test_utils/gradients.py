@@ -32,18 +32,19 @@ def numeric_grad(
     use_forward_train: bool = True,
     dtype: Any = np.float32,
 ) -> dict[str, Array]:
-    """Return the gradient of the sum of an executor's outputs by central differences.
+    """Estimate by central differences the gradient of the sum of an executor's outputs.
 
     Args:
-        executor: The executor; its arguments get the values of ``location``.
-        location: The point by name of argument; gradients are made for these.
-        aux_states: Auxiliary states by name, which each pass starts from.
-        eps: Distance of the two points.
-        use_forward_train: Whether operators behave as in training.
+        executor: The executor; its arguments are set to ``location``.
+        location: Arrays by argument name: the point at which to differentiate, and the arguments
+            to differentiate with respect to.
+        aux_states: Auxiliary states by name, restored before each pass.
+        eps: Distance between the two points of a difference.
+        use_forward_train: Whether operators run in training mode.
         dtype: Element type of the gradients.
 
     Raises:
-        ArgumentError: for a name that the executor does not have.
+        ArgumentError: The executor has no argument or state of this name.
     """
     return _slopes(executor, location, aux_states or {}, eps, use_forward_train, dtype, None)
 
@@ -120,25 +121,26 @@ def check_numeric_gradient(
 ) -> None:
     """Check the gradients of a Symbol's arguments against finite differences.
 
-    The function is the sum of all outputs, each element times a random number of about one, so
-    that a gradient with swapped elements is found too.
+    The function differentiated is the sum of all outputs, each element weighted by a random number
+    near 1, so that swapped elements are detected, too.
 
     Args:
         sym: The graph.
         location: Arrays of its arguments, in order or by name.
         aux_states: Arrays of its auxiliary states, in order or by name.
-        numeric_eps: Distance of the points of a difference; by default that of the dtype.
+        numeric_eps: Distance between the two points of a difference; None for the default of the
+            dtype.
         rtol: Relative tolerance, as in `assert_almost_equal`.
         atol: Absolute tolerance.
-        grad_nodes: Names of the arguments to check, all by default; or a dict from these to
+        grad_nodes: Names of the arguments to check, all by default; or a dict from name to
             ``"write"``, ``"add"`` or ``"null"``, whose effect is checked as well.
-        use_forward_train: Whether the differences are taken as in training.
+        use_forward_train: Whether the differences are computed in training mode.
         ctx: Device; `default_context` by default.
-        grad_stype_dict: Storage types of gradients by name of argument.
-        dtype: float16, float32 or float64: what NumPy arrays become.
+        grad_stype_dict: Storage types of gradients, by argument name.
+        dtype: float16, float32 or float64, which NumPy arrays are converted to.
 
     Raises:
-        AssertionError: A gradient is another.
+        AssertionError: A gradient exceeds the tolerance.
         ArgumentError: Arrays are missing, or names are unknown.
     """
     name = "check_numeric_gradient"

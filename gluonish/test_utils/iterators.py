@@ -8,17 +8,17 @@ __all__ = ["DummyIter"]
 
 
 class DummyIter(DataIter):
-    """Iterator that gives the first batch of another again and again, without end.
+    """Iterator that returns the first batch of another iterator over and over, to measure speed.
 
     Args:
-        real_iter: An iterator of batches with ``provide_data``, ``provide_label`` and
-            ``batch_size``, as those of ``mx.io`` have.
+        real_iter: Iterator of batches with ``provide_data``, ``provide_label`` and ``batch_size``,
+            such as those of ``mx.io``.
 
     Attributes:
         real_iter: That iterator.
         provide_data: Its ``provide_data``.
         provide_label: Its ``provide_label``.
-        batch_size: Samples in a batch.
+        batch_size: Number of samples in a batch.
         the_batch: The batch.
     """
 

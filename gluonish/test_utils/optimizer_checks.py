@@ -26,23 +26,23 @@ def compare_optimizer(
     compare_states: bool = True,
     ntensors: int = 1,
 ) -> None:
-    """Check that two optimizers make the same of the same random weights and gradients.
+    """Check that two optimizers update the same random weights and gradients alike.
 
     Args:
-        opt1: An optimizer, which gets dense copies.
-        opt2: Another, which gets weights and gradients of the storage types.
-        shape: Shape of the weight; a list of shapes for several.
+        opt1: First optimizer, which gets dense copies.
+        opt2: Second optimizer, which gets weights and gradients of the given storage types.
+        shape: Shape of the weight; a list of shapes for several weights.
         dtype: Element type.
         w_stype: Storage type of the weights.
         g_stype: Storage type of the gradients.
         rtol: Relative tolerance.
         atol: Absolute tolerance.
         compare_states: Whether the optimizers' states are compared as well.
-        ntensors: How many weights are updated in one call.
+        ntensors: Number of weights updated in one call.
 
     Raises:
-        AssertionError: The check fails.
-        ArgumentError: for an unknown storage type, or another number of shapes.
+        AssertionError: The results differ.
+        ArgumentError: A storage type is unknown, or the number of shapes is wrong.
     """
     for stype in (w_stype, g_stype):
         if stype not in _STYPES:

@@ -70,11 +70,11 @@ def random_sample(population: Sequence[Any], k: int) -> list[Any]:
     """Return a random sample without replacement, as a list in random order.
 
     Args:
-        population: What to draw from.
-        k: How many.
+        population: Sequence to draw from.
+        k: Number of elements to draw.
 
     Raises:
-        ArgumentError: There are fewer than ``k``.
+        ArgumentError: The population has fewer than ``k`` elements.
     """
     items = list(population)
     if not 0 <= k <= len(items):
@@ -177,11 +177,11 @@ def rand_coord_2d(x_low: int, x_high: int, y_low: int, y_high: int) -> tuple[int
 
 
 def create_2d_tensor(rows: int, columns: int, dtype: Any = np.int64) -> NDArray:
-    """Return an NDArray (rows, columns) whose elements are the number of their row.
+    """Return an NDArray (rows, columns) in which each element equals its row index.
 
     Args:
-        rows: Extent of the first axis.
-        columns: Extent of the second.
+        rows: Number of rows.
+        columns: Number of columns.
         dtype: Element type.
     """
     numbers = np.broadcast_to(np.arange(rows)[:, None], (rows, columns))
@@ -189,10 +189,10 @@ def create_2d_tensor(rows: int, columns: int, dtype: Any = np.int64) -> NDArray:
 
 
 def create_vector(size: int, dtype: Any = np.int64) -> NDArray:
-    """Return an NDArray of 0, 1, ... size - 1.
+    """Return an NDArray of 0, 1, ..., size - 1.
 
     Args:
-        size: How many.
+        size: Number of elements.
         dtype: Element type.
     """
     return array(np.arange(size), default_context(), dtype)

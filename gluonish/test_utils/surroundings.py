@@ -28,7 +28,7 @@ __all__ = [
 
 
 def default_context() -> Context:
-    """Return the device that tests run on where they name none: the current context."""
+    """Return the device that tests use unless they name one: the current context."""
     return current_context()
 
 
@@ -48,7 +48,7 @@ def set_default_context(ctx: Context) -> None:
 
 
 def list_gpus() -> range:
-    """Return the numbers of the CUDA devices."""
+    """Return the indices of the available CUDA devices."""
     return range(gpu_count())
 
 

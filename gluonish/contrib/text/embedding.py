@@ -25,10 +25,13 @@ _create = get_create_func(TokenEmbedding, "token embedding")
 
 
 def register(embedding_cls: type[TokenEmbedding]) -> type[TokenEmbedding]:
-    """Let `create` know an embedding by its class name, in any case; a class decorator.
+    """Class decorator that makes an embedding available to `create` by its lower-case class name.
+
+    Args:
+        embedding_cls: Subclass of `TokenEmbedding`, which is returned.
 
     Raises:
-        ArgumentTypeError: It is no subclass of `TokenEmbedding`.
+        ArgumentTypeError: It is not a subclass of `TokenEmbedding`.
     """
     registered: type[TokenEmbedding] = _register(embedding_cls)
     return registered
@@ -199,15 +202,15 @@ class CustomEmbedding(TokenEmbedding):
 
 
 class CompositeEmbedding(TokenEmbedding):
-    """Several embeddings as one: a token's vector is theirs one after another.
+    """Several embeddings as one: a token's vector is the concatenation of theirs.
 
     Args:
         vocabulary: The tokens.
-        token_embeddings: An embedding, or a list of them; they stay as they are.
+        token_embeddings: An embedding, or a list of them; they are not changed.
 
     Raises:
-        ArgumentTypeError: One of them is no embedding, or ``vocabulary`` no Vocabulary.
-        ArgumentError: There is none.
+        ArgumentTypeError: One is not an embedding, or ``vocabulary`` is not a Vocabulary.
+        ArgumentError: The list is empty.
     """
 
     def __init__(

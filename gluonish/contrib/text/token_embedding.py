@@ -35,17 +35,17 @@ def published_hashes(name: str) -> Mapping[str, Mapping[str, str]]:
 
 
 class TokenEmbedding(Vocabulary):
-    """A vocabulary whose tokens have vectors; base of those that load them.
+    """A vocabulary with a vector for each token; base class of the embeddings that load them.
 
-    The unknown token has the number 0. A subclass with published files names them in
+    The unknown token has index 0. A subclass with published files lists them in
     ``pretrained_file_name_sha1``.
 
     Args:
-        **kwargs: As of `Vocabulary`.
+        **kwargs: Arguments of `Vocabulary`.
 
     Attributes:
-        vec_len: Length of the vectors.
-        idx_to_vec: The vectors, shape (tokens, vec_len).
+        vec_len: Length of a vector.
+        idx_to_vec: The vectors by token index, shape (tokens, vec_len).
         pretrained_file_name_sha1: SHA-1 of each published file, by its name.
         pretrained_archive_name_sha1: SHA-1 of the archives that hold them.
     """
@@ -84,11 +84,11 @@ class TokenEmbedding(Vocabulary):
         return self._idx_to_vec
 
     def get_vecs_by_tokens(self, tokens: str | list[str], lower_case_backup: bool = False) -> Any:
-        """Return vectors of tokens; those of the unknown token for unknown ones.
+        """Return the vectors of tokens; unknown tokens get the vector of the unknown token.
 
         Args:
             tokens: A token, or a list of tokens.
-            lower_case_backup: Whether a token that is unknown is looked up in lower case.
+            lower_case_backup: Whether to look up a token that is unknown in lower case as well.
 
         Returns:
             Shape (vec_len,) for a token, (tokens, vec_len) for a list.
@@ -108,15 +108,16 @@ class TokenEmbedding(Vocabulary):
         return _in_face(vectors if isinstance(tokens, list) else vectors[0])
 
     def update_token_vectors(self, tokens: str | list[str], new_vectors: NDArray) -> None:
-        """Give tokens other vectors.
+        """Replace the vectors of tokens.
 
         Args:
-            tokens: A token, or a list of tokens; the unknown token must be named as itself.
+            tokens: A token, or a list of tokens. To change the vector of unknown tokens, name the
+                unknown token itself.
             new_vectors: Shape (tokens, vec_len), or (vec_len,) for a single token.
 
         Raises:
             ArgumentTypeError: ``new_vectors`` is not an NDArray.
-            ArgumentError: A token is unknown, or the shape is another.
+            ArgumentError: A token is unknown, or the shape does not match.
         """
         who = f"{type(self).__name__}.update_token_vectors"
         names: list[Any] = tokens if isinstance(tokens, list) else [tokens]

@@ -19,16 +19,16 @@ def count_tokens_from_str(
 
     Args:
         source_str: The text.
-        token_delim: What stands between tokens, a regular expression: ``"\\."`` for full stops.
-        seq_delim: What stands between sequences of tokens, such as lines; likewise.
-        to_lower: Whether tokens are counted in lower case.
-        counter_to_update: A counter that is counted on, and returned; None for a new one.
+        token_delim: Separator of tokens, a regular expression: ``"\\."`` for full stops.
+        seq_delim: Separator of sequences of tokens, such as lines; also a regular expression.
+        to_lower: Whether to convert tokens to lower case.
+        counter_to_update: Counter to add to and return; None for a new one.
 
     Returns:
-        How often each token occurs.
+        A counter of the tokens.
 
     Raises:
-        ArgumentError: A delimiter is no regular expression.
+        ArgumentError: A delimiter is not a valid regular expression.
     """
     try:
         tokens = re.split(f"{token_delim}|{seq_delim}", source_str)
