@@ -37,7 +37,7 @@ def split_data(
         raise ArgumentError(f"split_data: expected num_slice of at least 1, got {num_slice}")
     if even_split and size % num_slice:
         raise ArgumentError(
-            f"split_data: expected an extent that {num_slice} divides along axis {batch_axis}, got "
+            f"split_data: expected a size divisible by {num_slice} along axis {batch_axis}, got "
             f"shape {data.shape}; change the batch size, or set even_split=False"
         )
     if num_slice == 1:

@@ -58,7 +58,7 @@ def listed_images(
                 image = _listed_image(line, dtype)
             except (ValueError, OverflowError) as cause:
                 error = FileFormatError(
-                    f"{reader}: expected number, labels and path between tabs on line {number} of "
+                    f"{reader}: expected tab-separated index, labels and path on line {number} of "
                     f"{os.fspath(path)!r}, got {line!r:.80} ({cause!s:.80})"
                 )
                 if refused is None:

@@ -158,8 +158,8 @@ def _read(path: str, axes: int) -> Array:
             wanted = _nbytes_of(head, axes, path)
             if wanted > limit:
                 raise FileFormatError(
-                    f"{_NAME}: expected {path!r} to hold the {wanted} bytes that its extents at "
-                    f"byte 4 ask for, got a file of {nbytes}"
+                    f"{_NAME}: expected {path!r} to hold {wanted} bytes, as the dimensions in its "
+                    f"header require, got a file of {nbytes}"
                 )
             # One byte more than is right, so that a longer file shows.
             content = head + stream.read(wanted + 1)

@@ -103,8 +103,8 @@ class PrefetchingIter(DataIter):
             return False
         if len(batches) != self.n_iter:
             raise GluonishError(
-                "PrefetchingIter: expected iterators with as many batches each, got number "
-                f"{taken.index(None)} that ends first"
+                "PrefetchingIter: expected iterators with equal numbers of batches, got number "
+                f"{taken.index(None)} ending first"
             )
         pads = {batch.pad for batch in batches}
         if len(pads) > 1:

@@ -26,7 +26,7 @@ def register_model(name: str) -> Callable[[Maker], Maker]:
     def register(maker: Maker) -> Maker:
         if name in _makers:
             raise ArgumentError(
-                f"register_model: expected a new name, got {name!r}, which is taken"
+                f"register_model: expected a new name, got {name!r}, which is registered already"
             )
         _makers[name] = maker
         return maker

@@ -54,7 +54,7 @@ def get_traced_item(x: Any, key: Any) -> Any:
         places = call("_npi_stack", keys, {"axis": 0, "num_args": len(keys)}, what="index")
         return call("_npi_gather_nd", (x, places), what="index")
     raise NoValuesError(
-        "index: expected values of the trace as the only indices beside whole slices, got "
+        "index: expected traced values as the only indices besides whole slices, got "
         f"{key!r}; use take or gather_nd"
     )
 

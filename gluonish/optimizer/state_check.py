@@ -46,7 +46,7 @@ def check_states(
             if weight is not None and array.shape != weight.shape:
                 raise FileFormatError(
                     f"{name}: expected states of the shape {weight.shape} of weight {index!r}, "
-                    f"got {array.shape}; they are those of another network"
+                    f"got {array.shape}; they belong to another network"
                 )
 
 

@@ -136,7 +136,7 @@ class ParameterDict:
         same = wanted.shape == found.value.shape
         if not same or (wanted.asnumpy() != found.value.asnumpy()).any():
             raise ParameterError(
-                f"ParameterDict: expected {full_name!r} with the value that it has, "
+                f"ParameterDict: expected constant {full_name!r} to keep its value "
                 f"{found.value}, got {wanted}"
             )
         return found

@@ -119,7 +119,7 @@ class RecurrentCell(Block):
     def _check_unmodified(self) -> None:
         if self._modified:
             raise ArgumentError(
-                f"{self.name}: expected a cell that stands for itself, got one inside a modifier; "
+                f"{self.name}: expected a cell outside any modifier, got one inside a modifier; "
                 "call the modifier's begin_state"
             )
 

@@ -34,7 +34,7 @@ def _number(value: Any) -> Any:
     if isinstance(value, type | np.dtype):
         return np.dtype(value).name
     raise NotSupportedError(
-        f"np: expected numbers, strings and Symbols for a function that wants shapes, got {value!r}"
+        f"np: expected numbers, strings and Symbols for a function that needs shapes, got {value!r}"
     )
 
 

@@ -220,7 +220,7 @@ def register_backend(
     """
     if not name or name.strip() != name or name in BUILT_IN:
         raise ArgumentError(
-            f"register_backend: expected a name of its own, not of {BUILT_IN}, got {name!r}"
+            f"register_backend: expected a name that is not built in ({BUILT_IN}), got {name!r}"
         )
 
     def decorate(kind: type[SubgraphBackend]) -> type[SubgraphBackend]:

@@ -153,8 +153,8 @@ def take_store(
     first_key = store._free_key() if isinstance(store, KVStore) else 0
     if optimizer is not None and first_key:
         raise ArgumentError(
-            f"Trainer: expected a {store.type} store of its own to update weights in, got one with "
-            "keys of another Trainer; make a store for each, or pass update_on_kvstore=False"
+            f"Trainer: expected a {store.type} store that no other Trainer uses, got one with "
+            "another Trainer's weights; make a store for each, or pass update_on_kvstore=False"
         )
     if compression:
         compress = getattr(store, "set_gradient_compression", None)

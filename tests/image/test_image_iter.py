@@ -178,7 +178,7 @@ def test_augmenters_that_make_another_size_are_refused(folder: Path) -> None:
 
 
 def test_keywords_beside_a_list_of_augmenters_are_refused(folder: Path) -> None:
-    with pytest.raises(ArgumentTypeError, match="none beside aug_list, got rand_crop"):
+    with pytest.raises(ArgumentTypeError, match="none with aug_list, got rand_crop"):
         listed(folder, aug_list=[], rand_crop=True)
 
 

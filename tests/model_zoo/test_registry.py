@@ -16,7 +16,7 @@ def test_unknown_name_is_refused_with_the_nearest() -> None:
 
 
 def test_name_is_taken_once() -> None:
-    with pytest.raises(ArgumentError, match="'resnet18_v1', which is taken"):
+    with pytest.raises(ArgumentError, match="'resnet18_v1', which is registered already"):
         register_model("resnet18_v1")(ResNetV1)
 
 

@@ -84,9 +84,9 @@ def test_constant_is_made_once() -> None:
     assert isinstance(constant, Constant)
     assert params.get_constant("c") is constant
     assert params.get_constant("c", np.array([1, 2])) is constant
-    with pytest.raises(ParameterError, match="with the value that it has"):
+    with pytest.raises(ParameterError, match="to keep its value"):
         params.get_constant("c", [1, 3])
-    with pytest.raises(ParameterError, match="with the value that it has"):
+    with pytest.raises(ParameterError, match="to keep its value"):
         params.get_constant("c", [1, 2, 3])
 
 

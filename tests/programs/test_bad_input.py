@@ -112,7 +112,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "uneven split": (
         lambda: gluon.utils.split_and_load(nd.ones((5, 2)), [mx.cpu(0), mx.cpu(1)]),
-        r"expected an extent that 2 divides along axis 0, got shape \(5, 2\)",
+        r"expected a size divisible by 2 along axis 0, got shape \(5, 2\)",
     ),
     "zoo name": (
         lambda: gluon.model_zoo.vision.get_model("resnet19_v1"),

@@ -593,7 +593,7 @@ def test_trainers_may_share_a_store_that_only_adds_up() -> None:
 def test_store_that_updates_serves_one_trainer() -> None:
     store = KVStore("device")
     Trainer(parameters(TWO), "sgd", kvstore=store)._prepare()
-    with pytest.raises(ArgumentError, match="store of its own to update weights in"):
+    with pytest.raises(ArgumentError, match="store that no other Trainer uses"):
         Trainer(parameters(TWO), "sgd", kvstore=store)._prepare()
 
 

@@ -273,7 +273,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         states = self._path(name, ".states")
         if not states.exists():
             raise MissingFileError(
-                f"CheckpointHandler: expected the trainer's states beside the parameters, got no "
+                f"CheckpointHandler: expected the trainer's states next to the parameters, got no "
                 f"file {os.fspath(states)!r}; remove {name}{self._ending} to resume from an older "
                 "one"
             )

@@ -116,7 +116,7 @@ def chosen_augmenters(
     unknown = sorted(set(keywords).difference(known))
     if unknown:
         raise ArgumentTypeError(
-            f"{name}: expected keywords of {getattr(make, '__name__', make)}, and none beside "
+            f"{name}: expected keywords of {getattr(make, '__name__', make)}, or none with "
             f"aug_list, got {', '.join(unknown)}"
         )
     return augmenter_list(name, make(data_shape, **keywords) if aug_list is None else aug_list)

@@ -34,8 +34,8 @@ def parsed_boxes(name: str, label: Any, where: str) -> Array:
     values = np.asarray(label.asnumpy() if isinstance(label, NDArray) else label).reshape(-1)
     if values.size < _LEAST_HEADER + _LEAST_WIDTH:
         raise FileFormatError(
-            f"{name}: expected a label of a header and an object, {_LEAST_HEADER + _LEAST_WIDTH} "
-            f"numbers or more, got {values.size} of {where}"
+            f"{name}: expected a label with a header and an object, {_LEAST_HEADER + _LEAST_WIDTH} "
+            f"numbers or more, got {values.size} in {where}"
         )
     if not np.isfinite(values[:2]).all():
         raise FileFormatError(f"{name}: expected a header of numbers, got {values[:2]} of {where}")
@@ -45,7 +45,7 @@ def parsed_boxes(name: str, label: Any, where: str) -> Array:
         raise FileFormatError(
             f"{name}: expected a header of 2 numbers or more, its length and the width of objects, "
             f"5 or more, and then objects of that width, got header {header}, width {width}, and "
-            f"{objects} numbers behind it, of {where}"
+            f"{objects} numbers after it, in {where}"
         )
     boxes = values[header:].astype(np.float32).reshape(-1, width)
     found: Array = boxes[(boxes[:, 3] > boxes[:, 1]) & (boxes[:, 4] > boxes[:, 2])]

@@ -138,6 +138,6 @@ def put_label(name: str, labels: Array, at: int, label: Any, where: str) -> None
     wanted = labels[at].size
     if values.size not in (1, wanted):
         raise ArgumentError(
-            f"{name}: expected {wanted} labels, as label_width says, got {values.size} of {where}"
+            f"{name}: expected {wanted} labels (label_width), got {values.size} in {where}"
         )
     labels[at] = values if labels.ndim > 1 else values[0]

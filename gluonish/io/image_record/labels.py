@@ -41,7 +41,7 @@ def read_label_list(path: str, name: str, width: int) -> dict[int, Array]:
             if not len(labels) or len(labels) < width or key < 0:
                 wanted = "labels" if width < 0 else f"{width} labels"
                 raise FileFormatError(
-                    f"{name}: expected number, {wanted} and path between tabs on line {number} of "
+                    f"{name}: expected tab-separated index, {wanted} and path on line {number} of "
                     f"{path}, got {line!r:.80}"
                 )
             found[key] = labels if width < 0 else labels[:width]

@@ -57,7 +57,7 @@ def parse_objects(labels: Array, name: str) -> Objects:
     header, width = widths
     if header > count or (count - header) % width:
         raise FileFormatError(
-            f"{name}: expected objects of {width} numbers behind a header of {header}, got a label "
+            f"{name}: expected objects of {width} numbers after a header of {header}, got a label "
             f"of {count} numbers"
         )
     table = labels[header:].reshape(-1, width)

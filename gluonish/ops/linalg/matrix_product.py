@@ -183,7 +183,7 @@ def _dot_infer(a: Spec, b: Spec) -> tuple[Spec]:
         return (Spec(a.shape or b.shape, a.dtype),)
     if a.shape[-1] != b.shape[max(0, len(b.shape) - 2)]:
         raise OperatorError(
-            "_np_dot: expected the last axis of a and the last but one of b to agree, got "
+            "_np_dot: expected the last axis of a and the second-to-last of b to agree, got "
             f"{a.shape} and {b.shape}"
         )
     return (Spec(_dot_contraction(a.shape, b.shape).shape, a.dtype),)

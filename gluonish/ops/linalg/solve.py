@@ -116,8 +116,8 @@ def _tensorsolve_infer(a: Spec, b: Spec, *, a_axes: Shape) -> tuple[Spec]:
     unknowns = _unknowns(a.shape, len(b.shape), a_axes)
     if math.prod(unknowns) != b.size or a.size != b.size**2:
         raise OperatorError(
-            f"_npi_tensorsolve: expected a of as many equations as unknowns, both as many as b has "
-            f"elements, got a {a.shape}, b {b.shape} and a_axes {a_axes}"
+            f"_npi_tensorsolve: expected a with as many equations as unknowns, both equal to the "
+            f"size of b, got a {a.shape}, b {b.shape} and a_axes {a_axes}"
         )
     return (Spec(unknowns, dtype),)
 

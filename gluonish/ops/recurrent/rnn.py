@@ -97,7 +97,7 @@ def _infer(data: Spec, *rest: Spec, **attrs: Any) -> tuple[Spec, ...]:
         raise OperatorError(f"RNN: expected floating data (time, batch, features), got {data}")
     names = active_inputs(attrs)[1:]
     if len(rest) != len(names):
-        raise OperatorError(f"RNN: expected {', '.join(names)} behind data, got {len(rest)} arrays")
+        raise OperatorError(f"RNN: expected {', '.join(names)} after data, got {len(rest)} arrays")
     dims = dims_of(data.shape, attrs)
     expected = _expected(dims)
     for name, spec in zip(names, rest, strict=True):

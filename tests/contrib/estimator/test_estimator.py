@@ -191,7 +191,7 @@ def mx_estimator() -> Any:
 
 
 def test_batch_that_two_devices_cannot_share_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="split_data: expected an extent that 2 divides"):
+    with pytest.raises(ArgumentError, match="split_data: expected a size divisible by 2"):
         quiet(BOTH).fit(loader(mx, 9, 3), epochs=1)
 
 

@@ -412,7 +412,7 @@ def test_labels_must_fit(records, ramp, tmp_path):
     (tmp_path / "few.lst").write_text("0\t1\tx.png\n1\t2\ty.png\n")
     with pytest.raises(FileFormatError, match=r"a line for image 2 in .*few\.lst"):
         next(iterate(ramp, path_imglist=tmp_path / "few.lst"))
-    with pytest.raises(FileFormatError, match=r"expected number, 2 labels and path .* line 1"):
+    with pytest.raises(FileFormatError, match=r"tab-separated index, 2 labels and path .* line 1"):
         iterate(ramp, path_imglist=tmp_path / "few.lst", label_width=2)
 
 

@@ -288,7 +288,7 @@ def test_projection_of_another_cell_than_lstm_is_refused() -> None:
 
 def test_missing_cells_are_refused() -> None:
     arrays, attrs = call("lstm")
-    with pytest.raises(OperatorError, match="expected parameters, state, state_cell behind data"):
+    with pytest.raises(OperatorError, match="expected parameters, state, state_cell after data"):
         run_operator("RNN", *arrays[:3], **attrs)
 
 
