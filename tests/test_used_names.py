@@ -38,7 +38,6 @@ def test_every_name_that_projects_use_is_there() -> None:
     [
         "contrib.amp.init",
         "contrib.amp.list_lp16_ops",
-        "contrib.quantization.quantize_net",
         "contrib.tensorrt.init_tensorrt_params",
     ],
 )

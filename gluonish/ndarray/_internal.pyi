@@ -282,6 +282,7 @@ from gluonish.ndarray import zeros_like as zeros_like
 from gluonish.ndarray.ndarray import NDArray
 from typing import Any
 from typing import Literal
+from typing import NoReturn
 
 
 def _CrossDeviceCopy(
@@ -2514,6 +2515,107 @@ def _image_to_tensor(
 ) -> NDArray:
     """An image (height, width, channels) of numbers up to 255 as float32 (channels, height, width)
     up to 1."""
+def _int8_convolution(
+    data: NDArray,
+    weight: NDArray | None = None,
+    scale: NDArray | None = None,
+    bias: NDArray | None = None,
+    out_step: NDArray | None = None,
+    addend: NDArray | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
+    cudnn_off: bool | int = False,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    alpha: float = 0.0,
+    beta: float = 0.0,
+    with_sum: bool | int = False,
+    out_type: Literal["float32", "int8", "uint8", "int32"] | DType = "float32",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """activation(Convolution(data, weight) * scale + bias + addend) / out_step, rounded."""
+def _int8_dense(
+    data: NDArray,
+    weight: NDArray | None = None,
+    scale: NDArray | None = None,
+    bias: NDArray | None = None,
+    out_step: NDArray | None = None,
+    addend: NDArray | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    alpha: float = 0.0,
+    beta: float = 0.0,
+    with_sum: bool | int = False,
+    out_type: Literal["float32", "int8", "uint8", "int32"] | DType = "float32",
+    packed: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """activation(FullyConnected(data, weight) * scale + bias + addend) / out_step, rounded."""
+def _int8_quantize(
+    data: NDArray,
+    low: float,
+    high: float,
+    out_type: Literal["auto", "int8", "uint8"] | str = "int8",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data as bytes of a range that is known beforehand, as _contrib_quantize_v2 makes them."""
+def _int8_range(
+    low: float,
+    high: float,
+    *,
+    ctx: Context | str | None = None,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """The ends of a range as two arrays (1,) of float32."""
+def _int8_scales(
+    min_data: NDArray,
+    max_data: NDArray | None = None,
+    steps: NDArray | None = None,
+    min_weight: NDArray | None = None,
+    max_weight: NDArray | None = None,
+    bias: NDArray | None = None,
+    min_bias: NDArray | None = None,
+    max_bias: NDArray | None = None,
+    min_sum: NDArray | None = None,
+    max_sum: NDArray | None = None,
+    channels: int = ...,
+    data_type: Literal["int8", "uint8"] | str = ...,
+    sum_type: Literal["int8", "uint8"] | str = "int8",
+    out_type: Literal["float32", "int8", "uint8", "int32"] | DType = "float32",
+    with_bias: bool | int = False,
+    with_sum: bool | int = False,
+    offline: bool | int = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """The factors of a layer on bytes, and the range of what it gives."""
+def _int8_weight(
+    weight: NDArray,
+    channel_wise: bool | int = True,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> list[NDArray]:
+    """A weight as int8, and the step of each channel."""
 def _inverse_or_zero(
     A: NDArray,
     *,
@@ -6512,6 +6614,10 @@ def _sequence_put_last(
     name: str | None = None,
 ) -> NDArray:
     """Zeros of a shape with data at the last step of every sequence."""
+def _sg_mkldnn_conv(*args: object, **kwargs: object) -> NoReturn:
+    """Not available: hybridize the model: fusion happens by itself (MXNET_SUBGRAPH_BACKEND)."""
+def _sg_mkldnn_fully_connected(*args: object, **kwargs: object) -> NoReturn:
+    """Not available: hybridize the model: fusion happens by itself (MXNET_SUBGRAPH_BACKEND)."""
 def _shuffle(
     data: NDArray,
     *,

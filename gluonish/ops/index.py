@@ -245,6 +245,8 @@ MODULES: dict[str, str] = {
     "quantization.joining": (
         "_contrib_quantized_concat _contrib_quantized_elemwise_add _contrib_quantized_elemwise_mul"
     ),
+    "quantization.layers": "_int8_convolution _int8_dense",
+    "quantization.mkldnn": "_sg_mkldnn_conv _sg_mkldnn_fully_connected",
     "quantization.passing": (
         "_contrib_quantized_act _contrib_quantized_embedding _contrib_quantized_flatten "
         "_contrib_quantized_pooling"
@@ -252,6 +254,7 @@ MODULES: dict[str, str] = {
     "quantization.products": "_contrib_quantized_conv _contrib_quantized_fully_connected",
     "quantization.quantize": "_contrib_quantize _contrib_quantize_asym _contrib_quantize_v2",
     "quantization.rnn": "_contrib_quantized_rnn",
+    "quantization.scales": "_int8_quantize _int8_range _int8_scales _int8_weight",
     "random": (
         "_npi_random_randint _random_exponential _random_exponential_like _random_gamma "
         "_random_gamma_like _random_generalized_negative_binomial "

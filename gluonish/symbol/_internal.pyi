@@ -282,6 +282,7 @@ from gluonish.symbol import zeros_like as zeros_like
 from gluonish.symbol.symbol import Symbol
 from typing import Any
 from typing import Literal
+from typing import NoReturn
 
 
 def _CrossDeviceCopy(
@@ -2714,6 +2715,112 @@ def _image_to_tensor(
 ) -> Symbol:
     """An image (height, width, channels) of numbers up to 255 as float32 (channels, height, width)
     up to 1."""
+def _int8_convolution(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    scale: Symbol | None = None,
+    bias: Symbol | None = None,
+    out_step: Symbol | None = None,
+    addend: Symbol | None = None,
+    kernel: int | Sequence[int] = ...,
+    stride: int | Sequence[int] = (),
+    dilate: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    num_filter: int = ...,
+    num_group: int = 1,
+    workspace: int = 1024,
+    no_bias: bool | int = False,
+    cudnn_tune: Literal["off", "limited_workspace", "fastest", None] | str = None,
+    cudnn_off: bool | int = False,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    alpha: float = 0.0,
+    beta: float = 0.0,
+    with_sum: bool | int = False,
+    out_type: Literal["float32", "int8", "uint8", "int32"] | DType = "float32",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """activation(Convolution(data, weight) * scale + bias + addend) / out_step, rounded."""
+def _int8_dense(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    scale: Symbol | None = None,
+    bias: Symbol | None = None,
+    out_step: Symbol | None = None,
+    addend: Symbol | None = None,
+    num_hidden: int = ...,
+    no_bias: bool | int = False,
+    flatten: bool | int = True,
+    activation: Literal[None, "relu", "sigmoid", "softrelu", "tanh", "elu", "gelu", "leaky", "selu", "clip", "hard_sigmoid", "mish", "swish"] | str = None,
+    alpha: float = 0.0,
+    beta: float = 0.0,
+    with_sum: bool | int = False,
+    out_type: Literal["float32", "int8", "uint8", "int32"] | DType = "float32",
+    packed: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """activation(FullyConnected(data, weight) * scale + bias + addend) / out_step, rounded."""
+def _int8_quantize(
+    data: Symbol | None = None,
+    low: float = ...,
+    high: float = ...,
+    out_type: Literal["auto", "int8", "uint8"] | str = "int8",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data as bytes of a range that is known beforehand, as _contrib_quantize_v2 makes them."""
+def _int8_range(
+    low: float,
+    high: float,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The ends of a range as two arrays (1,) of float32."""
+def _int8_scales(
+    min_data: Symbol | None = None,
+    max_data: Symbol | None = None,
+    steps: Symbol | None = None,
+    min_weight: Symbol | None = None,
+    max_weight: Symbol | None = None,
+    bias: Symbol | None = None,
+    min_bias: Symbol | None = None,
+    max_bias: Symbol | None = None,
+    min_sum: Symbol | None = None,
+    max_sum: Symbol | None = None,
+    channels: int = ...,
+    data_type: Literal["int8", "uint8"] | str = ...,
+    sum_type: Literal["int8", "uint8"] | str = "int8",
+    out_type: Literal["float32", "int8", "uint8", "int32"] | DType = "float32",
+    with_bias: bool | int = False,
+    with_sum: bool | int = False,
+    offline: bool | int = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """The factors of a layer on bytes, and the range of what it gives."""
+def _int8_weight(
+    weight: Symbol | None = None,
+    channel_wise: bool | int = True,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """A weight as int8, and the step of each channel."""
 def _inverse_or_zero(
     A: Symbol | None = None,
     *,
@@ -7122,6 +7229,10 @@ def _sequence_put_last(
     out: None = None,
 ) -> Symbol:
     """Zeros of a shape with data at the last step of every sequence."""
+def _sg_mkldnn_conv(*args: object, **kwargs: object) -> NoReturn:
+    """Not available: hybridize the model: fusion happens by itself (MXNET_SUBGRAPH_BACKEND)."""
+def _sg_mkldnn_fully_connected(*args: object, **kwargs: object) -> NoReturn:
+    """Not available: hybridize the model: fusion happens by itself (MXNET_SUBGRAPH_BACKEND)."""
 def _shuffle(
     data: Symbol | None = None,
     *,

@@ -10,7 +10,12 @@ from gluonish.symbol.json_format import NodeData
 
 __all__ = ["BODY_COUNTS", "bodies_of"]
 
-BODY_COUNTS: Mapping[str, int] = {"_foreach": 1, "_while_loop": 2, "_cond": 3}
+# Of these, a body reads the node's first inputs, in order.
+_FUSED = ("_sg_mkldnn_conv", "_sg_mkldnn_fully_connected")
+BODY_COUNTS: Mapping[str, int] = {
+    **{"_foreach": 1, "_while_loop": 2, "_cond": 3},
+    **dict.fromkeys(_FUSED, 1),
+}
 # Which attributes say where a body's inputs stand among the node's.
 _PLACES = {
     "_while_loop": ("cond_input_locs", "func_input_locs"),
@@ -40,6 +45,8 @@ def bodies_of(
     made = [
         Body(_variables(values), values, f"{node.name}_{i}") for i, values in enumerate(outputs)
     ]
+    if node.op in _FUSED:
+        return tuple(made)
     if node.op == "_foreach":
         made = [_ordered(node, attrs, made[0])]
         shown = [len(made[0].outputs)]

@@ -154,11 +154,13 @@ class Symbol(AttachedMethods):
         if found is None or found[0] is not self._values:
             nodes = topological_order(self._values)
             variables = [node for node in nodes if node.op is None and node.array is None]
-            # What the body of a loop overwrites is an argument of the loop, as in MXNet.
+            # What the body of a loop overwrites is an argument of the loop, as in MXNet; a layer
+            # with its BatchNorm has that one's auxiliary states.
             auxiliary = {
                 id(node.inputs[i].node)
                 for node in nodes
-                if node.op is not None and "subgraphs" not in node.attrs
+                if node.op is not None
+                and ("subgraphs" not in node.attrs or node.op.name.startswith("_sg_mkldnn_"))
                 for i in node.op.mutated_inputs(node.attrs)
             }
             found = self._leaves = self._values, variables, auxiliary

@@ -1,0 +1,24 @@
+"""`mx.contrib.quantization`: networks that compute in bytes, of trained ones."""
+
+from gluonish.contrib.quantization.collectors import (
+    CalibrationCollector,
+    LayerHistogramCollector,
+    LayerOutputMinMaxCollector,
+    combine_histogram,
+)
+from gluonish.contrib.quantization.graphs import calib_graph, quantize_graph
+from gluonish.contrib.quantization.models import quantize_model, quantize_model_mkldnn
+from gluonish.contrib.quantization.nets import quantize_net, quantize_net_v2
+
+__all__ = [
+    "CalibrationCollector",
+    "LayerHistogramCollector",
+    "LayerOutputMinMaxCollector",
+    "calib_graph",
+    "combine_histogram",
+    "quantize_graph",
+    "quantize_model",
+    "quantize_model_mkldnn",
+    "quantize_net",
+    "quantize_net_v2",
+]

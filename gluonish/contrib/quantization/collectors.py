@@ -1,0 +1,261 @@
+"""What is gathered of layers' outputs while a network runs on calibration data."""
+
+import logging
+from collections.abc import Callable, Collection
+from typing import Any, Protocol
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentError
+from gluonish.ndarray import NDArray
+from gluonish.ndarray import contrib as nd_contrib
+from gluonish.ndarray.creation import array
+
+__all__ = [
+    "CalibrationCollector",
+    "Collector",
+    "LayerHistogramCollector",
+    "LayerOutputMinMaxCollector",
+    "collector_of",
+    "combine_histogram",
+    "optimal_thresholds",
+    "thresholds_of",
+]
+
+Histogram = tuple[Any, Any, float, float, float]
+
+
+class Collector(Protocol):
+    """What a collector of the user's own has."""
+
+    min_max_dict: dict[str, tuple[float, float]]
+    collect: Callable[..., None]
+
+
+class CalibrationCollector:
+    """What collectors have in common; one of the user's own has `collect` and fills the dict.
+
+    Attributes:
+        include_layer: Names of the outputs that are wanted; None for all.
+        min_max_dict: Lower and upper end of the range to quantize to, by output name.
+    """
+
+    def __init__(self) -> None:
+        self.include_layer: list[str] | None = None
+        self.min_max_dict: dict[str, tuple[float, float]] = {}
+
+    def collect(self, name: str, arr: NDArray) -> None:
+        """Look at one output of one batch.
+
+        Args:
+            name: Name of the output.
+            arr: Its values.
+        """
+        raise NotImplementedError
+
+    def _is_wanted(self, name: str) -> bool:
+        return self.include_layer is None or name in self.include_layer
+
+
+class LayerOutputMinMaxCollector(CalibrationCollector):
+    """Collects the smallest and the largest value of each output.
+
+    Args:
+        quantized_dtype: Kept as an attribute.
+        include_layer: Names of the outputs that are wanted; None for all.
+        logger: Gets a line for each output.
+    """
+
+    def __init__(
+        self,
+        quantized_dtype: str = "auto",
+        include_layer: Collection[str] | None = None,
+        logger: logging.Logger | None = None,
+    ) -> None:
+        super().__init__()
+        self.quantized_dtype = quantized_dtype
+        self.include_layer = None if include_layer is None else list(include_layer)
+        self.logger = logger
+
+    def collect(self, name: str, arr: NDArray) -> None:
+        """Widen the range of an output so that it holds these values."""
+        if not self._is_wanted(name):
+            return
+        values = _finite(name, arr)
+        low, high = float(values.min()), float(values.max())
+        if name in self.min_max_dict:
+            before = self.min_max_dict[name]
+            low, high = min(low, before[0]), max(high, before[1])
+        self.min_max_dict[name] = (low, high)
+        if self.logger:
+            self.logger.debug("Collecting layer %s: min %f, max %f", name, low, high)
+
+
+class LayerHistogramCollector(CalibrationCollector):
+    """Collects a histogram of each output, symmetric around 0.
+
+    Args:
+        num_bins: How many bins each begins with.
+        include_layer: Names of the outputs that are wanted; None for all.
+        logger: Gets a line for each output.
+
+    Attributes:
+        hist_dict: Counts, edges, smallest and largest value and the largest size, by output name.
+    """
+
+    def __init__(
+        self,
+        num_bins: int = 8001,
+        include_layer: Collection[str] | None = None,
+        logger: logging.Logger | None = None,
+    ) -> None:
+        super().__init__()
+        self.hist_dict: dict[str, Histogram] = {}
+        self.num_bins = num_bins
+        self.include_layer = None if include_layer is None else list(include_layer)
+        self.logger = logger
+
+    def collect(self, name: str, arr: NDArray) -> None:
+        """Count an output's values."""
+        if not self._is_wanted(name):
+            return
+        values = _finite(name, arr)
+        low, high = values.min(), values.max()
+        size = max(abs(low), abs(high))
+        if name in self.hist_dict:
+            self.hist_dict[name] = combine_histogram(self.hist_dict[name], values, low, high, size)
+        else:
+            counts, edges = np.histogram(values, bins=self.num_bins, range=(-size, size))
+            self.hist_dict[name] = (counts, edges, low, high, size)
+        if self.logger:
+            self.logger.debug("Collecting layer %s: min %f, max %f", name, low, high)
+
+
+def _finite(name: str, arr: Any) -> Any:
+    values = arr.asnumpy() if isinstance(arr, NDArray) else np.asarray(arr)
+    values = values.astype(np.float32, copy=False)
+    if not values.size or not np.isfinite(values).all():
+        raise ArgumentError(
+            f"quantization: expected finite values in {name} on the calibration data, got "
+            f"{'none' if not values.size else 'nan or inf'}; leave it out with exclude_layers"
+        )
+    return values
+
+
+def combine_histogram(
+    old_hist: Histogram, arr: Any, new_min: float, new_max: float, new_th: float
+) -> Histogram:
+    """Return a histogram with further values in it; it grows where they reach further.
+
+    Args:
+        old_hist: Counts, edges that are symmetric around 0, smallest and largest value, and the
+            last edge.
+        arr: The further values.
+        new_min: Their smallest.
+        new_max: Their largest.
+        new_th: Their largest size.
+    """
+    counts, edges, old_min, old_max, old_th = old_hist
+    low, high = min(old_min, new_min), max(old_max, new_max)
+    values = arr.asnumpy() if isinstance(arr, NDArray) else arr
+    if new_th <= old_th:
+        more, _ = np.histogram(values, bins=len(counts), range=(-old_th, old_th))
+        return counts + more, edges, low, high, old_th
+    bins = len(counts)
+    width = 2 * old_th / bins
+    grown = int((new_th - old_th) // width + 1)
+    reach = grown * width + old_th
+    found, new_edges = np.histogram(values, bins=grown * 2 + bins, range=(-reach, reach))
+    found[grown : bins + grown] += counts
+    return found, new_edges, low, high, reach
+
+
+def optimal_thresholds(
+    hist_dict: dict[str, Histogram],
+    quantized_dtype: str,
+    num_quantized_bins: int = 255,
+    logger: logging.Logger | None = None,
+) -> dict[str, tuple[float, float]]:
+    """Return for each output the range in which bytes tell most of its values.
+
+    It is the one with the least relative entropy between the values and what is left of them.
+
+    Args:
+        hist_dict: As `LayerHistogramCollector` collects it.
+        quantized_dtype: auto and uint8 give outputs that are not below 0 twice as many bins.
+        num_quantized_bins: How many numbers there are.
+        logger: Gets a line for each output.
+    """
+    found = {}
+    for name, (counts, edges, low, high, _) in hist_dict.items():
+        above = low >= 0 and quantized_dtype in ("auto", "uint8")
+        bins = num_quantized_bins * 2 + 1 if above else num_quantized_bins
+        given = array(counts, dtype="float32"), array(edges, dtype="float32")
+        threshold, divergence = nd_contrib.calibrate_entropy(*given, num_quantized_bins=bins)
+        size = float(threshold.asnumpy()[0])
+        found[name] = (0.0 if low >= 0 else -size, size)
+        if logger:
+            logger.debug(
+                "layer=%s, min_val=%f, max_val=%f, th=%f, divergence=%f",
+                *(name, low, high, size, float(divergence.asnumpy()[0])),
+            )
+    return found
+
+
+_MODES = "expected `none`, `naive`, `entropy` or `customize`"
+
+
+def collector_of(
+    what: str, mode: str, quantized_dtype: str, wanted: Collection[str], own: Any, logger: Any
+) -> Any:
+    """Return what collects for a mode of calibration.
+
+    Args:
+        what: Who asks, for messages.
+        mode: naive, entropy or customize.
+        quantized_dtype: auto, int8 or uint8.
+        wanted: Names of outputs.
+        own: A collector of the user's, for customize.
+        logger: Gets lines.
+
+    Raises:
+        ArgumentError: There is no such mode, or no collector of the user's.
+    """
+    if mode == "naive":
+        return LayerOutputMinMaxCollector(quantized_dtype, wanted, logger)
+    if mode == "entropy":
+        return LayerHistogramCollector(include_layer=wanted, logger=logger)
+    if mode in ("customize", "custom"):
+        if own is None:
+            raise ArgumentError(
+                f"{what}: expected LayerOutputCollector for calib_mode {mode!r}, got none; give "
+                "an object with collect(name, arr) and min_max_dict"
+            )
+        return own() if isinstance(own, type) else own
+    raise ArgumentError(f"{what}: unknown calibration mode {mode} received, {_MODES}")
+
+
+def thresholds_of(
+    what: str, collector: Any, mode: str, quantized_dtype: str, logger: Any
+) -> dict[str, tuple[float, float]]:
+    """Return the ranges that a collector has found.
+
+    Raises:
+        ArgumentError: It is of another kind than the mode says, or there is no such mode.
+    """
+    if mode == "entropy":
+        if not hasattr(collector, "hist_dict"):
+            raise ArgumentError(
+                f"{what}: expected a collector with hist_dict for calib_mode 'entropy', got "
+                f"{type(collector).__name__}"
+            )
+        return optimal_thresholds(collector.hist_dict, quantized_dtype, logger=logger)
+    if mode not in ("naive", "customize", "custom"):
+        raise ArgumentError(f"{what}: unknown calibration mode {mode} received, {_MODES}")
+    if hasattr(collector, "post_collect"):
+        collector.post_collect()
+    if not hasattr(collector, "min_max_dict"):
+        raise ArgumentError(
+            f"{what}: expected a collector with min_max_dict, got {type(collector).__name__}"
+        )
+    return dict(collector.min_max_dict)

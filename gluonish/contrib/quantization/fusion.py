@@ -1,0 +1,198 @@
+"""Layers with what follows them as one node, as MXNet's oneDNN back end fuses before it quantizes.
+
+A Convolution takes a BatchNorm, then a function, or a sum and after it relu; a FullyConnected takes
+a function. Each of them alone reads what comes before it.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gluonish.graph.body import Body
+from gluonish.graph.ir import Node, Value, topological_order
+from gluonish.ops.registry import find_operator
+from gluonish.symbol.symbol import output_names
+
+__all__ = ["CONV", "DENSE", "fuse", "layer_nodes"]
+
+CONV, DENSE = "_sg_mkldnn_conv", "_sg_mkldnn_fully_connected"
+
+
+class _Group(NamedTuple):
+    """Nodes that become one.
+
+    Attributes:
+        nodes: The layer, then what follows it.
+        words: What its name says of them.
+        flags: Attributes that say so.
+    """
+
+    nodes: list[Node]
+    words: list[str]
+    flags: dict[str, str]
+
+
+def layer_nodes(node: Node) -> Sequence[Node]:
+    """Return the operators that a node stands for: itself, and those of its body."""
+    if node.op is None or node.op.name not in (CONV, DENSE):
+        return (node,)
+    bodies = node.attrs["subgraphs"]
+    inner = [n for body in bodies for n in topological_order(body.outputs) if n.op is not None]
+    return (node, *inner)
+
+
+def fuse(outputs: Sequence[Value]) -> list[Value]:
+    """Return the outputs of a graph whose layers are fused with what follows them.
+
+    Args:
+        outputs: Of a graph without shapes; it stays as it is.
+    """
+    order = topological_order(outputs)
+    groups = _Groups(order, outputs)
+    counts = dict.fromkeys((CONV, DENSE), 0)
+    tails: dict[int, tuple[_Group, str]] = {}
+    inner: set[int] = set()
+    for node in order:
+        found = groups.of(node)
+        if found is None:
+            continue
+        kind = CONV if node.op is not None and node.op.name == "Convolution" else DENSE
+        tails[id(found.nodes[-1])] = found, _name(kind, found.words, counts[kind])
+        counts[kind] += 1
+        inner.update(id(n) for n in found.nodes[:-1])
+    made: dict[tuple[int, int], Value] = {}
+    for node in order:
+        if id(node) in inner:
+            continue
+        if id(node) in tails:
+            fused = _fused(*tails[id(node)], made)
+            made[id(node), 0] = Value(fused)
+            continue
+        if _is(node, "Dropout"):  # it does nothing at inference
+            made[id(node), 0] = made[node.inputs[0].key]
+            continue
+        kept = _kept(node, made)
+        made |= {(id(node), i): Value(kept, i) for i in range(node.num_outputs)}
+    return [made[value.key] for value in outputs]
+
+
+def _name(kind: str, words: Sequence[str], count: int) -> str:
+    return "_".join([kind.removeprefix("_"), *words, str(count)])
+
+
+def _kept(node: Node, made: Mapping[tuple[int, int], Value]) -> Node:
+    inputs = [made[value.key] for value in node.inputs]
+    if all(new.node is old.node for new, old in zip(inputs, node.inputs, strict=True)):
+        return node
+    return Node(node.op, node.name, inputs, node.attrs, extra=node.extra, given=node.given)
+
+
+class _Groups:
+    """Finds groups; a node is in one at most."""
+
+    def __init__(self, order: Sequence[Node], outputs: Sequence[Value]) -> None:
+        self._reads = Counter(value.key for node in order for value in node.inputs)
+        self._reads.update(value.key for value in outputs)
+        self._readers: dict[tuple[int, int], list[Node]] = defaultdict(list)
+        for node in order:
+            for value in node.inputs:
+                self._readers[value.key].append(node)
+        self._taken: set[int] = set()
+
+    def of(self, node: Node) -> _Group | None:
+        """Return the group of a layer; None where the node is no layer that is fused."""
+        if node.op is None or id(node) in self._taken:
+            return None
+        if node.op.name == "FullyConnected":
+            group = _Group([node], [], {})
+            self._extend(group, _is_dense_function, "eltwise", "with_eltwise", "True")
+        elif node.op.name == "Convolution" and len(node.attrs["kernel"]) > 1:
+            group = _Group([node], [], {})
+            self._extend(group, _is_normalization, "bn", "with_bn", "true")
+            if self._extend(group, _is_conv_function, "act", "with_act", "true"):
+                pass
+            elif self._extend(group, _is_sum, "add", "with_sum", "true"):
+                self._extend(group, _is_relu, "act", "with_postsum_act", "true")
+        else:
+            return None
+        self._taken.update(map(id, group.nodes))
+        return group
+
+    def _extend(
+        self, group: _Group, fits: Callable[[Node], bool], word: str, flag: str, yes: str
+    ) -> bool:
+        """Take the only reader of a group's end into it, if it fits."""
+        end = group.nodes[-1]
+        key = (id(end), 0)
+        if self._reads[key] != 1 or not self._readers[key]:
+            return False
+        if any(self._reads[id(end), i] for i in range(1, end.num_outputs)):
+            return False
+        reader = self._readers[key][0]
+        if id(reader) in self._taken or not fits(reader):
+            return False
+        if reader.inputs[0].key != key and word != "add":
+            return False
+        group.nodes.append(reader)
+        group.words.append(word)
+        group.flags[flag] = yes
+        return True
+
+
+def _is(node: Node, name: str) -> bool:
+    return node.op is not None and node.op.name == name
+
+
+def _is_normalization(node: Node) -> bool:
+    return _is(node, "BatchNorm") and node.attrs["axis"] == 1
+
+
+def _is_sum(node: Node) -> bool:
+    return _is(node, "elemwise_add")
+
+
+def _is_relu(node: Node) -> bool:
+    return _is(node, "Activation") and node.attrs["act_type"] == "relu"
+
+
+def _is_low_clip(node: Node) -> bool:
+    return _is(node, "clip") and node.attrs["a_min"] == 0
+
+
+def _is_leaky(node: Node, kinds: Collection[str]) -> bool:
+    return _is(node, "LeakyReLU") and node.attrs["act_type"] in kinds
+
+
+def _is_conv_function(node: Node) -> bool:
+    return _is_relu(node) or _is_low_clip(node) or _is_leaky(node, ("leaky", "gelu"))
+
+
+def _is_dense_function(node: Node) -> bool:
+    plain = _is_relu(node) or _is_low_clip(node) or _is(node, "abs")
+    return plain or _is_leaky(node, ("leaky", "elu", "gelu"))
+
+
+def _fused(group: _Group, name: str, made: Mapping[tuple[int, int], Value]) -> Node:
+    """Return the node that stands for a group, whose body has variables for what it reads."""
+    first = group.nodes[0]
+    op = find_operator(CONV if _is(first, "Convolution") else DENSE)
+    inputs: list[Value] = []
+    variables: list[Node] = []
+    inside: dict[int, Node] = {}
+    for node in group.nodes:
+        values = []
+        # The layer's result first: a sum may have it behind what it is added to.
+        ordered = sorted(node.inputs, key=lambda value: id(value.node) not in inside)
+        for value in ordered if _is_sum(node) else node.inputs:
+            if id(value.node) in inside:
+                values.append(Value(inside[id(value.node)], value.index))
+                continue
+            outer = made[value.key]
+            variable = Node(None, f"{output_names([outer])[0]}0")
+            inputs.append(outer)
+            variables.append(variable)
+            values.append(Value(variable))
+        inside[id(node)] = Node(node.op, node.name, values, node.attrs, given=node.given)
+    body = Body(variables, [Value(inside[id(group.nodes[-1])])], name)
+    attrs: dict[str, Any] = op.schema.parse(name, group.flags)
+    return Node(op, name, inputs, {**attrs, "subgraphs": (body,)}, given=dict(group.flags))

@@ -1,0 +1,230 @@
+"""A graph of floating numbers to one of bytes, with MXNet's quantized operators."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gluonish.contrib.quantization.fusion import CONV, DENSE, layer_nodes
+from gluonish.contrib.quantization.pass_table import Form, form_of
+from gluonish.graph.ir import Node, Value, topological_order
+from gluonish.ops.registry import find_operator
+
+__all__ = ["Choice", "float_name", "quantize"]
+
+Triple = tuple[Value, Value, Value]
+
+# Operators whose only output has no word of its own in MXNet.
+_NUMBERED = ("Reshape", "Flatten", "Cast", "SwapAxis", "BlockGrad", "MakeLoss")
+
+
+class Choice(NamedTuple):
+    """What is quantized, and how.
+
+    Attributes:
+        excluded: Names of nodes that stay as they are.
+        excluded_operators: Operators that stay as they are.
+        out_type: Of data: auto, int8 or uint8.
+        smart: Leave alone what is not between two layers.
+        offline: Names of variables whose values are known: they are quantized beforehand.
+        channel_wise: One step for each channel of a dense layer's weight.
+    """
+
+    excluded: Collection[str] = ()
+    excluded_operators: Collection[str] = ()
+    out_type: str = "int8"
+    smart: bool = True
+    offline: Collection[str] = ()
+    channel_wise: bool = False
+
+
+def quantize(outputs: Sequence[Value], choice: Choice) -> list[Value]:
+    """Return the outputs of a graph in which all that can be quantized is, as `Choice` says.
+
+    Args:
+        outputs: Of a graph without shapes, whose layers may be fused; it stays as it is.
+        choice: What to quantize.
+    """
+    order = topological_order(outputs)
+    work = _Pass(choice, _chosen(order, choice))
+    for node in order:
+        work.add(node)
+    return [work.float_of(value) for value in outputs]
+
+
+def _chosen(order: Sequence[Node], choice: Choice) -> dict[int, Form]:
+    """Return the nodes that are quantized, by identity, and how."""
+    found: dict[int, Form] = {}
+    for node in order:
+        form = form_of(node)
+        excluded = any(
+            inner.name in choice.excluded
+            or (inner.op is not None and inner.op.name in choice.excluded_operators)
+            for inner in layer_nodes(node)
+        )
+        if form is not None and not excluded:
+            found[id(node)] = form
+    if not choice.smart:
+        return found
+    behind: set[int] = set()
+    for node in order:
+        form = found.get(id(node))
+        sources = any(id(value.node) in behind for value in node.inputs)
+        if form is not None and (form.must or sources):
+            behind.add(id(node))
+    before: set[int] = set()
+    for node in reversed(order):
+        if id(node) in behind and (id(node) in before or found[id(node)].must):
+            before.add(id(node))
+            before.update(id(value.node) for value in node.inputs)
+    return {key: form for key, form in found.items() if key in behind and key in before}
+
+
+def float_name(value: Value) -> str:
+    """Return what the node that quantizes a value is called after."""
+    node = value.node
+    if node.op is None:
+        return node.name
+    if node.op.name[0].islower() or node.op.name in _NUMBERED:
+        return f"{node.name}_{value.index}"
+    return f"{node.name}_output" if node.num_visible == 1 else f"{node.name}_output{value.index}"
+
+
+class _Pass:
+    """One graph: what each value is in the new one, in floating numbers and in bytes."""
+
+    def __init__(self, choice: Choice, chosen: Mapping[int, Form]) -> None:
+        self._choice = choice
+        self._chosen = chosen
+        self._float: dict[tuple[int, int], Value] = {}
+        self._bytes: dict[tuple[int, int], Triple] = {}
+
+    def add(self, node: Node) -> None:
+        """Put what stands for a node into the new graph."""
+        form = self._chosen.get(id(node))
+        if form is None:
+            inputs = [self.float_of(value) for value in node.inputs]
+            kept = node
+            if any(a.node is not b.node for a, b in zip(inputs, node.inputs, strict=True)):
+                kept = Node(
+                    node.op, node.name, inputs, node.attrs, extra=node.extra, given=node.given
+                )
+            for i in range(node.num_outputs):
+                self._float[id(node), i] = Value(kept, i)
+        else:
+            self._quantized(node, form)
+
+    def float_of(self, value: Value) -> Value:
+        """Return a value in floating numbers."""
+        found = self._float.get(value.key)
+        if found is None:
+            op = find_operator("_contrib_dequantize")
+            name = f"{value.node.name}_dequantize"
+            made = Node(op, name, self._bytes[value.key], op.schema.parse(name, {}), given={})
+            found = self._float[value.key] = Value(made)
+        return found
+
+    def bytes_of(self, value: Value, out_type: str | None = None) -> Triple:
+        """Return a value in bytes, and the ends of its range."""
+        found = self._bytes.get(value.key)
+        if found is None:
+            node, name = value.node, float_name(value)
+            if node.op is None and node.name in self._choice.offline:
+                found = _offline(name)
+            else:
+                made = _node(
+                    "_contrib_quantize_v2",
+                    f"{name}_quantize",
+                    [self._float[value.key]],
+                    {"out_type": out_type or self._choice.out_type},
+                )
+                found = _triple(made)
+            self._bytes[value.key] = found
+        return found
+
+    def _quantized(self, node: Node, form: Form) -> None:
+        assert node.op is not None
+        made = self._layer(node, form) if form.op in (CONV, DENSE) else self._plain(node, form)
+        if form.wide:
+            name = f"requantize_{node.name}"
+            given = {"out_type": self._choice.out_type}
+            made = _node("_contrib_requantize", name, _triple(made), given)
+        self._bytes[id(node), 0] = _triple(made)
+
+    def _plain(self, node: Node, form: Form) -> Node:
+        """Return the quantized form of a node: all arrays, then all ranges."""
+        count = len(node.inputs) if form.data < 0 else form.data
+        data = [self.bytes_of(value) for value in node.inputs[:count]]
+        rest = list(node.inputs[count:])
+        arrays = []
+        if form.op.endswith("embedding"):  # its data are indices
+            arrays.append(self.float_of(rest.pop(0)))
+        if form.weights:
+            data += [self.bytes_of(value, "int8") for value in rest]
+            rest = []
+        arrays += [triple[0] for triple in data] + [self.float_of(value) for value in rest]
+        ends = [end for triple in data for end in triple[1:]]
+        given = {} if node.given is None else dict(node.given)
+        given = given or dict(node.op.schema.to_strings(node.attrs))  # type: ignore[union-attr]  # no variable is quantized
+        return _node(form.op, f"quantized_{node.name}", [*arrays, *ends], given, node.extra)
+
+    def _layer(self, node: Node, form: Form) -> Node:
+        """Return the quantized form of a fused layer: as it is, then ranges."""
+        body = node.attrs["subgraphs"][0]
+        places = {id(variable): i for i, variable in enumerate(body.inputs)}
+        inputs: list[Any] = [None] * len(node.inputs)
+        ranges: list[Value] = []
+        layer, addends = _roles(body, places)
+        for place in (layer[0], *addends):
+            triple = self.bytes_of(node.inputs[place])
+            inputs[place] = triple[0]
+            ranges += triple[1:]
+        given = {**(node.given or {}), "quantized": "true" if form.op == CONV else "True"}
+        if form.op == DENSE and self._choice.channel_wise:
+            given["channel_wise_quantize"] = "True"
+        elif form.op == DENSE:
+            for place in layer[1:]:
+                triple = self.bytes_of(node.inputs[place], "int8")
+                inputs[place] = triple[0]
+                ranges += triple[1:]
+        for place, value in enumerate(node.inputs):
+            if inputs[place] is None:
+                inputs[place] = self.float_of(value)
+        made = {"subgraphs": node.attrs["subgraphs"]}
+        return _node(form.op, f"quantized_{node.name}", [*inputs, *ranges], given, {}, made)
+
+
+def _roles(body: Any, places: Mapping[int, int]) -> tuple[list[int], list[int]]:
+    """Return where the layer's inputs, and what is added to it, stand among a body's inputs."""
+    layer: list[int] = []
+    addends: list[int] = []
+    for node in topological_order(body.outputs):
+        found = [places[id(value.node)] for value in node.inputs if id(value.node) in places]
+        if node.op is not None and node.op.name in ("Convolution", "FullyConnected"):
+            layer = found
+        elif node.op is not None and node.op.name == "elemwise_add":
+            addends = found
+    return layer, addends
+
+
+def _offline(name: str) -> Triple:
+    """Return the variables of a parameter that is quantized beforehand."""
+    words = ("quantize", "quantize_min", "quantize_max")
+    first, low, high = (Value(Node(None, f"{name}_{word}")) for word in words)
+    return first, low, high
+
+
+def _triple(node: Node) -> Triple:
+    return Value(node, 0), Value(node, 1), Value(node, 2)
+
+
+def _node(
+    op_name: str,
+    name: str,
+    inputs: Sequence[Value],
+    given: Mapping[str, str],
+    extra: Mapping[str, str] | None = None,
+    more: Mapping[str, Any] | None = None,
+) -> Node:
+    op = find_operator(op_name)
+    known = {key: text for key, text in given.items() if op.schema.takes(key)}
+    attrs = {**op.schema.parse(name, known), **(more or {})}
+    return Node(op, name, inputs, attrs, extra=extra, given=known)

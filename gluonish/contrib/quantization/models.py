@@ -1,0 +1,271 @@
+"""quantize_model and quantize_model_mkldnn: from a Symbol with parameters to a quantized one."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gluonish.contrib.quantization.calibration_data import (
+    batches,
+    check_iterable,
+    examples_of,
+    with_bar,
+)
+from gluonish.contrib.quantization.collectors import collector_of, thresholds_of
+from gluonish.contrib.quantization.fusion import fuse
+from gluonish.contrib.quantization.graphs import loaded, quantize_symbol
+from gluonish.contrib.quantization.parameters import quantize_parameters
+from gluonish.contrib.quantization.thresholds import join_ranges, put_thresholds, wanted_names
+from gluonish.core.context import Context, cpu
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.graph.ir import Value, topological_order
+from gluonish.ndarray import NDArray
+from gluonish.symbol import Symbol
+from gluonish.symbol.symbol import output_names
+
+__all__ = ["calibrate", "quantize_model", "quantize_model_mkldnn"]
+
+Arrays = Mapping[str, NDArray]
+
+
+def calibrate(
+    what: str,
+    symbol: Symbol,
+    qsym: Symbol,
+    arrays: Arrays,
+    data_names: Sequence[str],
+    data: Any,
+    *,
+    mode: str,
+    quantized_dtype: str,
+    num_examples: int | None,
+    context: Context,
+    join: bool = True,
+    own: Any = None,
+    logger: logging.Logger | None = None,
+) -> Symbol:
+    """Return a quantized graph with the ranges that calibration data show.
+
+    Args:
+        what: Who asks, for messages.
+        symbol: The graph before.
+        qsym: The quantized graph.
+        arrays: Parameters and auxiliary states of the graph before.
+        data_names: Names of the variables that get the data.
+        data: Batches.
+        mode: naive, entropy or customize.
+        quantized_dtype: int8, uint8 or auto.
+        num_examples: How many examples to look at; None for all.
+        context: The device to run on.
+        join: Whether layers are to give bytes, or floating numbers, by themselves.
+        own: A collector of the user's.
+        logger: Gets lines about the course of it.
+    """
+    check_iterable(what, data)
+    wanted = wanted_names(qsym._values)
+    collector = collector_of(what, mode, quantized_dtype, wanted, own, logger)
+    run = _Run(what, symbol, wanted if own is None else None, arrays, data_names, context)
+    seen = 0
+    for batch in with_bar(batches(data, num_examples, context), examples_of(data, num_examples)):
+        run.collect(collector, batch)
+        seen += batch[0].shape[0]
+    if not seen:
+        raise ArgumentError(f"{what}: expected calib_data with examples, got none")
+    if logger:
+        logger.info("Collected layer outputs from FP32 model using %d examples", seen)
+    found = thresholds_of(what, collector, mode, quantized_dtype, logger)
+    values = put_thresholds(qsym._values, found)
+    return Symbol(join_ranges(values) if join else values)
+
+
+class _Run:
+    """The graph before, with the outputs that are collected.
+
+    Args:
+        what: Who asks, for messages.
+        symbol: The graph.
+        wanted: Names of outputs; None for all of operators, and the data.
+        arrays: Its parameters and auxiliary states.
+        data_names: Names of the variables that get the data.
+        context: The device to run on.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        symbol: Symbol,
+        wanted: Sequence[str] | None,
+        arrays: Arrays,
+        data_names: Sequence[str],
+        context: Context,
+    ) -> None:
+        self._what = what
+        self._arrays = arrays
+        self._data_names = list(data_names)
+        self._context = context
+        nodes = topological_order(symbol._values)
+        values = [Value(node, i) for node in nodes for i in range(node.num_visible)]
+        fed = [name for name in symbol.list_inputs() if name in self._data_names]
+        self._names: list[str] = []
+        chosen: list[Value] = []
+        for value, name in zip(values, output_names(values), strict=True):
+            is_data = value.node.op is None and name in fed
+            if (name in wanted) if wanted is not None else (value.node.op is not None or is_data):
+                self._names.append(name)
+                chosen.append(value)
+        self._symbol = Symbol(chosen)
+        self._executors: dict[Any, Any] = {}
+
+    def collect(self, collector: Any, batch: Sequence[NDArray]) -> None:
+        """Run a batch, and give the collector each output."""
+        if len(batch) < len(self._data_names):
+            raise ArgumentError(
+                f"{self._what}: expected batches of {len(self._data_names)} arrays, for "
+                f"{self._data_names}, got {len(batch)}"
+            )
+        given = dict(zip(self._data_names, batch, strict=False))
+        if not self._names:
+            return
+        for name, output in zip(self._names, self._executor(given).forward(**given), strict=True):
+            collector.collect(name, output)
+
+    def _executor(self, given: Arrays) -> Any:
+        key = tuple((x.shape, x.dtype) for x in given.values())
+        found = self._executors.get(key)
+        if found is None:
+            symbol, every = self._symbol, {**self._arrays, **given}
+            missing = [name for name in symbol.list_inputs() if name not in every]
+            if missing:
+                raise ArgumentError(
+                    f"{self._what}: expected values for all variables, got none for {missing}; "
+                    "name those that get calib_data in data_names"
+                )
+            args = {name: every[name] for name in symbol.list_arguments()}
+            aux = {name: every[name] for name in symbol.list_auxiliary_states()}
+            found = self._executors[key] = symbol.bind(
+                self._context, args, grad_req="null", aux_states=aux
+            )
+        return found
+
+
+def _quantized(
+    what: str,
+    fused: bool,
+    sym: Any,
+    arg_params: Arrays,
+    aux_params: Arrays,
+    data_names: Sequence[str],
+    ctx: Any,
+    excluded_sym_names: Any,
+    excluded_op_names: Any,
+    calib_mode: str,
+    calib_data: Any,
+    num_calib_examples: int | None,
+    quantized_dtype: str,
+    quantize_mode: str,
+    quantize_granularity: str,
+    logger: logging.Logger | None,
+) -> tuple[Symbol, dict[str, NDArray], dict[str, NDArray]]:
+    if not isinstance(ctx, Context):
+        raise ArgumentTypeError(f"{what}: expected ctx as one Context, got {ctx!r:.80}")
+    symbol = loaded(sym, what)
+    if fused:
+        symbol = Symbol(fuse(symbol._values))
+    qsym = quantize_symbol(
+        *(what, symbol, arg_params.keys(), excluded_sym_names, excluded_op_names),
+        *(quantized_dtype, quantize_mode, quantize_granularity),
+    )
+    if calib_mode is not None and calib_mode != "none":
+        if calib_data is None:
+            raise ArgumentError(f"{what}: calib_data must be provided when calib_mode={calib_mode}")
+        qsym = calibrate(
+            *(what, symbol, qsym, {**arg_params, **aux_params}, data_names, calib_data),
+            mode=calib_mode,
+            quantized_dtype=quantized_dtype,
+            num_examples=num_calib_examples,
+            context=ctx,
+            join=fused,
+            logger=logger,
+        )
+    return qsym, quantize_parameters(qsym, arg_params), dict(aux_params)
+
+
+def quantize_model(
+    sym: Any,
+    arg_params: Arrays,
+    aux_params: Arrays,
+    data_names: Sequence[str] = ("data",),
+    label_names: Sequence[str] | None = ("softmax_label",),
+    ctx: Any = cpu(),  # noqa: B008  # as in MXNet; it does not change
+    excluded_sym_names: Any = None,
+    excluded_op_names: Any = None,
+    calib_mode: str = "entropy",
+    calib_data: Any = None,
+    num_calib_examples: int | None = None,
+    quantized_dtype: str = "int8",
+    quantize_mode: str = "smart",
+    quantize_granularity: str = "tensor-wise",
+    logger: logging.Logger | None = None,
+) -> tuple[Symbol, dict[str, NDArray], dict[str, NDArray]]:
+    """Quantize a graph operator by operator.
+
+    Args:
+        sym: The graph, or the path of its file.
+        arg_params: Its parameters by name.
+        aux_params: Its auxiliary states by name.
+        data_names: Names of the variables that get the arrays of a batch, in order.
+        label_names: Names of labels; of no effect, as what is looked at needs none.
+        ctx: The device to calibrate on.
+        excluded_sym_names: Names of nodes that stay as they are.
+        excluded_op_names: Names of operators that stay as they are.
+        calib_mode: none finds ranges at each call; naive takes the smallest and largest values on
+            calibration data, entropy the range with the least relative entropy.
+        calib_data: Batches: a DataIter, a DataLoader or another iterable of arrays.
+        num_calib_examples: How many examples to look at; None for all.
+        quantized_dtype: Of data in bytes: int8, uint8, or auto, which is uint8 where no value is
+            below 0.
+        quantize_mode: full for all that can be quantized, smart for what lies between layers.
+        quantize_granularity: tensor-wise, or channel-wise for a step of each channel of weights.
+        logger: Gets lines about the course of it.
+
+    Returns:
+        The quantized graph, its parameters and its auxiliary states.
+
+    Raises:
+        ArgumentError: An argument is none of these, or there is no calibration data.
+    """
+    return _quantized(
+        *("quantize_model", False, sym, arg_params, aux_params, data_names, ctx),
+        *(excluded_sym_names, excluded_op_names, calib_mode, calib_data, num_calib_examples),
+        *(quantized_dtype, quantize_mode, quantize_granularity, logger),
+    )
+
+
+def quantize_model_mkldnn(
+    sym: Any,
+    arg_params: Arrays,
+    aux_params: Arrays,
+    data_names: Sequence[str] = ("data",),
+    label_names: Sequence[str] | None = ("softmax_label",),
+    ctx: Any = cpu(),  # noqa: B008  # as in MXNet; it does not change
+    excluded_sym_names: Any = None,
+    excluded_op_names: Any = None,
+    calib_mode: str = "entropy",
+    calib_data: Any = None,
+    num_calib_examples: int | None = None,
+    quantized_dtype: str = "int8",
+    quantize_mode: str = "smart",
+    quantize_granularity: str = "tensor-wise",
+    logger: logging.Logger | None = None,
+) -> tuple[Symbol, dict[str, NDArray], dict[str, NDArray]]:
+    """Quantize a graph whose layers are first fused with what follows them; it is the faster one.
+
+    Arguments and results are those of `quantize_model`.
+
+    Raises:
+        ArgumentError: An argument is none of these, or there is no calibration data.
+    """
+    return _quantized(
+        *("quantize_model_mkldnn", True, sym, arg_params, aux_params, data_names, ctx),
+        *(excluded_sym_names, excluded_op_names, calib_mode, calib_data, num_calib_examples),
+        *(quantized_dtype, quantize_mode, quantize_granularity, logger),
+    )

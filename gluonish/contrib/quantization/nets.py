@@ -1,0 +1,223 @@
+"""quantize_net and quantize_net_v2: from a HybridBlock to a quantized SymbolBlock."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.symbol_block import SymbolBlock
+from gluonish.contrib.quantization.calibration_data import first_batch
+from gluonish.contrib.quantization.fusion import fuse, layer_nodes
+from gluonish.contrib.quantization.graphs import check_names, quantize_symbol
+from gluonish.contrib.quantization.models import calibrate
+from gluonish.contrib.quantization.parameters import quantize_parameters
+from gluonish.core.context import Context, cpu
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, GluonishError
+from gluonish.graph.ir import topological_order
+from gluonish.ndarray import NDArray
+from gluonish.ndarray.creation import zeros
+from gluonish.symbol import Group, Symbol, var
+
+__all__ = ["quantize_net", "quantize_net_v2"]
+
+
+def quantize_net_v2(
+    network: HybridBlock,
+    quantized_dtype: str = "auto",
+    quantize_mode: str = "full",
+    quantize_granularity: str = "tensor-wise",
+    exclude_layers: Any = None,
+    exclude_layers_match: Any = None,
+    exclude_operators: Any = None,
+    calib_data: Any = None,
+    data_shapes: Any = None,
+    calib_mode: str = "none",
+    num_calib_examples: int | None = None,
+    ctx: Context = cpu(),  # noqa: B008  # as in MXNet; it does not change
+    LayerOutputCollector: Any = None,  # MXNet's name
+    logger: logging.Logger | None = None,
+) -> SymbolBlock:
+    """Return a quantized network that computes what another one does, within rounding.
+
+    Args:
+        network: The network, with its parameters; it stays as it is.
+        quantized_dtype: Of data in bytes: int8, uint8, or auto, which is uint8 where no value is
+            below 0.
+        quantize_mode: full for all that can be quantized, smart for what lies between layers.
+        quantize_granularity: tensor-wise, or channel-wise for a step of each channel of the
+            weights of dense layers; convolutions always have one.
+        exclude_layers: Names of nodes, or of operators in them, that stay as they are.
+        exclude_layers_match: Parts of such names.
+        exclude_operators: Names of operators that stay as they are.
+        calib_data: Batches: a DataLoader, a DataIter or another iterable of arrays. Arrays behind
+            those that the network takes, such as labels, are left out.
+        data_shapes: Without ``calib_data`` the inputs: a list of DataDesc, of pairs of a name and a
+            shape, or of shapes.
+        calib_mode: none finds ranges at each call; naive takes the smallest and largest values on
+            calibration data, entropy the range with the least relative entropy; customize asks
+            ``LayerOutputCollector``.
+        num_calib_examples: How many examples to look at; None for all.
+        ctx: The device to calibrate on, and of the result.
+        LayerOutputCollector: An object with ``collect(name, arr)``, which is called with each
+            output, and ``min_max_dict``, ranges by output name.
+        logger: Gets lines about the course of it.
+
+    Returns:
+        The quantized network. `export` writes it as MXNet does.
+
+    Raises:
+        ArgumentError: An argument is none of these, or there is no calibration data.
+        ArgumentTypeError: ``network`` is no HybridBlock.
+    """
+    what = "quantize_net"
+    if not isinstance(network, HybridBlock):
+        raise ArgumentTypeError(f"{what}: expected a HybridBlock, got {type(network).__name__}")
+    names, arrays = _inputs(what, network, calib_data, data_shapes, ctx)
+    symbol = Symbol(fuse(_traced(network, names, arrays)._values))
+    params = {p.name: p.data(ctx) for p in _parameters(network, ctx)}
+    auxiliary = set(symbol.list_auxiliary_states())
+    args = {name: value for name, value in params.items() if name not in auxiliary}
+    excluded = _excluded(what, symbol, exclude_layers, exclude_layers_match)
+    qsym = quantize_symbol(
+        *(what, symbol, args.keys(), excluded, exclude_operators),
+        *(quantized_dtype, quantize_mode, quantize_granularity),
+    )
+    if calib_mode is not None and calib_mode != "none":
+        if calib_data is None:
+            raise ArgumentError(f"{what}: calib_data must be provided when calib_mode={calib_mode}")
+        qsym = calibrate(
+            *(what, symbol, qsym, params, names, calib_data),
+            mode=calib_mode,
+            quantized_dtype=quantized_dtype,
+            num_examples=num_calib_examples,
+            context=ctx,
+            own=LayerOutputCollector,
+            logger=logger,
+        )
+    made = quantize_parameters(qsym, args)
+    states = {name: params[name] for name in qsym.list_auxiliary_states()}
+    return _block(qsym, names, {**made, **states}, ctx)
+
+
+def quantize_net(
+    network: HybridBlock,
+    quantized_dtype: str = "auto",
+    quantize_mode: str = "full",
+    exclude_layers: Any = None,
+    exclude_layers_match: Any = None,
+    exclude_operators: Any = None,
+    calib_data: Any = None,
+    data_shapes: Any = None,
+    calib_mode: str = "none",
+    num_calib_examples: int | None = None,
+    ctx: Context = cpu(),  # noqa: B008  # as in MXNet; it does not change
+    logger: logging.Logger | None = None,
+) -> SymbolBlock:
+    """Return a quantized network; see `quantize_net_v2`, which has two more arguments.
+
+    Raises:
+        ArgumentError: An argument is wrong, or there is no calibration data.
+        ArgumentTypeError: ``network`` is no HybridBlock.
+    """
+    return quantize_net_v2(
+        network,
+        quantized_dtype,
+        quantize_mode,
+        "tensor-wise",
+        exclude_layers,
+        exclude_layers_match,
+        exclude_operators,
+        calib_data,
+        data_shapes,
+        calib_mode,
+        num_calib_examples,
+        ctx,
+        None,
+        logger,
+    )
+
+
+def _inputs(
+    what: str, network: HybridBlock, calib_data: Any, data_shapes: Any, ctx: Context
+) -> tuple[list[str], list[NDArray]]:
+    """Return names for the inputs of a network, and arrays that it takes."""
+    if calib_data is None and data_shapes is None:
+        raise ArgumentError(f"{what}: data_shapes required where there is no calib_data")
+    names: list[str] = []
+    if calib_data is not None:
+        arrays = first_batch(what, calib_data, ctx)
+        if hasattr(calib_data, "provide_data"):
+            names = [description[0] for description in calib_data.provide_data]
+    else:
+        pairs = [_described(description) for description in data_shapes]
+        arrays = [zeros(shape, ctx=ctx) for _, shape in pairs]
+        names = [name for name, _ in pairs if name]
+    arrays = _taken(what, network, arrays)
+    if len(names) < len(arrays):
+        count = len(arrays)
+        names = ["data"] if count == 1 else [f"data{i}" for i in range(count)]
+    return names[: len(arrays)], arrays
+
+
+def _described(description: Any) -> tuple[str, tuple[int, ...]]:
+    if hasattr(description, "shape"):
+        return getattr(description, "name", ""), tuple(description.shape)
+    first = description[0] if len(description) else None
+    if isinstance(first, str):
+        return first, tuple(description[1])
+    return "", tuple(description)
+
+
+def _taken(what: str, network: HybridBlock, arrays: Sequence[NDArray]) -> list[NDArray]:
+    """Return the first arrays that a network takes: without the labels of a batch."""
+    failure: Exception | None = None
+    for count in range(len(arrays), 0, -1):
+        try:
+            network(*arrays[:count])
+        except (GluonishError, TypeError, ValueError) as error:
+            failure = failure or error
+        else:
+            return list(arrays[:count])
+    raise ArgumentError(
+        f"{what}: expected data that the network takes, got arrays of shapes "
+        f"{[x.shape for x in arrays]}: {failure}"
+    ) from failure
+
+
+def _traced(network: HybridBlock, names: Sequence[str], arrays: Sequence[NDArray]) -> Symbol:
+    outputs = network(*(var(name) for name in names))
+    return outputs if isinstance(outputs, Symbol) else Group(_flat(outputs))
+
+
+def _flat(outputs: Any) -> list[Symbol]:
+    if isinstance(outputs, Symbol):
+        return [outputs]
+    return [symbol for part in outputs for symbol in _flat(part)]
+
+
+def _parameters(network: HybridBlock, ctx: Context) -> Iterable[Any]:
+    for parameter in network.collect_params().values():
+        if parameter._arrays is not None and ctx not in parameter.list_ctx():
+            parameter.reset_ctx(ctx)
+        if parameter._arrays is not None:
+            yield parameter
+
+
+def _excluded(what: str, symbol: Symbol, layers: Any, matches: Any) -> list[str]:
+    """Return the names of the nodes that are left out."""
+    names = check_names(what, "exclude_layers", layers)
+    parts = check_names(what, "exclude_layers_match", matches)
+    for node in topological_order(symbol._values):
+        own = [inner.name for inner in layer_nodes(node)]
+        names += [name for name in own if any(part in name for part in parts)]
+    return names
+
+
+def _block(
+    qsym: Symbol, names: Sequence[str], values: dict[str, NDArray], ctx: Context
+) -> SymbolBlock:
+    block = SymbolBlock(qsym, [var(name) for name in names])
+    for name, parameter in block.params.items():
+        parameter._load_init(values[name], ctx, cast_dtype=True, dtype_source="saved")
+        parameter.grad_req = "null"
+    return block

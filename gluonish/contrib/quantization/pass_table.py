@@ -1,0 +1,67 @@
+"""What becomes of each operator in a quantized graph."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from gluonish.contrib.quantization.fusion import CONV, DENSE
+from gluonish.graph.ir import Node
+
+__all__ = ["FORMS", "Form", "form_of"]
+
+
+class Form(NamedTuple):
+    """How an operator is quantized.
+
+    Attributes:
+        op: Name of the quantized operator.
+        data: How many of the first inputs are data in bytes; -1 for all.
+        weights: Whether the next inputs are a weight and a bias in bytes.
+        must: Whether it is what quantization is for, rather than something in between.
+        wide: Whether it gives int32, which is brought into bytes again.
+        fits: Whether it takes the attributes of a node.
+    """
+
+    op: str
+    data: int = 1
+    weights: bool = False
+    must: bool = False
+    wide: bool = False
+    fits: Callable[[Node], bool] = lambda node: True
+
+
+def _is_relu(node: Node) -> bool:
+    return bool(node.attrs["act_type"] == "relu")
+
+
+def _is_window(node: Node) -> bool:
+    return node.attrs["pool_type"] in ("max", "avg")
+
+
+def _is_channels(node: Node) -> bool:
+    return bool(node.attrs["axis"] == 1) and not node.attrs["output_mean_var"]
+
+
+FORMS: Mapping[str, Form] = {
+    CONV: Form(CONV, must=True, wide=True),
+    DENSE: Form(DENSE, must=True, wide=True),
+    "Convolution": Form("_contrib_quantized_conv", weights=True, must=True, wide=True),
+    "FullyConnected": Form(
+        "_contrib_quantized_fully_connected", weights=True, must=True, wide=True
+    ),
+    "Pooling": Form("_contrib_quantized_pooling", fits=_is_window),
+    "Flatten": Form("_contrib_quantized_flatten"),
+    "Concat": Form("_contrib_quantized_concat", data=-1),
+    "Activation": Form("_contrib_quantized_act", fits=_is_relu),
+    "BatchNorm": Form("_contrib_quantized_batch_norm", fits=_is_channels),
+    "Embedding": Form("_contrib_quantized_embedding", data=0, weights=True),
+    "elemwise_add": Form("_contrib_quantized_elemwise_add", data=2, wide=True),
+    "elemwise_mul": Form("_contrib_quantized_elemwise_mul", data=2, wide=True),
+}
+
+
+def form_of(node: Node) -> Form | None:
+    """Return how a node is quantized; None where it cannot be."""
+    if node.op is None:
+        return None
+    found = FORMS.get(node.op.name)
+    return found if found is not None and found.fits(node) else None

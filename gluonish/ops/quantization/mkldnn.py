@@ -1,0 +1,373 @@
+"""_sg_mkldnn_conv and _sg_mkldnn_fully_connected: a layer with what was fused to it, as MXNet's
+files hold it.
+
+A node owns the graph of its layer as a body: a Convolution or FullyConnected, then possibly a
+BatchNorm, a function, a sum with another input, and again a function. Where ``quantized`` is set,
+data is bytes, and ranges come after the body's inputs. No kernel runs such a node: before it runs,
+operators take its place, those of `gluonish.ops.quantization.layers` where it is quantized.
+"""
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, INT8
+from gluonish.core.errors import NotSupportedError, OperatorError
+from gluonish.core.schema import Schema, boolean
+from gluonish.core.spec import PartialSpec, Spec
+from gluonish.ops.facts import Execution, ShapeFacts
+from gluonish.ops.fused.activation import ATTRIBUTES
+from gluonish.ops.normalization.fold_batch_norm import FOLD_BATCH_NORM
+from gluonish.ops.quantization.dequantize import DEQUANTIZE
+from gluonish.ops.quantization.functions import function_of
+from gluonish.ops.quantization.layers import INT8_CONVOLUTION, INT8_DENSE
+from gluonish.ops.quantization.quantize import QUANTIZE_V2
+from gluonish.ops.quantization.ranges import CALIBRATION, RANGE, byte_dtype, calibrated
+from gluonish.ops.quantization.scales import INT8_SCALES, INT8_WEIGHT
+from gluonish.ops.registry import Attrs, Operator, apply, register
+
+__all__ = ["SG_CONV", "SG_FULLY_CONNECTED"]
+
+_LAYERS = {"Convolution": INT8_CONVOLUTION, "FullyConnected": INT8_DENSE}
+_NORMALIZATION = "BatchNorm"
+_SUM = "elemwise_add"
+# Functions f with f(x / s) = f(x) / s for s > 0: they may follow a sum in its steps.
+_HOMOGENEOUS = ("relu", "leaky")
+
+
+class _Form(NamedTuple):
+    """What a body is made of.
+
+    Attributes:
+        layer: The node of the layer.
+        rest: The nodes behind it, in order.
+        places: Where each variable stands among the node's inputs, by its identity.
+    """
+
+    layer: Any
+    rest: Sequence[Any]
+    places: dict[int, int]
+
+    def given(self, node: Any, inputs: Sequence[Any]) -> list[Any]:
+        """Return the inputs of the whole that a node of the body reads."""
+        return [inputs[self.places[id(v.node)]] for v in node.inputs if id(v.node) in self.places]
+
+
+def _form(body: Any) -> _Form:
+    """Return what a body is made of.
+
+    Raises:
+        OperatorError: It is no chain that begins with a layer.
+    """
+    places = {id(node): i for i, node in enumerate(body.inputs)}
+    if len(body.outputs) != 1:
+        raise OperatorError(f"_sg_mkldnn: expected a body of one output, got {len(body.outputs)}")
+    node, rest = body.outputs[0].node, []
+    while node.op is not None and node.op.name not in _LAYERS:
+        rest.append(node)
+        inner = [value for value in node.inputs if value.node.op is not None]
+        if len(inner) != 1 or inner[0].index:
+            break
+        node = inner[0].node
+    if node.op is None or node.op.name not in _LAYERS:
+        raise OperatorError(
+            "_sg_mkldnn: expected a body that begins with Convolution or FullyConnected, got "
+            f"{[n.op.name for n in rest if n.op is not None][::-1]}"
+        )
+    return _Form(node, rest[::-1], places)
+
+
+def _is_offline(attrs: Attrs) -> bool:
+    """Whether a dense layer's weight is int8 already, with ranges behind those of data."""
+    return bool(attrs["quantized"]) and not attrs.get("channel_wise_quantize", True)
+
+
+def _count(attrs: Attrs) -> int:
+    """Return how many inputs the body has."""
+    if "subgraphs" in attrs:
+        count: int = attrs["subgraphs"][0].num_inputs
+        return count
+    return 3 + 4 * int(attrs["with_bn"]) + int(attrs["with_sum"])
+
+
+def _inputs(attrs: Attrs) -> tuple[str, ...]:
+    names = [f"arg{i}" for i in range(_count(attrs))]
+    if attrs["quantized"]:
+        names += ["min_data", "max_data"]
+        names += ["min_sum", "max_sum"] * attrs["with_sum"]
+        if _is_offline(attrs):
+            names += ["min_weight", "max_weight"]
+            names += ["min_bias", "max_bias"] * (_layer_inputs(attrs) == 3)
+    return tuple(names)
+
+
+def _layer_inputs(attrs: Attrs) -> int:
+    if "subgraphs" not in attrs:
+        return 3
+    return len(_form(attrs["subgraphs"][0]).layer.inputs)
+
+
+def _num_outputs(attrs: Attrs) -> int:
+    return 3 if attrs["quantized"] and not attrs["enable_float_output"] else 1
+
+
+def _as_float(specs: Sequence[Any], attrs: Attrs) -> list[Any]:
+    return [type(spec)(spec.shape, FLOAT32) for spec in specs[: _count(attrs)]]
+
+
+def _infer(*specs: Spec, subgraphs: Any = None, **attrs: Any) -> tuple[Spec, ...]:
+    if subgraphs is None:
+        raise OperatorError("_sg_mkldnn: expected a node with a body, got none; load a file")
+    every = {**attrs, "subgraphs": subgraphs}
+    if len(specs) != len(_inputs(every)):
+        raise OperatorError(f"_sg_mkldnn: expected {len(_inputs(every))} inputs, got {len(specs)}")
+    shape = subgraphs[0].infer(_as_float(specs, every))[0].shape
+    if not attrs["quantized"] or attrs["enable_float_output"]:
+        return (Spec(shape, FLOAT32),)
+    found = calibrated("_sg_mkldnn", attrs)
+    dtype = np.dtype(np.int32) if found is None else byte_dtype("auto", found)
+    return Spec(shape, dtype), RANGE, RANGE
+
+
+def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+    count = _count(attrs)
+    known = _as_float(inputs, attrs)
+    attrs["subgraphs"][0].complete(known, [PartialSpec()])
+    form = _form(attrs["subgraphs"][0])
+    fixed: dict[int, np.dtype[Any]] = {
+        form.places[id(value.node)]: INT8 for value in form.layer.inputs[1:]
+    }
+    if not _is_offline(attrs):
+        fixed = dict.fromkeys(range(count), FLOAT32)
+    if attrs["quantized"]:  # bytes of two kinds
+        byte_places = [form.places[id(form.layer.inputs[0].node)]]
+        byte_places += [
+            form.places[id(v.node)]
+            for node in form.rest
+            if node.op.name == _SUM
+            for v in node.inputs
+            if id(v.node) in form.places
+        ]
+        for place in byte_places:
+            fixed.pop(place, None)
+    for i, spec in enumerate(known):
+        inputs[i] = PartialSpec(spec.shape, inputs[i].dtype or fixed.get(i))
+    for i in range(count, len(inputs)):
+        inputs[i] = PartialSpec(*RANGE)
+    for i in range(1, len(outputs)):
+        outputs[i] = PartialSpec(*RANGE)
+
+
+def _kernel(xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
+    raise NotSupportedError("_sg_mkldnn: expected a graph whose shapes are known, got one call")
+
+
+def _replayed(body: Any, inputs: Sequence[Any]) -> Any:
+    """Return what a body computes of floating inputs."""
+    form = _form(body)
+    value = _float_layer(form, inputs)
+    for node in form.rest:
+        value = _call(node, value, form.given(node, inputs))
+    return value
+
+
+def _float_layer(form: _Form, inputs: Sequence[Any]) -> Any:
+    return apply(form.layer.op, form.given(form.layer, inputs), form.layer.attrs)
+
+
+def _call(node: Any, value: Any, others: Sequence[Any]) -> Any:
+    """Return what a node behind the layer makes of a value and of the other inputs it reads."""
+    attrs = {**node.attrs, "train": False} if node.op.train_dependent else node.attrs
+    found = apply(node.op, (value, *others), attrs)
+    return found[0] if isinstance(found, list | tuple) else found
+
+
+def _name(x: Any) -> str:
+    name: str = np.dtype(x.dtype).name
+    return name
+
+
+def _expand(inputs: Sequence[Any], attrs: Attrs) -> list[Any]:
+    body = attrs["subgraphs"][0]
+    if not attrs["quantized"]:
+        return [_replayed(body, inputs)]
+    return _Expansion(_form(body), inputs, attrs).run()
+
+
+class _Expansion:
+    """The operators that take the place of one quantized node.
+
+    Args:
+        form: Its body.
+        inputs: Its inputs.
+        attrs: Its attributes.
+    """
+
+    def __init__(self, form: _Form, inputs: Sequence[Any], attrs: Attrs) -> None:
+        self.form = form
+        self.inputs = inputs
+        self.attrs = attrs
+        names = _inputs(attrs)
+        self.ranges = {
+            name: x for name, x in zip(names, inputs, strict=True) if not name.startswith("arg")
+        }
+
+    def run(self) -> list[Any]:
+        """Return the outputs: bytes or int32 and their range, or floating numbers."""
+        rest = list(self.form.rest)
+        weight, bias = self._weights(rest)
+        addend, finish, late = self._finish(rest)
+        out_type = "float32" if late else self._out_type()
+        scales = self._scales(weight, bias, addend, out_type)
+        layer = self.form.layer
+        op = _LAYERS[layer.op.name]
+        made = {**op.schema.defaults, **layer.attrs, **finish, "out_type": out_type}
+        made |= {"no_bias": False, "with_sum": addend is not None}
+        data = self.form.given(layer, self.inputs)[0]
+        given = [data, weight[0], *scales[:3], *([] if addend is None else [addend])]
+        value = apply(op, given, made)
+        if not late:
+            return [value] if out_type == "float32" else [value, *scales[3:]]
+        return self._outputs(self._after(value, late))
+
+    def _out_type(self) -> str:
+        if self.attrs["enable_float_output"]:
+            return "float32"
+        found = calibrated("_sg_mkldnn", self.attrs)
+        if found is None:
+            return "int32"
+        return "uint8" if found[0] >= 0 else "int8"
+
+    def _weights(self, rest: list[Any]) -> tuple[list[Any], Any]:
+        """Return the weight as bytes with its steps (none where it came as bytes), and the bias;
+        a BatchNorm is taken from ``rest`` and folded into both."""
+        weight, *biases = self.form.given(self.form.layer, self.inputs)[1:]
+        if rest and rest[0].op.name == _NORMALIZATION:
+            node = rest.pop(0)
+            fold = {key: node.attrs[key] for key in ("eps", "fix_gamma")} | {"no_bias": not biases}
+            statistics = self.form.given(node, self.inputs)
+            weight, bias = apply(FOLD_BATCH_NORM, (weight, *biases, *statistics), fold)
+            biases = [bias]
+        if _name(weight) == "int8":
+            return [weight], (biases or [None])[0]
+        made = apply(INT8_WEIGHT, (weight,), {"channel_wise": True})
+        return list(made), (biases or [None])[0]
+
+    def _finish(self, rest: Sequence[Any]) -> tuple[Any, dict[str, Any], Sequence[Any]]:
+        """Return what is added in bytes, the attributes of the function, and the nodes that are
+        left to run on floating numbers."""
+        addend, function, count = None, None, 0
+        if rest and rest[0].op.name == _SUM and not self.attrs["enable_float_output"]:
+            (addend,) = self.form.given(rest[0], self.inputs)
+            count = 1
+        if len(rest) > count:
+            function = function_of(rest[count])
+            if function is not None and (addend is None or function[0] in _HOMOGENEOUS):
+                count += 1
+            elif addend is not None:
+                return None, _no_function(), rest
+            else:
+                function = None
+        late = rest[count:]
+        if late and addend is not None:
+            return None, _no_function(), rest
+        if function is None:
+            return addend, _no_function(), late
+        names = ("activation", "alpha", "beta")
+        return addend, dict(zip(names, function, strict=True)), late
+
+    def _scales(self, weight: Sequence[Any], bias: Any, addend: Any, out_type: str) -> Any:
+        ranges, offline = self.ranges, len(weight) == 1
+        given = [ranges["min_data"], ranges["max_data"]]
+        given += [ranges["min_weight"], ranges["max_weight"]] if offline else [weight[1]]
+        if bias is not None:
+            given.append(bias)
+            given += [ranges["min_bias"], ranges["max_bias"]] if offline else []
+        if addend is not None:
+            given += [ranges["min_sum"], ranges["max_sum"]]
+        made = {
+            **INT8_SCALES.schema.defaults,
+            "channels": weight[0].shape[0],
+            "data_type": _name(self.form.given(self.form.layer, self.inputs)[0]),
+            "sum_type": "int8" if addend is None else _name(addend),
+            "out_type": out_type,
+            "with_bias": bias is not None,
+            "with_sum": addend is not None,
+            "offline": offline,
+        }
+        if out_type != "float32":
+            made |= {key: self.attrs[key] for key in CALIBRATION}
+        return apply(INT8_SCALES, given, made)
+
+    def _after(self, value: Any, late: Sequence[Any]) -> Any:
+        """Return what the nodes that are left make of floating numbers."""
+        for node in late:
+            others = self.form.given(node, self.inputs)
+            if node.op.name == _SUM:
+                ends = self.ranges["min_sum"], self.ranges["max_sum"]
+                others = [apply(DEQUANTIZE, (others[0], *ends), DEQUANTIZE.schema.defaults)]
+            value = _call(node, value, others)
+        return value
+
+    def _outputs(self, value: Any) -> list[Any]:
+        """Return floating numbers as the node gives them."""
+        if self.attrs["enable_float_output"]:
+            return [value]
+        if calibrated("_sg_mkldnn", self.attrs) is None:
+            raise NotSupportedError(
+                "_sg_mkldnn: expected a calibrated node where a function follows that has no "
+                "kernel on bytes, got none; calibrate with calib_mode 'naive' or 'entropy'"
+            )
+        made = {**{key: self.attrs[key] for key in CALIBRATION}, "out_type": "auto"}
+        return list(apply(QUANTIZE_V2, (value,), made))
+
+
+def _no_function() -> dict[str, Any]:
+    return {key: ATTRIBUTES[key].default for key in ("activation", "alpha", "beta")}
+
+
+def _mutates(attrs: Attrs) -> tuple[int, ...]:
+    return tuple(attrs["subgraphs"][0].mutated) if "subgraphs" in attrs else ()
+
+
+def _subgraph(name: str, doc: str, schema: Schema) -> Operator:
+    return register(
+        Operator(
+            name,
+            _infer,
+            _kernel,
+            None,
+            doc=doc,
+            active_inputs=_inputs,
+            schema=schema,
+            outputs=_num_outputs,
+            output_names=_output_names,
+            execution=Execution(mutates=_mutates),
+            shapes=ShapeFacts(complete=_complete, expand=_expand),
+        )
+    )
+
+
+def _output_names(attrs: Attrs) -> tuple[str, ...]:
+    return ("output", "min_output", "max_output") if _num_outputs(attrs) == 3 else ("output",)
+
+
+_BOTH = {
+    **dict.fromkeys(("quantized", "enable_float_output"), boolean(False)),
+    **dict.fromkeys(("with_sum", "with_bn"), boolean(False)),
+    **CALIBRATION,
+}
+
+SG_CONV = _subgraph(
+    "_sg_mkldnn_conv",
+    "A Convolution with a BatchNorm, a function and a sum after it, which stand in its body.",
+    Schema(**_BOTH, **dict.fromkeys(("with_act", "with_postsum_act"), boolean(False))),
+)
+
+SG_FULLY_CONNECTED = _subgraph(
+    "_sg_mkldnn_fully_connected",
+    "A FullyConnected with a function after it, which stand in its body.",
+    Schema(**_BOTH, **dict.fromkeys(("with_eltwise", "channel_wise_quantize"), boolean(False))),
+)

@@ -1,0 +1,218 @@
+"""_int8_weight, _int8_scales, _int8_range and _int8_quantize: what layers on bytes are made with.
+
+A *step* is the number that a difference of 1 between bytes stands for.
+"""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, INT8, INT32
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, choice, integer, number
+from gluonish.core.spec import Spec
+from gluonish.ops.quantization.ranges import (
+    CALIBRATION,
+    RANGE,
+    STEPS,
+    WIDE_STEPS,
+    byte_dtype,
+    calibrated,
+    divisor,
+    largest,
+    put,
+    put_range,
+)
+from gluonish.ops.registry import Attrs, Operator, register
+
+__all__ = ["INT8_QUANTIZE", "INT8_RANGE", "INT8_SCALES", "INT8_WEIGHT"]
+
+
+def _weight_infer(weight: Spec, *, channel_wise: bool) -> tuple[Spec, Spec]:
+    if weight.dtype != FLOAT32 or not weight.shape:
+        raise OperatorError(f"_int8_weight: expected a float32 weight with channels, got {weight}")
+    return Spec(weight.shape, INT8), Spec(weight.shape[:1], FLOAT32)
+
+
+def _weight_kernel(xp: ModuleType, out: Any, weight: Any, *, channel_wise: bool) -> None:
+    quantized, steps = out
+    rows = xp.abs(xp.nan_to_num(weight)).reshape(len(weight), -1)
+    sizes = rows.max(axis=1, initial=0) if rows.size else xp.zeros(len(weight), FLOAT32)
+    if not channel_wise:
+        sizes = xp.broadcast_to(sizes.max(initial=0), sizes.shape)
+    found = divisor(xp, sizes) / np.float32(STEPS[INT8])
+    steps[...] = found
+    put(xp, quantized, weight / found.reshape(-1, *(1,) * (weight.ndim - 1)))
+
+
+INT8_WEIGHT = register(
+    Operator(
+        "_int8_weight",
+        _weight_infer,
+        _weight_kernel,
+        None,
+        doc=(
+            "A weight as int8, and the step of each channel.\n\n"
+            "127 stands for the largest size in a channel, or without channel_wise in all of them."
+            "\n\nShapes: weight (channels, ...), outputs that and (channels,)."
+        ),
+        inputs=("weight",),
+        schema=Schema(channel_wise=boolean(True)),
+        outputs=2,
+        output_names=("output", "steps"),
+    )
+)
+
+_DTYPE = choice("int8", "uint8")
+
+
+def _scale_inputs(attrs: Attrs) -> tuple[str, ...]:
+    names = ["min_data", "max_data"]
+    names += ["min_weight", "max_weight"] if attrs["offline"] else ["steps"]
+    if attrs["with_bias"]:
+        names += ["bias", "min_bias", "max_bias"] if attrs["offline"] else ["bias"]
+    if attrs["with_sum"]:
+        names += ["min_sum", "max_sum"]
+    return tuple(names)
+
+
+def _scales_infer(*inputs: Spec, channels: int, **attrs: Any) -> tuple[Spec, ...]:
+    calibrated("_int8_scales", attrs)
+    vector = Spec((channels,), FLOAT32)
+    return vector, vector, RANGE, RANGE, RANGE
+
+
+def _scales_kernel(
+    xp: ModuleType,
+    out: Any,
+    *arrays: Any,
+    data_type: str,
+    sum_type: str,
+    out_type: str,
+    min_calib_range: float | None,
+    max_calib_range: float | None,
+    **attrs: Any,
+) -> None:
+    scale, bias, out_step, low, high = out
+    named = dict(zip(_scale_inputs(attrs), arrays, strict=True))
+
+    def step(word: str, steps: float) -> Any:
+        return largest(xp, named[f"min_{word}"], named[f"max_{word}"]) / np.float32(steps)
+
+    weight = step("weight", STEPS[INT8]) if attrs["offline"] else named["steps"]
+    factor = step("data", WIDE_STEPS[np.dtype(data_type)]) * weight
+    addend = (
+        divisor(xp, step("sum", WIDE_STEPS[np.dtype(sum_type)]))
+        if attrs["with_sum"]
+        else np.float32(1)
+    )
+    scale[...] = factor / addend
+    bias[...] = 0
+    if attrs["with_bias"]:
+        real = named["bias"] * step("bias", STEPS[INT8]) if attrs["offline"] else named["bias"]
+        bias[...] = real / addend
+    if out_type == "float32":
+        made = np.float32(1)
+    elif min_calib_range is None:
+        made = factor.max(initial=0) if factor.ndim else factor
+        limit = xp.asarray(made * np.float32(STEPS[INT32]), dtype=FLOAT32)
+        put_range(xp, (low, high), -limit, limit)
+    else:
+        put_range(xp, (low, high), min_calib_range, max_calib_range)
+        limit = largest(xp, min_calib_range, max_calib_range)
+        made = divisor(xp, limit) / np.float32(WIDE_STEPS[np.dtype(out_type)])
+    if out_type == "float32":
+        put_range(xp, (low, high), 0.0, 0.0)
+    out_step[...] = made / addend
+
+
+INT8_SCALES = register(
+    Operator(
+        "_int8_scales",
+        _scales_infer,
+        _scales_kernel,
+        None,
+        doc=(
+            "The factors of a layer on bytes, and the range of what it gives.\n\n"
+            "scale and bias bring its sums into steps of what is added to them, or without\n"
+            "with_sum into numbers; out_step brings the result into the steps of the output.\n"
+            "offline says that weight and bias are int8 with ranges. data_type, sum_type and\n"
+            "out_type are dtypes; for int32 the range holds all sums.\n\n"
+            "Shapes: ranges (1,), steps and bias (channels,), outputs (channels,), (channels,), "
+            "(1,),\n(1,) and (1,)."
+        ),
+        inputs=(
+            *("min_data", "max_data", "steps", "min_weight", "max_weight"),
+            *("bias", "min_bias", "max_bias", "min_sum", "max_sum"),
+        ),
+        active_inputs=_scale_inputs,
+        schema=Schema(
+            channels=integer(low=0),
+            data_type=_DTYPE,
+            sum_type=choice("int8", "uint8", default="int8"),
+            out_type=choice("float32", "int8", "uint8", "int32", default="float32"),
+            with_bias=boolean(False),
+            with_sum=boolean(False),
+            offline=boolean(False),
+            **CALIBRATION,
+        ),
+        outputs=5,
+        output_names=("scale", "bias", "out_step", "min_output", "max_output"),
+    )
+)
+
+
+def _range_infer(*, low: float, high: float) -> tuple[Spec, Spec]:
+    return RANGE, RANGE
+
+
+def _range_kernel(xp: ModuleType, out: Any, *, low: float, high: float) -> None:
+    put_range(xp, out, low, high)
+
+
+INT8_RANGE = register(
+    Operator(
+        "_int8_range",
+        _range_infer,
+        _range_kernel,
+        None,
+        doc="The ends of a range as two arrays (1,) of float32.",
+        inputs=(),
+        schema=Schema(low=number(), high=number()),
+        outputs=2,
+        output_names=("min_output", "max_output"),
+    )
+)
+
+
+def _quantize_infer(data: Spec, *, low: float, high: float, out_type: str) -> tuple[Spec]:
+    if data.dtype != FLOAT32:
+        raise OperatorError(f"_int8_quantize: expected float32 data, got {data.dtype.name}")
+    return (Spec(data.shape, byte_dtype(out_type, (low, high))),)
+
+
+def _quantize_kernel(
+    xp: ModuleType, out: Any, data: Any, *, low: float, high: float, out_type: str
+) -> None:
+    limit = largest(xp, low, high)
+    scale = np.float32(WIDE_STEPS[out.dtype]) / divisor(xp, limit)
+    put(xp, out, data * scale)
+
+
+INT8_QUANTIZE = register(
+    Operator(
+        "_int8_quantize",
+        _quantize_infer,
+        _quantize_kernel,
+        None,
+        doc=(
+            "data as bytes of a range that is known beforehand, as _contrib_quantize_v2 makes them."
+            "\n\nlow and high are the ends of the range, out_type is int8, uint8 or auto.\n\n"
+            "Shapes: data any, output the same."
+        ),
+        schema=Schema(
+            low=number(), high=number(), out_type=choice("auto", "int8", "uint8", default="int8")
+        ),
+    )
+)
