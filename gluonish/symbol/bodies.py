@@ -13,7 +13,9 @@ __all__ = ["BODY_COUNTS", "bodies_of"]
 # Of these, a body reads the node's first inputs, in order.
 _FUSED = ("_sg_mkldnn_conv", "_sg_mkldnn_fully_connected")
 BODY_COUNTS: Mapping[str, int] = {
-    **{"_foreach": 1, "_while_loop": 2, "_cond": 3},
+    "_foreach": 1,
+    "_while_loop": 2,
+    "_cond": 3,
     **dict.fromkeys(_FUSED, 1),
 }
 # Which attributes say where a body's inputs stand among the node's.
