@@ -79,6 +79,7 @@ MODULES: dict[str, str] = {
         "_convolution_backward_weight_bias _fused_convolution _fused_dense _wide_dot batch_dot "
         "dot"
     ),
+    "onednn.register_bytes": "_int8_convolution _int8_dense _int8_pooling _int8_quantize",
     "onednn.register_windows": (
         "Deconvolution LRN Pooling UpSampling _lrn_backward _pooling_backward _upsampling_backward"
     ),

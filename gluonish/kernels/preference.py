@@ -50,6 +50,7 @@ IN_ORDER = (
     "onednn.register_arithmetic",
     "onednn.register_normalization",
     "onednn.register_products",
+    "onednn.register_bytes",
     "onednn.register_windows",
     "cupy.register",
     "numba.register",

@@ -2564,25 +2564,43 @@ def _int8_dense(
     name: str | None = None,
 ) -> NDArray:
     """activation(FullyConnected(data, weight) * scale + bias + addend) / out_step, rounded."""
-def _int8_quantize(
+def _int8_pooling(
     data: NDArray,
-    low: float,
-    high: float,
-    out_type: Literal["auto", "int8", "uint8"] | str = "int8",
+    kernel: int | Sequence[int] = (),
+    pool_type: Literal["max", "avg", "sum", "lp"] | str = "max",
+    global_pool: bool | int = False,
+    cudnn_off: bool | int = False,
+    pooling_convention: Literal["full", "valid", "same"] | str = "valid",
+    stride: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    p_value: int | None = None,
+    count_include_pad: bool | int | None = None,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data as bytes of a range that is known beforehand, as _contrib_quantize_v2 makes them."""
+    """Maximum or mean over windows of bytes, rounded, with the attributes of Pooling."""
+def _int8_quantize(
+    data: NDArray,
+    scale: NDArray,
+    out_type: Literal["int8", "uint8"] | str = "int8",
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """data times scale as bytes: the nearest whole numbers, cut where the dtype ends."""
 def _int8_range(
     low: float,
     high: float,
+    out_type: Literal["auto", "int8", "uint8"] | str = "int8",
     *,
     ctx: Context | str | None = None,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """The ends of a range as two arrays (1,) of float32."""
+    """The ends of a range, and what numbers in it are multiplied by to make them bytes of
+    out_type."""
 def _int8_scales(
     min_data: NDArray,
     max_data: NDArray | None = None,

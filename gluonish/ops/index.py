@@ -249,7 +249,7 @@ MODULES: dict[str, str] = {
     "quantization.mkldnn": "_sg_mkldnn_conv _sg_mkldnn_fully_connected",
     "quantization.passing": (
         "_contrib_quantized_act _contrib_quantized_embedding _contrib_quantized_flatten "
-        "_contrib_quantized_pooling"
+        "_contrib_quantized_pooling _int8_pooling"
     ),
     "quantization.products": "_contrib_quantized_conv _contrib_quantized_fully_connected",
     "quantization.quantize": "_contrib_quantize _contrib_quantize_asym _contrib_quantize_v2",

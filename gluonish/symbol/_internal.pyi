@@ -2766,26 +2766,45 @@ def _int8_dense(
     out: None = None,
 ) -> Symbol:
     """activation(FullyConnected(data, weight) * scale + bias + addend) / out_step, rounded."""
+def _int8_pooling(
+    data: Symbol | None = None,
+    kernel: int | Sequence[int] = (),
+    pool_type: Literal["max", "avg", "sum", "lp"] | str = "max",
+    global_pool: bool | int = False,
+    cudnn_off: bool | int = False,
+    pooling_convention: Literal["full", "valid", "same"] | str = "valid",
+    stride: int | Sequence[int] = (),
+    pad: int | Sequence[int] = (),
+    p_value: int | None = None,
+    count_include_pad: bool | int | None = None,
+    layout: Literal[None, "NCW", "NWC", "NCHW", "NHWC", "NCDHW", "NDHWC"] | str = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Maximum or mean over windows of bytes, rounded, with the attributes of Pooling."""
 def _int8_quantize(
     data: Symbol | None = None,
-    low: float = ...,
-    high: float = ...,
+    scale: Symbol | None = None,
+    out_type: Literal["int8", "uint8"] | str = "int8",
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """data times scale as bytes: the nearest whole numbers, cut where the dtype ends."""
+def _int8_range(
+    low: float,
+    high: float,
     out_type: Literal["auto", "int8", "uint8"] | str = "int8",
     *,
     name: str | None = None,
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data as bytes of a range that is known beforehand, as _contrib_quantize_v2 makes them."""
-def _int8_range(
-    low: float,
-    high: float,
-    *,
-    name: str | None = None,
-    attr: Mapping[str, str] | None = None,
-    out: None = None,
-) -> Symbol:
-    """The ends of a range as two arrays (1,) of float32."""
+    """The ends of a range, and what numbers in it are multiplied by to make them bytes of
+    out_type."""
 def _int8_scales(
     min_data: Symbol | None = None,
     max_data: Symbol | None = None,

@@ -28,7 +28,7 @@ FILES = {
     "gelu": ("gelu", "naive", True),
     "clip": ("clip", "naive", True),
 }
-found = {}
+found: dict[str, object] = {}
 outputs = {}
 for name in calls.GRAPHS:
     for setting in calls.SETTINGS:
@@ -59,6 +59,6 @@ for name in calls.GRAPHS:
                 )
                 outputs[file] = bound.forward()[0].asnumpy()
 found["helpers"] = calls.run_helpers(mx)
-with gzip.GzipFile(FOLDER / "quantization.json.gz", "wb", mtime=0) as file:
-    file.write(json.dumps(found).encode())
+with gzip.GzipFile(FOLDER / "quantization.json.gz", "wb", mtime=0) as target:
+    target.write(json.dumps(found).encode())
 np.savez_compressed(FOLDER / "quantization.npz", **outputs)

@@ -31,8 +31,10 @@ def _residual(mx, x):
     y = _relu(mx, S.BatchNorm(c, name="b1", fix_gamma=False), "r1")
     z = _relu(mx, S.elemwise_add(_conv(mx, y, "c2"), y, name="a1"), "r2")
     window = {"kernel": (2, 2), "stride": (2, 2)}
-    pools = (S.Pooling(z, pool_type="max", name="p1", **window),)
-    pools += (S.Pooling(y, pool_type="avg", name="p2", **window),)
+    pools = [
+        S.Pooling(z, pool_type="max", name="p1", **window),
+        S.Pooling(y, pool_type="avg", name="p2", **window),
+    ]
     flat = S.Flatten(S.concat(*pools, dim=1, name="cc"), name="fl")
     return _dense(mx, _dense(mx, flat, "f1", num_hidden=10), "f2", num_hidden=5)
 

@@ -27,9 +27,11 @@ __all__ = [
     "PropagationKind",
     "Query",
     "dims",
+    "scales_of",
 ]
 
 _MAX_DIMS = 12
+_SCALES = 4096  # DNNL_ARG_ATTR_SCALES
 _CPU = 1
 _DEFAULT_STREAM = 1
 _USER_SCRATCHPAD = 1
@@ -145,6 +147,11 @@ class Argument(IntEnum):
     POST_OP_SRC = 32768 | 2  # the second array of the first post-op
 
 
+def scales_of(argument: Argument) -> int:
+    """Return the role of the scales of an argument."""
+    return _SCALES | argument
+
+
 class ExecArgument(ctypes.Structure):
     """``dnnl_exec_arg_t``: one role and the memory object that plays it."""
 
@@ -184,6 +191,7 @@ _PROTOTYPES: dict[str, tuple[Any, ...]] = {
     "dnnl_primitive_attr_create": (_HP,),
     "dnnl_primitive_attr_set_scratchpad_mode": (_H, _I),
     "dnnl_primitive_attr_set_post_ops": (_H, _H),
+    "dnnl_primitive_attr_set_scales_mask": (_H, _I, _I),
     "dnnl_primitive_attr_destroy": (_H,),
     "dnnl_post_ops_create": (_HP,),
     "dnnl_post_ops_destroy": (_H,),

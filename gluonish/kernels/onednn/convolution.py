@@ -21,9 +21,11 @@ from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError
 
 __all__ = [
+    "Window",
     "convolution",
     "convolution_backward_data",
     "convolution_backward_weight",
+    "window_of",
 ]
 
 Ints = tuple[int, ...]
@@ -31,7 +33,7 @@ Arrays = Sequence[Array]
 Attrs = Mapping[str, Any]
 
 
-class _Window(NamedTuple):
+class Window(NamedTuple):
     """The attributes, completed and as the library counts them: ``dilate`` starts at 0."""
 
     kernel: Ints
@@ -49,7 +51,7 @@ class _Window(NamedTuple):
 class _Form(NamedTuple):
     """What a forward plan depends on besides its arrays."""
 
-    window: _Window
+    window: Window
     with_bias: bool
     finish: Finish
 
@@ -66,7 +68,7 @@ def convolution(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
     Raises:
         RefusedError: The library cannot take the arrays or the attributes.
     """
-    window = _window(attrs)
+    window = window_of(attrs)
     with_bias = not attrs["no_bias"]
     finish, operands = finish_of(outputs[0], inputs, attrs)
     given = (*outputs, *inputs)
@@ -89,7 +91,7 @@ def convolution_backward_data(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> 
     """
     arrays = _channels_first([*outputs, *inputs], (0, 1, 2), attrs)
     _check("convolution_backward_data", arrays, attrs)
-    return bind("convolution_backward_data", _plan_backward_data, arrays, _window(attrs))
+    return bind("convolution_backward_data", _plan_backward_data, arrays, window_of(attrs))
 
 
 def convolution_backward_weight(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
@@ -106,15 +108,16 @@ def convolution_backward_weight(outputs: Arrays, inputs: Arrays, attrs: Attrs) -
     count = len(outputs)
     arrays = _channels_first([*outputs, *inputs], (0, count, count + 1), attrs)
     _check("convolution_backward_weight", arrays, attrs)
-    return bind("convolution_backward_weight", _plan_backward_weight, arrays, _window(attrs))
+    return bind("convolution_backward_weight", _plan_backward_weight, arrays, window_of(attrs))
 
 
-def _window(attrs: Attrs) -> _Window:
+def window_of(attrs: Attrs) -> Window:
+    """Return the window that attributes of Convolution tell."""
     kernel = attrs["kernel"]
     ones = (1,) * len(kernel)
     dense = tuple(distance - 1 for distance in attrs["dilate"] or ones)
     pad = attrs["pad"] or (0,) * len(kernel)
-    return _Window(kernel, attrs["stride"] or ones, dense, pad, attrs["num_group"])
+    return Window(kernel, attrs["stride"] or ones, dense, pad, attrs["num_group"])
 
 
 def _channels_first(arrays: Sequence[Array], places: Sequence[int], attrs: Attrs) -> list[Array]:
@@ -202,7 +205,7 @@ def _forward(
     layouts: _Layouts,
     weight: Array,
     bias: Array | None,
-    window: _Window,
+    window: Window,
     attributes: int,
 ) -> PrimitiveDescriptor:
     weights = _weight(engine, weight, window.num_group, undecided=True)
@@ -250,7 +253,7 @@ def _plan_forward(engine: Engine, arrays: tuple[Array, ...], form: _Form) -> Pla
     return builder.build()
 
 
-def _plan_backward_data(engine: Engine, arrays: tuple[Array, ...], window: _Window) -> Plan:
+def _plan_backward_data(engine: Engine, arrays: tuple[Array, ...], window: Window) -> Plan:
     out, grad, weight = arrays
     pointwise = set(window.kernel) == {1} and not any(window.pad)
 
@@ -279,7 +282,7 @@ def _plan_backward_data(engine: Engine, arrays: tuple[Array, ...], window: _Wind
     return builder.build()
 
 
-def _plan_backward_weight(engine: Engine, arrays: tuple[Array, ...], window: _Window) -> Plan:
+def _plan_backward_weight(engine: Engine, arrays: tuple[Array, ...], window: Window) -> Plan:
     out, *rest, grad, data = arrays
     bias_out = rest[0] if rest else None
 

@@ -318,6 +318,7 @@ class Builder:
         descriptor: PrimitiveDescriptor,
         reads: Mapping[Argument, Slot],
         writes: Mapping[Argument, Slot],
+        given: Mapping[int, Slot] | None = None,
     ) -> None:
         """Add a primitive, with reorders where a slot's layout is not the one it wants.
 
@@ -325,11 +326,12 @@ class Builder:
             descriptor: The primitive.
             reads: The slot for each argument that it reads.
             writes: The slot for each argument that it fills.
+            given: Further slots that it reads as they are: scales.
 
         Raises:
             OneDNNError: A slot cannot be reordered into what is wanted: another shape, above all.
         """
-        slots: dict[int, Slot] = {}
+        slots: dict[int, Slot] = dict(given or {})
         for role, slot in reads.items():
             slots[role] = self._converted(slot, descriptor.wanted(role))
         after: list[tuple[Slot, Slot]] = []

@@ -23,7 +23,7 @@ from gluonish.ops.pooling import pooling_steps
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.windows import channels_first
 
-__all__ = ["pooling", "pooling_backward"]
+__all__ = ["Pooling", "pooling", "pooling_backward", "pooling_of"]
 
 Ints = tuple[int, ...]
 
@@ -35,7 +35,7 @@ _ALGORITHMS = {
 }
 
 
-class _Window(NamedTuple):
+class Pooling(NamedTuple):
     """The attributes, completed; ``pad_after`` is what makes the last window fit."""
 
     algorithm: AlgorithmKind
@@ -68,6 +68,16 @@ def pooling(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> 
     out, data = _views((*outputs, *inputs), attrs)
     _require("pooling", out, data, attrs)
     return bind("pooling", _plan_forward, (out, data), _attributes(data, attrs))
+
+
+def pooling_of(pooled: Array, data: Array, attrs: Attrs) -> Pooling:
+    """Return the windows of some arrays, whose channels are in axis 1.
+
+    Raises:
+        RefusedError: The library does not compute what MXNet does.
+    """
+    _require_covered("pooling", pooled, data, attrs)
+    return _window(pooled, data, _attributes(data, attrs))
 
 
 def pooling_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
@@ -107,6 +117,10 @@ def _attributes(data: Array, attrs: Attrs) -> tuple[Any, ...]:
 
 def _require(name: str, pooled: Array, data: Array, attrs: Attrs) -> None:
     require(name, pooled, data)
+    _require_covered(name, pooled, data, attrs)
+
+
+def _require_covered(name: str, pooled: Array, data: Array, attrs: Attrs) -> None:
     if not attrs["global_pool"] and not _covered(pooled, data, attrs):
         raise RefusedError(
             f"{name}: expected windows that oneDNN counts as MXNet does, got kernel "
@@ -135,23 +149,23 @@ def _windows_fit(
     return partial or last + kernel <= length + pad
 
 
-def _window(pooled: Array, data: Array, attributes: tuple[Any, ...]) -> _Window:
+def _window(pooled: Array, data: Array, attributes: tuple[Any, ...]) -> Pooling:
     kernel, stride, pad, pool_type, count_include_pad, global_pool = attributes
     algorithm = _ALGORITHMS[pool_type, count_include_pad is not False]
     spatial = data.shape[2:]
     zeros, ones = (0,) * len(spatial), (1,) * len(spatial)
     if global_pool:
-        return _Window(algorithm, spatial, ones, zeros, zeros)
+        return Pooling(algorithm, spatial, ones, zeros, zeros)
     sizes = zip(pooled.shape[2:], spatial, kernel, stride, pad, strict=True)
     after = tuple(
         max(before, (count - 1) * step + width - length - before)
         for count, length, width, step, before in sizes
     )
-    return _Window(algorithm, kernel, stride, pad, after)
+    return Pooling(algorithm, kernel, stride, pad, after)
 
 
 def _forward(
-    engine: Engine, training: bool, pooled: Array, data: Array, window: _Window
+    engine: Engine, training: bool, pooled: Array, data: Array, window: Pooling
 ) -> PrimitiveDescriptor:
     source, target = engine.agreed(data, pooled)
     propagation = (

@@ -1,7 +1,7 @@
 """Quantized operators whose range is that of an input: relu, flattening, embedding, pooling."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -22,9 +22,11 @@ from gluonish.ops.quantization.ranges import (
     put,
     put_range,
 )
-from gluonish.ops.registry import Operator, register
+from gluonish.ops.registry import Attrs, Operator, apply, register
+from gluonish.ops.reshape import FLATTEN
 
 __all__ = [
+    "INT8_POOLING",
     "QUANTIZED_ACT",
     "QUANTIZED_EMBEDDING",
     "QUANTIZED_FLATTEN",
@@ -52,6 +54,7 @@ def _passing(
     infer: Callable[..., Spec],
     fill: Callable[..., None],
     schema: Schema | None = None,
+    on_bytes: Operator | None = None,
 ) -> Operator:
     """Register an operator on one quantized array whose range does not change.
 
@@ -62,7 +65,11 @@ def _passing(
         infer: ``infer(name, data, **attrs)`` returns the result.
         fill: ``fill(xp, out, data, **attrs)`` makes it.
         schema: The attributes.
+        on_bytes: What computes it in graphs, with the same attributes.
     """
+
+    def expand(inputs: Sequence[Any], attrs: Attrs) -> list[Any]:
+        return [apply(on_bytes, inputs[:1], attrs), *inputs[1:]]  # type: ignore[arg-type]  # it is there
 
     def infer_all(data: Spec, min_data: Spec, max_data: Spec, **attrs: Any) -> tuple[Spec, ...]:
         check_quantized(name, data)
@@ -89,7 +96,9 @@ def _passing(
             schema=schema,
             outputs=3,
             output_names=OUTPUT_NAMES,
-            shapes=ShapeFacts(complete=complete_ranges(None)),
+            shapes=ShapeFacts(
+                complete=complete_ranges(None), expand=None if on_bytes is None else expand
+            ),
         )
     )
 
@@ -130,6 +139,7 @@ QUANTIZED_FLATTEN = _passing(
     "data (N, ...), output (N, elements)",
     _flatten_infer,
     _flatten_fill,
+    on_bytes=FLATTEN,
 )
 
 
@@ -147,6 +157,25 @@ def _pooling_fill(xp: ModuleType, out: Any, data: Any, **attrs: Any) -> None:
     put(xp, out, found)
 
 
+def _int8_pooling_infer(data: Spec, **attrs: Any) -> tuple[Spec]:
+    check_quantized("_int8_pooling", data)
+    return (_pooling_infer("_int8_pooling", data, **attrs),)
+
+
+INT8_POOLING = register(
+    Operator(
+        "_int8_pooling",
+        _int8_pooling_infer,
+        _pooling_fill,
+        None,
+        doc=(
+            "Maximum or mean over windows of bytes, rounded, with the attributes of Pooling.\n\n"
+            "Shapes: data (N, C, *spatial), output (N, C, *windows)."
+        ),
+        schema=POOLING.schema,
+    )
+)
+
 QUANTIZED_POOLING = _passing(
     "_contrib_quantized_pooling",
     "Maximum or mean over windows of a quantized array, with the attributes of Pooling.",
@@ -154,6 +183,7 @@ QUANTIZED_POOLING = _passing(
     _pooling_infer,
     _pooling_fill,
     POOLING.schema,
+    INT8_POOLING,
 )
 
 _EMBEDDING = "_contrib_quantized_embedding"

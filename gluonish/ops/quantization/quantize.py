@@ -1,5 +1,6 @@
 """_contrib_quantize, _contrib_quantize_v2 and _contrib_quantize_asym: from floats to bytes."""
 
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -25,7 +26,8 @@ from gluonish.ops.quantization.ranges import (
     put_range,
     range_of,
 )
-from gluonish.ops.registry import Operator, register
+from gluonish.ops.quantization.scales import INT8_QUANTIZE, INT8_RANGE
+from gluonish.ops.registry import Attrs, Operator, apply, register
 
 __all__ = ["QUANTIZE", "QUANTIZE_ASYM", "QUANTIZE_V2"]
 
@@ -109,6 +111,20 @@ def _v2_kernel(
     _fill(xp, out, data, *range_of(data, min_calib_range, max_calib_range), WIDE_STEPS)
 
 
+def _v2_expand(inputs: Sequence[Any], attrs: Attrs) -> list[Any]:
+    """Take the range of calibrated data out of the computation: it is known beforehand."""
+    (data,) = inputs
+    found = calibrated("_contrib_quantize_v2", attrs)
+    # Arrays, in calls that are run as a user would, and what has no range go as they are.
+    if found is None or np.dtype(data.dtype) != FLOAT32 or not hasattr(data, "node"):
+        return list(apply(QUANTIZE_V2, inputs, attrs))
+    low, high = found
+    out_type = byte_dtype(attrs["out_type"], found).name
+    ends = {"low": low, "high": high, "out_type": out_type}
+    *ends_of, scale = type(data).__apply__(INT8_RANGE, (), ends)
+    return [apply(INT8_QUANTIZE, (data, scale), {"out_type": out_type}), *ends_of]
+
+
 QUANTIZE_V2 = register(
     Operator(
         "_contrib_quantize_v2",
@@ -124,7 +140,7 @@ QUANTIZE_V2 = register(
         ),
         schema=Schema(out_type=choice("auto", "int8", "uint8", default="int8"), **CALIBRATION),
         outputs=3,
-        shapes=ShapeFacts(complete=complete_ranges(None)),
+        shapes=ShapeFacts(complete=complete_ranges(None), expand=_v2_expand),
     )
 )
 

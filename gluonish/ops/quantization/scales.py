@@ -163,13 +163,17 @@ INT8_SCALES = register(
 )
 
 
-def _range_infer(*, low: float, high: float) -> tuple[Spec, Spec]:
-    return RANGE, RANGE
+def _range_infer(*, low: float, high: float, out_type: str) -> tuple[Spec, Spec, Spec]:
+    return RANGE, RANGE, RANGE
 
 
-def _range_kernel(xp: ModuleType, out: Any, *, low: float, high: float) -> None:
-    put_range(xp, out, low, high)
+def _range_kernel(xp: ModuleType, out: Any, *, low: float, high: float, out_type: str) -> None:
+    put_range(xp, out[:2], low, high)
+    steps = WIDE_STEPS[byte_dtype(out_type, (low, high))]
+    out[2][...] = np.float32(steps) / divisor(xp, largest(xp, low, high))
 
+
+_OUT_TYPE = choice("auto", "int8", "uint8", default="int8")
 
 INT8_RANGE = register(
     Operator(
@@ -177,26 +181,27 @@ INT8_RANGE = register(
         _range_infer,
         _range_kernel,
         None,
-        doc="The ends of a range as two arrays (1,) of float32.",
+        doc=(
+            "The ends of a range, and what numbers in it are multiplied by to make them bytes of\n"
+            "out_type.\n\nShapes: outputs (1,), float32."
+        ),
         inputs=(),
-        schema=Schema(low=number(), high=number()),
-        outputs=2,
-        output_names=("min_output", "max_output"),
+        schema=Schema(low=number(), high=number(), out_type=_OUT_TYPE),
+        outputs=3,
+        output_names=("min_output", "max_output", "scale"),
     )
 )
 
 
-def _quantize_infer(data: Spec, *, low: float, high: float, out_type: str) -> tuple[Spec]:
-    if data.dtype != FLOAT32:
-        raise OperatorError(f"_int8_quantize: expected float32 data, got {data.dtype.name}")
-    return (Spec(data.shape, byte_dtype(out_type, (low, high))),)
+def _quantize_infer(data: Spec, scale: Spec, *, out_type: str) -> tuple[Spec]:
+    if data.dtype != FLOAT32 or scale != RANGE:
+        raise OperatorError(
+            f"_int8_quantize: expected float32 data and a scale {RANGE}, got {data} and {scale}"
+        )
+    return (Spec(data.shape, np.dtype(out_type)),)
 
 
-def _quantize_kernel(
-    xp: ModuleType, out: Any, data: Any, *, low: float, high: float, out_type: str
-) -> None:
-    limit = largest(xp, low, high)
-    scale = np.float32(WIDE_STEPS[out.dtype]) / divisor(xp, limit)
+def _quantize_kernel(xp: ModuleType, out: Any, data: Any, scale: Any, *, out_type: str) -> None:
     put(xp, out, data * scale)
 
 
@@ -207,12 +212,10 @@ INT8_QUANTIZE = register(
         _quantize_kernel,
         None,
         doc=(
-            "data as bytes of a range that is known beforehand, as _contrib_quantize_v2 makes them."
-            "\n\nlow and high are the ends of the range, out_type is int8, uint8 or auto.\n\n"
-            "Shapes: data any, output the same."
+            "data times scale as bytes: the nearest whole numbers, cut where the dtype ends.\n\n"
+            "Shapes: data any, scale (1,), output that of data."
         ),
-        schema=Schema(
-            low=number(), high=number(), out_type=choice("auto", "int8", "uint8", default="int8")
-        ),
+        inputs=("data", "scale"),
+        schema=Schema(out_type=choice("int8", "uint8", default="int8")),
     )
 )

@@ -18,7 +18,7 @@ __all__ = ["array_of", "follows_layout", "has_channels", "keeps_layout", "starts
 _ANCHORS = frozenset(
     (
         *("Convolution", "_fused_convolution", "_convolution_backward_data"),
-        *("Deconvolution", "_deconvolution_backward_data"),
+        *("Deconvolution", "_deconvolution_backward_data", "_int8_convolution"),
     )
 )
 # Operators, besides the elementwise ones, that write channels last as well as they read it.
@@ -31,6 +31,8 @@ _FOLLOWERS = frozenset(
         *("_fused_pointwise", "_fused_pointwise_many", "_fused_pointwise_random"),
         *("_batch_norm_data_gradient", "_batch_norm_apply", "_contrib_BatchNormWithReLU_backward"),
         *("broadcast_add", "broadcast_sub", "broadcast_mul", "broadcast_div"),
+        *("_int8_pooling", "_contrib_quantized_concat", "_contrib_quantized_elemwise_add"),
+        *("_contrib_quantized_act", "_contrib_dequantize"),
     )
 )
 

@@ -1,0 +1,338 @@
+"""Layers on bytes: convolution, dense and pooling, and floats to bytes.
+
+The library multiplies sums of products by the scales, adds the bias in float32, runs the post-ops
+and divides by the step of the output before it rounds. All scales are arrays that a plan is given
+when it runs, so that a plan does not depend on them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.kernels.onednn.api import (
+    AlgorithmKind,
+    Api,
+    Argument,
+    DataType,
+    PropagationKind,
+    scales_of,
+)
+from gluonish.kernels.onednn.attributes import ELTWISE, Eltwise
+from gluonish.kernels.onednn.binding import bind
+from gluonish.kernels.onednn.convolution import Window, window_of
+from gluonish.kernels.onednn.engine import Engine
+from gluonish.kernels.onednn.matmul import matrix_view
+from gluonish.kernels.onednn.memory import Descriptor, describable, element_strides
+from gluonish.kernels.onednn.plan import Builder, Plan, Slot
+from gluonish.kernels.onednn.pooling import Pooling, pooling_of
+from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.ops.kernel import Array, Bound, RefusedError
+
+__all__ = ["int8_convolution", "int8_dense", "int8_pooling", "int8_quantize"]
+
+Arrays = Sequence[Array]
+Attrs = Mapping[str, Any]
+
+_TYPES = {
+    np.dtype(np.float32): DataType.F32,
+    np.dtype(np.int32): DataType.S32,
+    np.dtype(np.int8): DataType.S8,
+    np.dtype(np.uint8): DataType.U8,
+}
+# Which axes of a weight a scale goes along: the output channels, in groups the first two axes.
+_CHANNELS, _GROUPS, _COLUMNS = 1, 3, 2
+
+
+class _Form(NamedTuple):
+    """What a plan depends on besides its arrays."""
+
+    window: Window | None
+    functions: tuple[Eltwise, ...]
+    with_sum: bool
+
+
+def _described(engine: Engine, array: Array) -> Descriptor:
+    return Descriptor.strided(engine.api, array.shape, element_strides(array), _TYPES[array.dtype])
+
+
+def _undecided(engine: Engine, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Descriptor:
+    return Descriptor.undecided(engine.api, shape, _TYPES[dtype])
+
+
+def _check(name: str, arrays: Arrays) -> None:
+    if not all(array.dtype in _TYPES and describable(array) for array in arrays):
+        raise RefusedError(f"{name}: expected arrays that oneDNN can address, got others")
+
+
+def _functions(attrs: Attrs) -> tuple[Eltwise, ...]:
+    name = attrs["activation"]
+    return () if name is None else ELTWISE[name](attrs["alpha"], attrs["beta"])
+
+
+class _Scaled:
+    """Attributes of a primitive with scales, a sum with another array and functions.
+
+    Args:
+        api: The library.
+        masks: For each argument with scales, the axes that they go along, as bits.
+        addend: Layout of the array that is added; None for none.
+        functions: Applied after that, in order.
+    """
+
+    __slots__ = ("__weakref__", "api", "handle")
+
+    def __init__(
+        self,
+        api: Api,
+        masks: Mapping[Argument, int],
+        addend: Descriptor | None = None,
+        functions: Sequence[Eltwise] = (),
+    ) -> None:
+        self.api = api
+        self.handle = api.create_attributes(self)
+        for argument, mask in masks.items():
+            api.call("dnnl_primitive_attr_set_scales_mask", self.handle, argument, mask)
+        chain = api.create_post_ops(self)
+        if addend is not None:
+            kind = AlgorithmKind.BINARY_ADD
+            api.call("dnnl_post_ops_append_binary", chain, kind, addend.handle)
+        for kind, alpha, beta in functions:
+            api.call("dnnl_post_ops_append_eltwise", chain, kind, alpha, beta)
+        api.call("dnnl_primitive_attr_set_post_ops", self.handle, chain)
+
+
+def int8_convolution(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
+    """Plan ``_int8_convolution``.
+
+    Args:
+        outputs: out (N, O, *spatial).
+        inputs: data, weight, scale (O,), bias (O,), out_step (1,), and under ``with_sum`` addend.
+        attrs: Those of the operator.
+
+    Raises:
+        RefusedError: The library cannot take the arrays or the attributes.
+    """
+    layout = attrs["layout"]
+    if layout is not None and layout[1] != "C":
+        raise RefusedError(f"int8_convolution: expected channels in axis 1, got layout {layout}")
+    arrays = (*outputs, *inputs)
+    _check("int8_convolution", arrays)
+    form = _Form(window_of(attrs), _functions(attrs), attrs["with_sum"])
+    return bind("int8_convolution", _plan_convolution, arrays, form)
+
+
+def int8_dense(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
+    """Plan ``_int8_dense``.
+
+    Args:
+        outputs: out (..., units).
+        inputs: data, weight, scale (units,), bias (units,), out_step (1,), and under ``with_sum``
+            addend.
+        attrs: Those of the operator.
+
+    Raises:
+        RefusedError: The library cannot take the arrays.
+    """
+    out, data, weight, scale, bias, step, *rest = (*outputs, *inputs)
+    units, features = weight.shape
+    arrays = [
+        matrix_view(out, (-1, units)),
+        matrix_view(data, (-1, features)),
+        weight.T,
+        scale,
+        bias.reshape(1, -1),
+        step,
+        *(matrix_view(array, (-1, units)) for array in rest),
+    ]
+    _check("int8_dense", arrays)
+    form = _Form(None, _functions(attrs), attrs["with_sum"])
+    return bind("int8_dense", _plan_dense, arrays, form)
+
+
+def _is_scaled(out: Array, form: _Form) -> bool:
+    """Whether the step of the output is not 1 for certain."""
+    return out.dtype != np.float32 or form.with_sum
+
+
+def _add(engine: Engine, descriptor: PrimitiveDescriptor, arrays: Arrays, form: _Form) -> Plan:
+    """Return the plan of a primitive, with one operand for each array."""
+    out, data, weight, scale, bias, step, *rest = arrays
+    builder = Builder(engine)
+    target = builder.operand(_described(engine, out))
+    reads: dict[Argument, Slot] = {Argument.SRC: builder.operand(_described(engine, data))}
+    groups = 1 if form.window is None else form.window.num_group
+    reads[Argument.WEIGHTS] = builder.operand(_weight(engine, weight, groups, undecided=False))
+    scales = {scales_of(Argument.WEIGHTS): builder.operand(_described(engine, scale))}
+    reads[Argument.BIAS] = builder.operand(_described(engine, bias))
+    last = builder.operand(_described(engine, step))
+    if _is_scaled(out, form):
+        scales[scales_of(Argument.DST)] = last
+    if rest:
+        reads[Argument.POST_OP_SRC] = builder.operand(_described(engine, rest[0]))
+    builder.step(descriptor, reads, {Argument.DST: target}, scales)
+    return builder.build()
+
+
+def _weight(engine: Engine, weight: Array, groups: int, *, undecided: bool) -> Descriptor:
+    if groups > 1:
+        rows, *rest = weight.shape
+        weight = weight.reshape(groups, rows // groups, *rest)
+    if undecided:
+        return _undecided(engine, weight.shape, weight.dtype)
+    return _described(engine, weight)
+
+
+def _is_channels_last(array: Array) -> bool:
+    return np.moveaxis(array, 1, -1).flags.c_contiguous
+
+
+def _plan_convolution(engine: Engine, arrays: tuple[Array, ...], form: _Form) -> Plan:
+    out, data, weight, _scale, bias, _step, *rest = arrays
+    window = form.window
+    assert window is not None
+    masks = {Argument.WEIGHTS: _GROUPS if window.num_group > 1 else _CHANNELS}
+    if _is_scaled(out, form):
+        masks[Argument.DST] = 0
+
+    def describe(own: bool) -> PrimitiveDescriptor:
+        def layout(array: Array) -> Descriptor:
+            if own and _is_channels_last(array):
+                return _described(engine, array)
+            return _undecided(engine, array.shape, array.dtype)
+
+        # They live until the primitive is made, which copies what they hold.
+        source, target, vector = layout(data), layout(out), _described(engine, bias)
+        weights = _weight(engine, weight, window.num_group, undecided=True)
+        added = layout(rest[0]) if rest else None
+        attributes = _Scaled(engine.api, masks, added, form.functions)
+        return PrimitiveDescriptor(
+            engine.api,
+            "dnnl_convolution_forward_primitive_desc_create",
+            *(engine.handle, PropagationKind.FORWARD_INFERENCE, AlgorithmKind.CONVOLUTION_DIRECT),
+            *(source.handle, weights.handle, vector.handle, target.handle),
+            *window.arguments(),
+            attributes.handle,
+        )
+
+    return _add(engine, _fast(describe), arrays, form)
+
+
+def _fast(describe: Callable[[bool], PrimitiveDescriptor]) -> PrimitiveDescriptor:
+    """Return a primitive on the arrays' own layouts, or on others where that is a slow one.
+
+    Raises:
+        RefusedError: The library has none but its own reference.
+    """
+    for own in (True, False):
+        try:
+            found = describe(own)
+        except RefusedError:
+            continue
+        if not found.implementation.startswith("ref"):
+            return found
+    raise RefusedError("oneDNN: expected an optimized implementation on bytes, got none")
+
+
+def _plan_dense(engine: Engine, arrays: tuple[Array, ...], form: _Form) -> Plan:
+    out, data, weight, _scale, bias, _step, *rest = arrays
+    masks = {Argument.WEIGHTS: _COLUMNS}
+    if _is_scaled(out, form):
+        masks[Argument.DST] = 0
+    # They live until the primitive is made, which copies what they hold.
+    source, target, vector = (_described(engine, array) for array in (data, out, bias))
+    weights = _undecided(engine, weight.shape, weight.dtype)
+    added = _described(engine, rest[0]) if rest else None
+    attributes = _Scaled(engine.api, masks, added, form.functions)
+    descriptor = PrimitiveDescriptor(
+        engine.api,
+        "dnnl_matmul_primitive_desc_create",
+        *(engine.handle, source.handle, weights.handle, vector.handle, target.handle),
+        attributes.handle,
+    )
+    if descriptor.implementation.startswith("ref"):
+        raise RefusedError("oneDNN: expected an optimized product of bytes, got none")
+    return _add(engine, descriptor, arrays, form)
+
+
+def int8_quantize(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
+    """Plan ``_int8_quantize``.
+
+    Args:
+        outputs: out.
+        inputs: data, scale (1,).
+        attrs: Those of the operator.
+
+    Raises:
+        RefusedError: The library cannot take the arrays.
+    """
+    arrays = (*outputs, *inputs)
+    _check("int8_quantize", arrays)
+    return bind("int8_quantize", _plan_quantize, arrays)
+
+
+def _plan_quantize(engine: Engine, arrays: tuple[Array, ...], _form: object) -> Plan:
+    out, data, scale = (_described(engine, array) for array in arrays)
+    attributes = _Scaled(engine.api, {Argument.SRC: 0})
+    builder = Builder(engine)
+    target, source = builder.operand(out), builder.operand(data)
+    factor = builder.operand(scale)
+    descriptor = PrimitiveDescriptor(
+        engine.api,
+        "dnnl_reorder_primitive_desc_create",
+        *(data.handle, engine.handle, out.handle, engine.handle, attributes.handle),
+    )
+    given = {scales_of(Argument.SRC): factor}
+    builder.step(descriptor, {Argument.SRC: source}, {Argument.DST: target}, given)
+    return builder.build()
+
+
+def int8_pooling(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
+    """Plan ``_int8_pooling``.
+
+    Args:
+        outputs: out (N, C, *pooled).
+        inputs: data (N, C, *spatial).
+        attrs: Those of Pooling.
+
+    Raises:
+        RefusedError: The library does not compute what MXNet does, or does not take these arrays.
+    """
+    layout = attrs["layout"]
+    if layout is not None and layout[1] != "C":
+        raise RefusedError(f"int8_pooling: expected channels in axis 1, got layout {layout}")
+    arrays = (*outputs, *inputs)
+    _check("int8_pooling", arrays)
+    return bind("int8_pooling", _plan_pooling, arrays, pooling_of(arrays[0], arrays[1], attrs))
+
+
+def _plan_pooling(engine: Engine, arrays: tuple[Array, ...], window: Pooling) -> Plan:
+    out, data = arrays
+
+    def describe(own: bool) -> PrimitiveDescriptor:
+        def layout(array: Array) -> Descriptor:
+            return _described(engine, array) if own else _spread(engine, array)
+
+        source, target = layout(data), layout(out)
+        return PrimitiveDescriptor(
+            engine.api,
+            "dnnl_pooling_forward_primitive_desc_create",
+            *(engine.handle, PropagationKind.FORWARD_INFERENCE, window.algorithm),
+            *(source.handle, target.handle),
+            *window.arguments(),
+            engine.attributes,
+        )
+
+    builder = Builder(engine)
+    target = builder.operand(_described(engine, out))
+    source = builder.operand(_described(engine, data))
+    builder.step(_fast(describe), {Argument.SRC: source}, {Argument.DST: target})
+    return builder.build()
+
+
+def _spread(engine: Engine, array: Array) -> Descriptor:
+    """The layout with the channels last, whichever the array has."""
+    batch, channels, *spatial = array.shape
+    last = np.empty((batch, *spatial, channels), np.uint8)
+    view = np.moveaxis(last, -1, 1)
+    return Descriptor.strided(engine.api, array.shape, element_strides(view), _TYPES[array.dtype])
