@@ -26,6 +26,7 @@ class Choice(NamedTuple):
         smart: Leave alone what is not between two layers.
         offline: Names of variables whose values are known: they are quantized beforehand.
         channel_wise: One step for each channel of a dense layer's weight.
+        calibrated: Whether ranges will be put in; without, what needs them stays as it is.
     """
 
     excluded: Collection[str] = ()
@@ -34,6 +35,7 @@ class Choice(NamedTuple):
     smart: bool = True
     offline: Collection[str] = ()
     channel_wise: bool = False
+    calibrated: bool = True
 
 
 def quantize(outputs: Sequence[Value], choice: Choice) -> list[Value]:
@@ -60,7 +62,7 @@ def _chosen(order: Sequence[Node], choice: Choice) -> dict[int, Form]:
             or (inner.op is not None and inner.op.name in choice.excluded_operators)
             for inner in layer_nodes(node)
         )
-        if form is not None and not excluded:
+        if form is not None and not (excluded or (form.ranged and not choice.calibrated)):
             found[id(node)] = form
     if not choice.smart:
         return found

@@ -66,6 +66,8 @@ def quantize_symbol(
     quantized_dtype: str,
     quantize_mode: str,
     quantize_granularity: str,
+    *,
+    calibrated: bool = True,
 ) -> Symbol:
     """Return the quantized graph of a Symbol, not calibrated.
 
@@ -78,6 +80,7 @@ def quantize_symbol(
         quantized_dtype: int8, uint8 or auto.
         quantize_mode: smart or full.
         quantize_granularity: tensor-wise or channel-wise.
+        calibrated: Whether ranges will be put in; without, what needs them stays as it is.
 
     Raises:
         ArgumentError: There is no such dtype, mode or granularity.
@@ -94,6 +97,7 @@ def quantize_symbol(
         quantize_mode == "smart",
         frozenset(params),
         quantize_granularity == "channel-wise",
+        calibrated,
     )
     return Symbol(quantize(sym._values, choice))
 

@@ -18,7 +18,7 @@ from gluonish.ndarray import NDArray
 from gluonish.ndarray.creation import zeros
 from gluonish.symbol import Group, Symbol, var
 
-__all__ = ["quantize_net", "quantize_net_v2"]
+__all__ = ["quantize_net", "quantize_net_v2", "traced"]
 
 
 def quantize_net_v2(
@@ -72,8 +72,8 @@ def quantize_net_v2(
     what = "quantize_net"
     if not isinstance(network, HybridBlock):
         raise ArgumentTypeError(f"{what}: expected a HybridBlock, got {type(network).__name__}")
-    names, arrays = _inputs(what, network, calib_data, data_shapes, ctx)
-    symbol = Symbol(fuse(_traced(network, names, arrays)._values))
+    names = _inputs(what, network, calib_data, data_shapes, ctx)
+    symbol = Symbol(fuse(traced(network, names)._values))
     params = {p.name: p.data(ctx) for p in _parameters(network, ctx)}
     auxiliary = set(symbol.list_auxiliary_states())
     args = {name: value for name, value in params.items() if name not in auxiliary}
@@ -81,6 +81,7 @@ def quantize_net_v2(
     qsym = quantize_symbol(
         *(what, symbol, args.keys(), excluded, exclude_operators),
         *(quantized_dtype, quantize_mode, quantize_granularity),
+        calibrated=calib_mode not in (None, "none"),
     )
     if calib_mode is not None and calib_mode != "none":
         if calib_data is None:
@@ -139,8 +140,8 @@ def quantize_net(
 
 def _inputs(
     what: str, network: HybridBlock, calib_data: Any, data_shapes: Any, ctx: Context
-) -> tuple[list[str], list[NDArray]]:
-    """Return names for the inputs of a network, and arrays that it takes."""
+) -> list[str]:
+    """Return names for the inputs of a network; by then it knows all shapes."""
     if calib_data is None and data_shapes is None:
         raise ArgumentError(f"{what}: data_shapes required where there is no calib_data")
     names: list[str] = []
@@ -156,7 +157,7 @@ def _inputs(
     if len(names) < len(arrays):
         count = len(arrays)
         names = ["data"] if count == 1 else [f"data{i}" for i in range(count)]
-    return names[: len(arrays)], arrays
+    return names[: len(arrays)]
 
 
 def _described(description: Any) -> tuple[str, tuple[int, ...]]:
@@ -184,7 +185,8 @@ def _taken(what: str, network: HybridBlock, arrays: Sequence[NDArray]) -> list[N
     ) from failure
 
 
-def _traced(network: HybridBlock, names: Sequence[str], arrays: Sequence[NDArray]) -> Symbol:
+def traced(network: HybridBlock, names: Sequence[str]) -> Symbol:
+    """Return the graph of a network, with variables of these names as its inputs."""
     outputs = network(*(var(name) for name in names))
     return outputs if isinstance(outputs, Symbol) else Group(_flat(outputs))
 

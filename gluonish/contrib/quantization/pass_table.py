@@ -18,6 +18,7 @@ class Form(NamedTuple):
         weights: Whether the next inputs are a weight and a bias in bytes.
         must: Whether it is what quantization is for, rather than something in between.
         wide: Whether it gives int32, which is brought into bytes again.
+        ranged: Whether it computes only with a range from calibration.
         fits: Whether it takes the attributes of a node.
     """
 
@@ -26,6 +27,7 @@ class Form(NamedTuple):
     weights: bool = False
     must: bool = False
     wide: bool = False
+    ranged: bool = False
     fits: Callable[[Node], bool] = lambda node: True
 
 
@@ -52,7 +54,7 @@ FORMS: Mapping[str, Form] = {
     "Flatten": Form("_contrib_quantized_flatten"),
     "Concat": Form("_contrib_quantized_concat", data=-1),
     "Activation": Form("_contrib_quantized_act", fits=_is_relu),
-    "BatchNorm": Form("_contrib_quantized_batch_norm", fits=_is_channels),
+    "BatchNorm": Form("_contrib_quantized_batch_norm", ranged=True, fits=_is_channels),
     "Embedding": Form("_contrib_quantized_embedding", data=0, weights=True),
     "elemwise_add": Form("_contrib_quantized_elemwise_add", data=2, wide=True),
     "elemwise_mul": Form("_contrib_quantized_elemwise_mul", data=2, wide=True),

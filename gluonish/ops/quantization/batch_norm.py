@@ -9,7 +9,7 @@ from gluonish.core.dtype import FLOAT32, INT8
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number
 from gluonish.core.spec import Spec
-from gluonish.ops.facts import ShapeFacts
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.quantization.ranges import (
     CALIBRATION,
     OUTPUT_NAMES,
@@ -107,6 +107,7 @@ QUANTIZED_BATCH_NORM = register(
         ),
         outputs=3,
         output_names=OUTPUT_NAMES,
+        execution=Execution(mutates=(3, 4)),  # auxiliary states, as those of BatchNorm
         shapes=ShapeFacts(complete=complete_ranges(None)),
     )
 )

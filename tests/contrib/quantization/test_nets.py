@@ -235,3 +235,28 @@ def test_what_is_no_network_is_refused() -> None:
 def test_empty_data_are_refused() -> None:
     with pytest.raises(ValueError, match="expected data that the network takes"):
         q.quantize_net(residual(), calib_data=[], calib_mode="naive")
+
+
+class Standing(nn.HybridBlock):
+    """A BatchNorm that no convolution stands before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        with self.name_scope():
+            self.norm = nn.BatchNorm()
+            self.conv = nn.Conv2D(4, 3)
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        return self.conv(F.Activation(self.norm(x), act_type="relu"))
+
+
+@pytest.mark.parametrize("mode", ["none", "naive"])
+def test_normalization_by_itself(mode: str, tmp_path: Path) -> None:
+    mx.random.seed(1)
+    net = Standing()
+    net.initialize()
+    net(mx.nd.array(IMAGES))
+    found = q.quantize_net(net, calib_data=loader(), calib_mode=mode)
+    assert error_of(found, net) < 0.06
+    _, params = found.export(str(tmp_path / "net"))
+    assert any(name.startswith("aux:") and "running_mean" in name for name in mx.nd.load(params))

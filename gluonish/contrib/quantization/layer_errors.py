@@ -1,0 +1,143 @@
+"""What each layer of a quantized network computes, beside what it did before."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.symbol_block import SymbolBlock
+from gluonish.contrib.quantization.fusion import CONV, DENSE, fuse
+from gluonish.contrib.quantization.nets import traced
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.graph.ir import Node, Value, topological_order
+from gluonish.ndarray import NDArray
+from gluonish.ndarray import contrib as nd_contrib
+from gluonish.ndarray.creation import array
+from gluonish.symbol import Symbol
+
+__all__ = ["LayerError", "layer_errors"]
+
+_INT32_STEPS = 2147483647.0
+_PREFIX = "quantized_"
+
+
+class LayerError(NamedTuple):
+    """How far one layer of a quantized network is from what it was.
+
+    Attributes:
+        name: Of its node in the network before, where layers are fused with what follows them.
+        operator: What it is.
+        dtype: Of its output in the quantized network.
+        low: Smallest value that it gave before.
+        high: Largest value that it gave before.
+        mean_error: Mean size of the difference.
+        max_error: Largest size of the difference.
+        signal_to_noise_db: Ten times the decimal logarithm of the sum of squares of what it gave
+            before, by that of the difference; infinite without any.
+    """
+
+    name: str
+    operator: str
+    dtype: str
+    low: float
+    high: float
+    mean_error: float
+    max_error: float
+    signal_to_noise_db: float
+
+
+def layer_errors(network: HybridBlock, quantized: SymbolBlock, data: Any) -> list[LayerError]:
+    """Return the error of each quantized layer on a batch, in the order in which they run.
+
+    Errors of a layer include those of the layers before it.
+
+    Args:
+        network: The network before.
+        quantized: What `quantize_net` made of it.
+        data: An array, or a list of arrays, one for each input.
+
+    Raises:
+        ArgumentTypeError: A network is of another class.
+        ArgumentError: They have no layer in common.
+    """
+    if not isinstance(network, HybridBlock) or not isinstance(quantized, SymbolBlock):
+        raise ArgumentTypeError(
+            "layer_errors: expected a HybridBlock and a quantized SymbolBlock, got "
+            f"{type(network).__name__} and {type(quantized).__name__}"
+        )
+    names = quantized._input_names
+    given = [data] if isinstance(data, NDArray | np.ndarray) else list(data)
+    arrays = dict(zip(names, map(_as_array, given), strict=True))
+    before = Symbol(fuse(traced(network, names)._values))
+    floats = {n.name: n for n in topological_order(before._values) if n.op is not None}
+    pairs = [
+        (floats[name], node)
+        for node in topological_order(quantized._symbol._values)
+        if (name := _name_before(node)) in floats
+    ]
+    if not pairs:
+        raise ArgumentError(
+            "layer_errors: expected a network and what quantize_net made of it, got networks "
+            "without a layer in common"
+        )
+    plain = _run([Value(old) for old, _ in pairs], network, arrays)
+    every = [Value(new, i) for _, new in pairs for i in range(new.num_visible)]
+    found = iter(_run(every, quantized, arrays))
+    made = [[next(found) for _ in range(new.num_visible)] for _, new in pairs]
+    return [
+        _compared(old, x.asnumpy(), outputs)
+        for (old, _), x, outputs in zip(pairs, plain, made, strict=True)
+    ]
+
+
+def _as_array(x: Any) -> NDArray:
+    return x if isinstance(x, NDArray) else array(x, dtype=x.dtype)
+
+
+def _name_before(node: Node) -> str:
+    if node.op is None or not node.name.startswith(_PREFIX):
+        return ""
+    return node.name.removeprefix(_PREFIX)
+
+
+def _run(values: Sequence[Value], block: HybridBlock, arrays: dict[str, NDArray]) -> Any:
+    """Return what values of a network's graph are for some data."""
+    symbol = Symbol(values)
+    every = {p.name: p.data() for p in block.collect_params().values() if p._arrays is not None}
+    every |= arrays
+    args = {name: every[name] for name in symbol.list_arguments()}
+    states = {name: every[name] for name in symbol.list_auxiliary_states()}
+    context = next(iter(arrays.values())).context
+    return symbol.bind(context, args, grad_req="null", aux_states=states).forward()
+
+
+def _real(outputs: Sequence[NDArray]) -> Any:
+    """Return the numbers that a quantized layer's outputs stand for."""
+    first = outputs[0]
+    kind = np.dtype(first.dtype)
+    if len(outputs) == 1:
+        return first.asnumpy()
+    if kind == np.int32:
+        limit = max(abs(float(end.asnumpy()[0])) for end in outputs[1:])
+        return first.asnumpy() * (limit / _INT32_STEPS)
+    return nd_contrib.dequantize(first, outputs[1], outputs[2]).asnumpy()
+
+
+def _compared(node: Node, expected: Any, outputs: Sequence[NDArray]) -> LayerError:
+    assert node.op is not None
+    difference = np.abs(_real(outputs).astype(np.float64) - expected)
+    signal, noise = float(np.square(expected, dtype=np.float64).sum()), float((difference**2).sum())
+    ratio = math.inf if not noise else 10 * math.log10(signal / noise) if signal else -math.inf
+    words = {CONV: "convolution", DENSE: "dense"}
+    return LayerError(
+        node.name,
+        words.get(node.op.name, node.op.name),
+        np.dtype(outputs[0].dtype).name,
+        float(expected.min()),
+        float(expected.max()),
+        float(difference.mean()),
+        float(difference.max()),
+        ratio,
+    )

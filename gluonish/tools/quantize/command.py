@@ -1,0 +1,67 @@
+"""The command line of ``gluonish quantize``."""
+
+import argparse
+
+__all__ = ["add_parser"]
+
+
+def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add ``quantize`` with its two subcommands."""
+    parser = parsers.add_parser(
+        "quantize", help="make a network compute in bytes, and see its errors"
+    )
+    kinds = parser.add_subparsers(title="subcommands", metavar="SUBCOMMAND", required=True)
+    convert = kinds.add_parser("convert", help="quantize a network with calibration data")
+    _add_network(convert)
+    convert.add_argument("--output", required=True, help="what the new files' names begin with")
+    convert.add_argument(
+        "--mode",
+        choices=("naive", "entropy"),
+        default="entropy",
+        help="how ranges are found (default: %(default)s)",
+    )
+    convert.add_argument(
+        "--quantize-mode",
+        choices=("full", "smart"),
+        default="smart",
+        help="all that can be quantized, or what lies between layers (default: %(default)s)",
+    )
+    convert.add_argument(
+        "--channel-wise", action="store_true", help="a step for each channel of dense weights too"
+    )
+    convert.add_argument("--exclude", nargs="*", default=[], help="names of layers to leave alone")
+    convert.set_defaults(run=run_convert)
+    report = kinds.add_parser("report", help="the error of each layer of a quantized network")
+    _add_network(report)
+    report.add_argument("--quantized", nargs=2, required=True, metavar=("SYMBOL", "PARAMS"))
+    report.add_argument("--plot", help="where to draw a picture of it, a .png file")
+    report.set_defaults(run=run_report)
+
+
+def _add_network(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("symbol", help="the network: its -symbol.json file")
+    parser.add_argument("params", help="its .params file")
+    parser.add_argument(
+        "--data", required=True, help="examples as a .npy file, the first axis counts them"
+    )
+    parser.add_argument("--input", default="data", help="name of the input (default: %(default)s)")
+    parser.add_argument(
+        "--batch-size", type=int, default=32, help="examples at a time (default: %(default)s)"
+    )
+
+
+def run_convert(arguments: argparse.Namespace) -> int:
+    """Quantize a network, and write it."""
+    from gluonish.tools.quantize.work import convert
+
+    for path in convert(arguments):
+        print(path)
+    return 0
+
+
+def run_report(arguments: argparse.Namespace) -> int:
+    """Print the error of each layer, and draw it if asked."""
+    from gluonish.tools.quantize.work import report
+
+    print(report(arguments))
+    return 0

@@ -1,0 +1,111 @@
+"""What ``gluonish quantize`` does: reads networks and data, quantizes, compares."""
+
+import argparse
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.block.symbol_block import SymbolBlock
+from gluonish.contrib.quantization import LayerError, layer_errors, quantize_net_v2
+from gluonish.core.errors import ArgumentError, FileFormatError
+
+__all__ = ["convert", "report", "table"]
+
+_HEAD = ("layer", "operator", "dtype", "range", "mean error", "max error", "SNR")
+
+
+def _network(symbol: str, params: str, name: str) -> SymbolBlock:
+    return SymbolBlock.imports(symbol, name, params)
+
+
+def _data(path: str) -> Any:
+    try:
+        found = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise FileFormatError(f"{path}: expected an array as a .npy file, got {error}") from error
+    if not isinstance(found, np.ndarray) or not found.ndim or not len(found):
+        raise ArgumentError(f"{path}: expected an array of examples, got {type(found).__name__}")
+    return found.astype(np.float32) if found.dtype == np.float64 else found
+
+
+def convert(arguments: argparse.Namespace) -> tuple[str, str]:
+    """Quantize a network, and return the paths of its new files.
+
+    Args:
+        arguments: Those of ``gluonish quantize convert``.
+    """
+    data, size = _data(arguments.data), max(1, arguments.batch_size)
+    network = _network(arguments.symbol, arguments.params, arguments.input)
+    quantized = quantize_net_v2(
+        network,
+        quantize_mode=arguments.quantize_mode,
+        quantize_granularity="channel-wise" if arguments.channel_wise else "tensor-wise",
+        exclude_layers=arguments.exclude,
+        calib_data=_Batches(data, size),
+        calib_mode=arguments.mode,
+    )
+    return quantized.export(arguments.output)
+
+
+class _Batches:
+    """An array in pieces along its first axis.
+
+    Args:
+        data: The array.
+        size: Examples in a piece.
+
+    Attributes:
+        num_data: How many examples there are.
+    """
+
+    def __init__(self, data: Any, size: int) -> None:
+        self._data = data
+        self._size = size
+        self.num_data = len(data)
+
+    def __iter__(self) -> Any:
+        return (
+            self._data[start : start + self._size] for start in range(0, self.num_data, self._size)
+        )
+
+
+def report(arguments: argparse.Namespace) -> str:
+    """Return a table of the layers' errors; draw them where the arguments say so.
+
+    Args:
+        arguments: Those of ``gluonish quantize report``.
+    """
+    network = _network(arguments.symbol, arguments.params, arguments.input)
+    symbol, params = arguments.quantized
+    quantized = _network(symbol, params, arguments.input)
+    data = _data(arguments.data)[: max(1, arguments.batch_size)]
+    found = layer_errors(network, quantized, data)
+    if arguments.plot:
+        from gluonish.tools.quantize.plot import draw
+
+        draw(found, arguments.plot)
+    return table(found)
+
+
+def table(found: Sequence[LayerError]) -> str:
+    """Return the layers' errors as lines of text."""
+    rows = [_HEAD, *map(_row, found)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
+    lines = []
+    for row in rows:
+        left = [text.ljust(width) for text, width in zip(row[:3], widths[:3], strict=True)]
+        right = [text.rjust(width) for text, width in zip(row[3:], widths[3:], strict=True)]
+        lines.append("  ".join([*left, *right]).rstrip())
+    return "\n".join(lines)
+
+
+def _row(layer: LayerError) -> tuple[str, ...]:
+    ratio = layer.signal_to_noise_db
+    return (
+        *(layer.name, layer.operator, layer.dtype),
+        f"{layer.low:.4g} .. {layer.high:.4g}",
+        *(f"{layer.mean_error:.3g}", f"{layer.max_error:.3g}"),
+        f"{ratio:.1f} dB" if math.isfinite(ratio) else "exact",
+    )
