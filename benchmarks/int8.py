@@ -7,7 +7,8 @@ parameters. gluonish quantizes with ``quantize_net_v2(calib_mode="naive")``, Ope
 ONNX Runtime with ``quantize_static`` (QDQ, channels of weights apart) the network that torchvision
 or PyTorch exports. Each is a process of its own; they take turns (A B C A B C ..), a turn is as
 many calls as take about half a second, and printed are medians over the turns of the time of a call
-and of how many times as fast gluonish was in the same round, and the least time of a call. ``fp32`` is gluonish's network before.
+and of how many times as fast gluonish was in the same round, and the least time of a call. ``fp32``
+is gluonish's network before.
 """
 
 import argparse
