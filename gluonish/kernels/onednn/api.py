@@ -27,11 +27,9 @@ __all__ = [
     "PropagationKind",
     "Query",
     "dims",
-    "scales_of",
 ]
 
 _MAX_DIMS = 12
-_SCALES = 4096  # DNNL_ARG_ATTR_SCALES
 _CPU = 1
 _DEFAULT_STREAM = 1
 _USER_SCRATCHPAD = 1
@@ -145,11 +143,6 @@ class Argument(IntEnum):
     DIFF_SHIFT = 256
     MULTIPLE_SRC = 1024
     POST_OP_SRC = 32768 | 2  # the second array of the first post-op
-
-
-def scales_of(argument: Argument) -> int:
-    """Return the role of the scales of an argument."""
-    return _SCALES | argument
 
 
 class ExecArgument(ctypes.Structure):

@@ -16,7 +16,6 @@ from gluonish.kernels.onednn.api import (
     Argument,
     DataType,
     PropagationKind,
-    scales_of,
 )
 from gluonish.kernels.onednn.attributes import ELTWISE, Eltwise
 from gluonish.kernels.onednn.binding import bind
@@ -42,6 +41,7 @@ _TYPES = {
 }
 # Which axes of a weight a scale goes along: the output channels, in groups the first two axes.
 _CHANNELS, _GROUPS, _COLUMNS = 1, 3, 2
+_SCALES = 4096  # DNNL_ARG_ATTR_SCALES: added to an argument, the role of its scales
 
 
 class _Form(NamedTuple):
@@ -163,11 +163,11 @@ def _add(engine: Engine, descriptor: PrimitiveDescriptor, arrays: Arrays, form: 
     reads: dict[Argument, Slot] = {Argument.SRC: builder.operand(_described(engine, data))}
     groups = 1 if form.window is None else form.window.num_group
     reads[Argument.WEIGHTS] = builder.operand(_weight(engine, weight, groups, undecided=False))
-    scales = {scales_of(Argument.WEIGHTS): builder.operand(_described(engine, scale))}
+    scales = {_SCALES | Argument.WEIGHTS: builder.operand(_described(engine, scale))}
     reads[Argument.BIAS] = builder.operand(_described(engine, bias))
     last = builder.operand(_described(engine, step))
     if _is_scaled(out, form):
-        scales[scales_of(Argument.DST)] = last
+        scales[_SCALES | Argument.DST] = last
     if rest:
         reads[Argument.POST_OP_SRC] = builder.operand(_described(engine, rest[0]))
     builder.step(descriptor, reads, {Argument.DST: target}, scales)
@@ -282,7 +282,7 @@ def _plan_quantize(engine: Engine, arrays: tuple[Array, ...], _form: object) -> 
         "dnnl_reorder_primitive_desc_create",
         *(data.handle, engine.handle, out.handle, engine.handle, attributes.handle),
     )
-    given = {scales_of(Argument.SRC): factor}
+    given = {_SCALES | Argument.SRC: factor}
     builder.step(descriptor, {Argument.SRC: source}, {Argument.DST: target}, given)
     return builder.build()
 

@@ -1,6 +1,14 @@
 """The command line of ``gluonish quantize``."""
 
 import argparse
+from typing import TYPE_CHECKING
+
+from gluonish.core.later import later
+
+if TYPE_CHECKING:
+    from gluonish.tools.quantize import work
+else:
+    work = later("gluonish.tools.quantize.work")
 
 __all__ = ["add_parser"]
 
@@ -52,16 +60,12 @@ def _add_network(parser: argparse.ArgumentParser) -> None:
 
 def run_convert(arguments: argparse.Namespace) -> int:
     """Quantize a network, and write it."""
-    from gluonish.tools.quantize.work import convert
-
-    for path in convert(arguments):
+    for path in work.convert(arguments):
         print(path)
     return 0
 
 
 def run_report(arguments: argparse.Namespace) -> int:
     """Print the error of each layer, and draw it if asked."""
-    from gluonish.tools.quantize.work import report
-
-    print(report(arguments))
+    print(work.report(arguments))
     return 0

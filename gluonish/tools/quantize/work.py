@@ -10,6 +10,7 @@ import numpy as np
 from gluonish.block.symbol_block import SymbolBlock
 from gluonish.contrib.quantization import LayerError, layer_errors, quantize_net_v2
 from gluonish.core.errors import ArgumentError, FileFormatError
+from gluonish.tools.quantize.plot import draw
 
 __all__ = ["convert", "report", "table"]
 
@@ -83,8 +84,6 @@ def report(arguments: argparse.Namespace) -> str:
     data = _data(arguments.data)[: max(1, arguments.batch_size)]
     found = layer_errors(network, quantized, data)
     if arguments.plot:
-        from gluonish.tools.quantize.plot import draw
-
         draw(found, arguments.plot)
     return table(found)
 
