@@ -34,7 +34,7 @@ def fixed_crop(
     Args:
         src: (height, width, channels).
         x0: Left edge, in pixels.
-        y0: Upper edge, in pixels.
+        y0: Top edge, in pixels.
         w: Width; what lies outside the image is left out.
         h: Height; what lies outside the image is left out.
         size: Width and height of the result; None to keep those of the region.
@@ -110,8 +110,8 @@ def random_size_crop(
     Args:
         src: (height, width, channels).
         size: Width and height of the result, in pixels.
-        area: Range of the region's share of the image's area: (least, largest), or the least alone.
-        ratio: Range (least, largest) of the aspect ratio, width to height.
+        area: Fraction of the image's area: (smallest, largest), or the smallest alone.
+        ratio: Aspect ratio, width / height: (smallest, largest).
         interp: Interpolation method, as for `imresize`.
         **kwargs: ``min_area``, an older name for ``area``.
 

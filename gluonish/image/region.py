@@ -89,7 +89,7 @@ def drawn_region(
         wide: Width of the image, in pixels.
         high: Its height, in pixels.
         shares: Least and largest share of the image's area.
-        ratio: Range (least, largest) of the aspect ratio, width to height.
+        ratio: Aspect ratio, width / height: (smallest, largest).
 
     Returns:
         The region, or None where none of ten that were drawn fits.

@@ -81,7 +81,7 @@ class AsyncStore(KVStore):
         Args:
             key: An int or a str, or a list of keys.
             value: For each key an NDArray, or a list with one NDArray per device.
-            priority: Accepted: requests go in the order of the calls.
+            priority: Has no effect: requests are sent in the order of the calls.
 
         Raises:
             ArgumentError: A key was not given to `init`, or shapes differ from what is stored.
@@ -104,7 +104,7 @@ class AsyncStore(KVStore):
         Args:
             key: An int or a str, or a list of keys.
             out: For each key the NDArray, or list of NDArrays, to copy to.
-            priority: Accepted: requests go in the order of the calls.
+            priority: Has no effect: requests are sent in the order of the calls.
             ignore_sparse: Whether to leave sparse arrays in ``out`` as they are.
 
         Raises:
@@ -334,7 +334,7 @@ class AsyncStore(KVStore):
 
     @property
     def rank(self) -> int:
-        """Number of this process, from 0."""
+        """Rank of this process, from 0."""
         return self._channel.world.rank
 
     @property

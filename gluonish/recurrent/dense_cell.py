@@ -26,7 +26,7 @@ class DenseCell(HybridRecurrentCell):
     Args:
         hidden_size: H, features of the cell.
         gates: Number of parts of the products, each of H rows.
-        input_size: Number C of input features; 0 to take it from the first step.
+        input_size: Number C of input features; 0 infers it from the first step.
         initializers: For the weights and biases, in the order of the parameters.
         projection_size: R, features that the output is projected to; None for no projection.
         prefix: See `HybridBlock`.

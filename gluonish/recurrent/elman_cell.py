@@ -25,7 +25,7 @@ class RNNCell(DenseCell):
         h2h_weight_initializer: Initializer of the recurrent weight (H, H).
         i2h_bias_initializer: Initializer of the input bias (H,).
         h2h_bias_initializer: Initializer of the recurrent bias (H,).
-        input_size: Number C of input features; 0 to take it from the first step.
+        input_size: Number C of input features; 0 infers it from the first step.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
 

@@ -33,7 +33,7 @@ class GRUCell(DenseCell):
         h2h_weight_initializer: Initializer of the recurrent weight (3 H, H).
         i2h_bias_initializer: Initializer of the input bias (3 H,).
         h2h_bias_initializer: Initializer of the recurrent bias (3 H,).
-        input_size: Number C of input features; 0 to take it from the first step.
+        input_size: Number C of input features; 0 infers it from the first step.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
         activation: Activation of the new state: a name, as for `RNNCell`, a Block, or a function.

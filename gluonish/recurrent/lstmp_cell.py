@@ -30,7 +30,7 @@ class LSTMPCell(DenseCell):
         h2r_weight_initializer: Initializer of the projection (R, H).
         i2h_bias_initializer: Initializer of the input bias (4 H,).
         h2h_bias_initializer: Initializer of the recurrent bias (4 H,).
-        input_size: Number C of input features; 0 to take it from the first step.
+        input_size: Number C of input features; 0 infers it from the first step.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
 

@@ -37,7 +37,7 @@ class RecurrentLayer(HybridBlock):
         layout: ``"TNC"`` or ``"NTC"``.
         dropout: Dropout probability between layers, in training.
         bidirectional: Whether to run in both directions and concatenate the outputs.
-        input_size: Number of input features; 0 to take it from the first batch.
+        input_size: Number of input features; 0 infers it from the first batch.
         i2h_weight_initializer: Initializer of the input weights.
         h2h_weight_initializer: Initializer of the recurrent weights.
         i2h_bias_initializer: Initializer of the input biases.

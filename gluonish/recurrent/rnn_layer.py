@@ -32,7 +32,7 @@ class RNN(RecurrentLayer):
         h2h_weight_initializer: Initializer of the recurrent weights (H, H).
         i2h_bias_initializer: Initializer of the input biases (H,).
         h2h_bias_initializer: Initializer of the recurrent biases (H,).
-        input_size: Number C of input features; 0 to take it from the first batch.
+        input_size: Number C of input features; 0 infers it from the first batch.
         dtype: Element type of the parameters and the states.
         **kwargs: ``use_sequence_length``: whether calls pass the length of each sequence; for the
             others see `HybridBlock`.
@@ -198,7 +198,7 @@ class GRU(RecurrentLayer):
         layout: Axes of input and output: ``"TNC"`` or ``"NTC"`` (T time, N batch, C features).
         dropout: Dropout probability for the output of each layer but the last, in training.
         bidirectional: Whether to run in both directions and concatenate the outputs.
-        input_size: Number C of input features; 0 to take it from the first batch.
+        input_size: Number C of input features; 0 infers it from the first batch.
         i2h_weight_initializer: Initializer of the input weights (3 H, C).
         h2h_weight_initializer: Initializer of the recurrent weights (3 H, H).
         i2h_bias_initializer: Initializer of the input biases (3 H,).

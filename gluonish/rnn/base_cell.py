@@ -66,7 +66,7 @@ class BaseRNNCell:
 
     @property
     def state_info(self) -> list[Info]:
-        """Shape and layout of each state; the batch is 0."""
+        """Shape and layout of each state, with 0 for the batch size."""
         raise NotImplementedError(f"{type(self).__name__}: expected a cell that has state_info")
 
     @property

@@ -23,20 +23,20 @@ class BaseConvRNNCell(BaseRNNCell):
 
     Args:
         input_shape: Shape of a step's input, in ``conv_layout``; its batch does not count.
-        num_hidden: Channels of the output.
-        h2h_kernel: Extents of the state's kernel, odd ones.
-        h2h_dilate: Distance between its elements.
-        i2h_kernel: Extents of the input's kernel.
-        i2h_stride: Its steps.
-        i2h_pad: Zeros around the input.
-        i2h_dilate: Distance between the input's kernel's elements.
+        num_hidden: Number of output channels.
+        h2h_kernel: Size of the kernel on the state, odd.
+        h2h_dilate: Dilation of the kernel on the state.
+        i2h_kernel: Size of the kernel on the input.
+        i2h_stride: Strides of the kernel on the input.
+        i2h_pad: Zero padding of the input.
+        i2h_dilate: Dilation of the kernel on the input.
         i2h_weight_initializer: Initializer of the input's weight; None for the model's.
         h2h_weight_initializer: Initializer of the state's weight.
         i2h_bias_initializer: Initializer of the input's bias.
         h2h_bias_initializer: Initializer of the state's bias.
         activation: Name of an activation, or a function of a Symbol.
-        prefix: What the names of weights and outputs begin with; None for the class's name.
-        params: Weights to share with other cells; None for its own.
+        prefix: Prefix of the names of weights and outputs; None for the class's name.
+        params: Weights to share with other cells; None creates new ones.
         conv_layout: ``"NCHW"`` or ``"NHWC"``.
 
     Raises:
@@ -109,7 +109,7 @@ class BaseConvRNNCell(BaseRNNCell):
 
     @property
     def state_info(self) -> list[Info]:
-        """Shape and layout of each state; the batch is 0."""
+        """Shape and layout of each state, with 0 for the batch size."""
         return [{"shape": self._state_shape, "__layout__": self._conv_layout}]
 
     def _conv_forward(self, inputs: Symbol, states: States, name: str) -> tuple[Symbol, Symbol]:
@@ -141,7 +141,7 @@ class ConvRNNCell(BaseConvRNNCell):
         return ("",)
 
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
-        """Take a step; see `BaseRNNCell`."""
+        """Compute one time step; see `BaseRNNCell`."""
         name = self._next_name()
         i2h, h2h = self._conv_forward(inputs, states, name)
         output = self._get_activation(i2h + h2h, self._activation, name=f"{name}out")
@@ -155,7 +155,7 @@ class ConvLSTMCell(BaseConvRNNCell):
 
     @property
     def state_info(self) -> list[Info]:
-        """Shape and layout of each state; the batch is 0."""
+        """Shape and layout of each state, with 0 for the batch size."""
         return super().state_info * 2
 
     @property
@@ -163,7 +163,7 @@ class ConvLSTMCell(BaseConvRNNCell):
         return ["_i", "_f", "_c", "_o"]
 
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
-        """Take a step; see `BaseRNNCell`."""
+        """Compute one time step; see `BaseRNNCell`."""
         name = self._next_name()
         i2h, h2h = self._conv_forward(inputs, states, name)
         axis = self._conv_layout.find("C")
@@ -181,7 +181,7 @@ class ConvGRUCell(BaseConvRNNCell):
         return ["_r", "_z", "_o"]
 
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
-        """Take a step; see `BaseRNNCell`."""
+        """Compute one time step; see `BaseRNNCell`."""
         name = self._next_name()
         i2h, h2h = self._conv_forward(inputs, states, name)
         axis = self._conv_layout.find("C")

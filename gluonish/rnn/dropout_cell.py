@@ -18,7 +18,7 @@ class DropoutCell(BaseRNNCell):
 
     Args:
         dropout: Probability of zeroing each element while training.
-        prefix: What the names of its outputs begin with.
+        prefix: Prefix of the names of its outputs.
         params: Taken as for other cells; it has no weights.
 
     Raises:
@@ -41,7 +41,7 @@ class DropoutCell(BaseRNNCell):
         return []
 
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
-        """Take a step; see `BaseRNNCell`."""
+        """Compute one time step; see `BaseRNNCell`."""
         if self.dropout > 0:
             inputs = sym.Dropout(inputs, p=self.dropout)
         return inputs, states
@@ -58,9 +58,9 @@ class DropoutCell(BaseRNNCell):
 
         Args:
             length: Number of steps.
-            inputs: (N, T, C) as one Symbol, or a list of (N, C), one a step.
+            inputs: One Symbol (N, T, C), or a list of one (N, C) per step.
             begin_state: An empty list, or None.
-            layout: Where the axis of time is in a single Symbol.
+            layout: Axes of a single Symbol: ``"NTC"`` or ``"TNC"``.
             merge_outputs: True for one Symbol, False for a list, None for the form of ``inputs``.
         """
         self.reset()

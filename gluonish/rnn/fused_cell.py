@@ -79,7 +79,7 @@ class FusedRNNCell(BaseRNNCell):
 
     @property
     def state_info(self) -> list[Info]:
-        """Shape and layout of each state; the batch is 0."""
+        """Shape and layout of each state, with 0 for the batch size."""
         layers = len(self._directions) * self._num_layers
         info = {"shape": (layers, 0, self._num_hidden), "__layout__": "LNC"}
         return [dict(info) for _ in range(2 if self._mode == "lstm" else 1)]
@@ -178,7 +178,7 @@ class FusedRNNCell(BaseRNNCell):
 
         Args:
             length: Number of steps.
-            inputs: (N, T, C) as one Symbol, or a list of (N, C), one a step.
+            inputs: One Symbol (N, T, C), or a list of one (N, C) per step.
             begin_state: States before the first step; None for zeros.
             layout: Where the axis of time is in a single Symbol; the operator computes with it in
                 front.

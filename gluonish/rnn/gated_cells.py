@@ -63,8 +63,8 @@ class _DenseCell(BaseRNNCell):
     """What the cells of dense layers share.
 
     Args:
-        num_hidden: Features of the output.
-        prefix: What the names of weights and outputs begin with.
+        num_hidden: Number of hidden features.
+        prefix: Prefix of the names of weights and outputs.
         params: Weights to share; None for its own.
         i2h_bias: How the input's bias is initialized, if not as the others.
     """
@@ -86,7 +86,7 @@ class _DenseCell(BaseRNNCell):
 
     @property
     def state_info(self) -> list[Info]:
-        """Shape and layout of each state; the batch is 0."""
+        """Shape and layout of each state, with 0 for the batch size."""
         return [{"shape": (0, self._num_hidden), "__layout__": "NC"}]
 
     def _products(self, inputs: Symbol, state: Symbol, name: str) -> tuple[Symbol, Symbol]:
@@ -122,7 +122,7 @@ class RNNCell(_DenseCell):
         return ("",)
 
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
-        """Take a step; see `BaseRNNCell`."""
+        """Compute one time step; see `BaseRNNCell`."""
         name = self._next_name()
         i2h, h2h = self._products(inputs, states[0], name)
         output = self._get_activation(i2h + h2h, self._activation, name=f"{name}out")
@@ -150,7 +150,7 @@ class LSTMCell(_DenseCell):
 
     @property
     def state_info(self) -> list[Info]:
-        """Shape and layout of each state; the batch is 0."""
+        """Shape and layout of each state, with 0 for the batch size."""
         return super().state_info * 2
 
     @property
@@ -158,7 +158,7 @@ class LSTMCell(_DenseCell):
         return ["_i", "_f", "_c", "_o"]
 
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
-        """Take a step; see `BaseRNNCell`."""
+        """Compute one time step; see `BaseRNNCell`."""
         name = self._next_name()
         i2h, h2h = self._products(inputs, states[0], name)
         gates = sym.SliceChannel(i2h + h2h, num_outputs=4, name=f"{name}slice")
@@ -184,7 +184,7 @@ class GRUCell(_DenseCell):
         return ["_r", "_z", "_o"]
 
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
-        """Take a step; see `BaseRNNCell`."""
+        """Compute one time step; see `BaseRNNCell`."""
         name = self._next_name()
         i2h, h2h = self._products(inputs, states[0], f"{name}_")
         i2h = sym.SliceChannel(i2h, num_outputs=3, name=f"{name}_i2h_slice")

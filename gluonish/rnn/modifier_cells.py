@@ -35,7 +35,7 @@ class ModifierCell(BaseRNNCell):
 
     @property
     def state_info(self) -> list[Info]:
-        """Shape and layout of each state; the batch is 0."""
+        """Shape and layout of each state, with 0 for the batch size."""
         return self.base_cell.state_info
 
     def begin_state(  # type: ignore[override]  # `func` goes through `kwargs`, as in MXNet
@@ -120,7 +120,7 @@ class ZoneoutCell(ModifierCell):
         self.prev_output = None
 
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
-        """Take a step; see `BaseRNNCell`."""
+        """Compute one time step; see `BaseRNNCell`."""
         output, next_states = self.base_cell(inputs, states)
         before = sym.zeros((0, 0)) if self.prev_output is None else self.prev_output
         if self.zoneout_outputs:
@@ -152,7 +152,7 @@ class ResidualCell(ModifierCell):
     """
 
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
-        """Take a step; see `BaseRNNCell`."""
+        """Compute one time step; see `BaseRNNCell`."""
         output, states = self.base_cell(inputs, states)
         return _added(output, inputs), states
 
@@ -164,13 +164,13 @@ class ResidualCell(ModifierCell):
         layout: str = "NTC",
         merge_outputs: bool | None = None,
     ) -> tuple[Any, States]:
-        """Return the outputs of several steps, and the states after the last.
+        """Unroll the cell over several steps; return the outputs and the last states.
 
         Args:
             length: Number of steps.
-            inputs: (N, T, C) as one Symbol, or a list of (N, C), one a step.
+            inputs: One Symbol (N, T, C), or a list of one (N, C) per step.
             begin_state: States before the first step; None for zeros.
-            layout: Where the axis of time is in a single Symbol.
+            layout: Axes of a single Symbol: ``"NTC"`` or ``"TNC"``.
             merge_outputs: True for one Symbol, False for a list; None for what the cell gives.
         """
         self.reset()

@@ -29,7 +29,7 @@ def rnn_unroll(
         inputs: One Symbol, or a list with one a step.
         begin_state: States before the first step.
         input_prefix: Accepted; MXNet once made inputs with it.
-        layout: Where the axis of time is in a single Symbol.
+        layout: Axes of a single Symbol: ``"NTC"`` or ``"TNC"``.
     """
     warnings.warn(
         "rnn_unroll is deprecated. Please call cell.unroll directly.", UserWarning, stacklevel=2
@@ -53,7 +53,7 @@ def save_rnn_checkpoint(
 
     Args:
         cells: The cell, or the cells, that the network was made of.
-        prefix: What the files' paths begin with.
+        prefix: Prefix of the paths of the files.
         epoch: Number of the epoch.
         symbol: The network; None for weights alone.
         arg_params: Its weights by name.
@@ -71,7 +71,7 @@ def load_rnn_checkpoint(cells: Cells, prefix: str, epoch: int) -> tuple[Symbol, 
 
     Args:
         cells: The cell, or the cells, that the weights are packed for.
-        prefix: What the files' paths begin with.
+        prefix: Prefix of the paths of the files.
         epoch: Number of the epoch.
     """
     symbol, arg_params, aux_params = load_checkpoint(prefix, epoch)
@@ -85,7 +85,7 @@ def do_rnn_checkpoint(cells: Cells, prefix: str, period: int = 1) -> Callable[..
 
     Args:
         cells: The cell, or the cells, that the network was made of.
-        prefix: What the files' paths begin with.
+        prefix: Prefix of the paths of the files.
         period: How many epochs there are from one file to the next.
     """
     period = int(max(1, period))

@@ -38,7 +38,7 @@ class _Cells(BaseRNNCell):
 
     @property
     def state_info(self) -> list[Info]:
-        """Shape and layout of each state; the batch is 0."""
+        """Shape and layout of each state, with 0 for the batch size."""
         return [info for cell in self._cells for info in cell.state_info]
 
     def begin_state(self, func: Callable[..., Any] = sym.zeros, **kwargs: Any) -> States:
@@ -106,7 +106,7 @@ class SequentialRNNCell(_Cells):
         self._take([cell])
 
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
-        """Take a step; see `BaseRNNCell`.
+        """Compute one time step; see `BaseRNNCell`.
 
         Raises:
             NotSupportedError: A cell of two directions is among the cells.
@@ -131,15 +131,15 @@ class SequentialRNNCell(_Cells):
         layout: str = "NTC",
         merge_outputs: bool | None = None,
     ) -> tuple[Any, States]:
-        """Return the outputs of several steps, and the states after the last.
+        """Unroll the cell over several steps; return the outputs and the last states.
 
         Each cell is unrolled over all steps before the next one is; see `BaseRNNCell.unroll`.
 
         Args:
             length: Number of steps.
-            inputs: (N, T, C) as one Symbol, or a list of (N, C), one a step.
+            inputs: One Symbol (N, T, C), or a list of one (N, C) per step.
             begin_state: States before the first step; None for zeros.
-            layout: Where the axis of time is in a single Symbol.
+            layout: Axes of a single Symbol: ``"NTC"`` or ``"TNC"``.
             merge_outputs: True for one Symbol, False for a list, None for whichever is there.
         """
         self.reset()
@@ -198,9 +198,9 @@ class BidirectionalCell(_Cells):
 
         Args:
             length: Number of steps.
-            inputs: (N, T, C) as one Symbol, or a list of (N, C), one a step.
+            inputs: One Symbol (N, T, C), or a list of one (N, C) per step.
             begin_state: States before the first step of each direction; None for zeros.
-            layout: Where the axis of time is in a single Symbol.
+            layout: Axes of a single Symbol: ``"NTC"`` or ``"TNC"``.
             merge_outputs: True for one Symbol, False for a list; None for one where the cells give
                 that.
 

@@ -80,7 +80,7 @@ def almost_equal(
         b: Second array.
         rtol: Relative tolerance, 1e-5 by default.
         atol: Absolute tolerance, 1e-20 by default.
-        equal_nan: Whether NaN is equal to NaN.
+        equal_nan: Whether to treat two NaN as equal.
         use_broadcast: Whether shapes may differ and are broadcast.
 
     Raises:
@@ -154,7 +154,7 @@ def assert_almost_equal(
             precise dtype.
         atol: Absolute tolerance, in the same forms.
         names: Names of the arrays in the error message.
-        equal_nan: Whether NaN is equal to NaN.
+        equal_nan: Whether to treat two NaN as equal.
         use_broadcast: Whether shapes may differ and are broadcast.
         mismatches: How many of the largest errors the message lists, and how many differing
             elements are counted (all if not positive).
@@ -232,7 +232,7 @@ def assert_allclose(
         b: Second array.
         rtol: Relative tolerance.
         atol: Absolute tolerance.
-        equal_nan: Whether NaN is equal to NaN.
+        equal_nan: Whether to treat two NaN as equal.
 
     Raises:
         AssertionError: They differ.
@@ -260,7 +260,7 @@ def assert_almost_equal_with_err(
         atol: Absolute tolerance, in the same forms.
         etol: Fraction of elements that may differ, in [0, 1]; none by default.
         names: Names of the arrays in the error message.
-        equal_nan: Whether NaN is equal to NaN.
+        equal_nan: Whether to treat two NaN as equal.
         mismatches: As in `assert_almost_equal`.
 
     Raises:

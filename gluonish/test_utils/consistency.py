@@ -59,7 +59,7 @@ def check_consistency(
         raise_on_err: Whether a difference raises; else it is logged.
         ground_truth: Expected outputs and gradients by name, of the last comparison; by default
             what the entry of the finest dtype gives.
-        equal_nan: Whether NaN is equal to NaN.
+        equal_nan: Whether to treat two NaN as equal.
         use_uniform: Whether random arguments are uniform in (-0.92, 0.92), not normal.
         rand_type: Dtype that random arguments are rounded to first, for all entries alike.
 

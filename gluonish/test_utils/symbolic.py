@@ -78,7 +78,7 @@ def check_symbolic_forward(
         atol: Absolute tolerance.
         aux_states: Arrays of its auxiliary states, in order or by name.
         ctx: Device; `default_context` by default.
-        equal_nan: Whether NaN is equal to NaN.
+        equal_nan: Whether to treat two NaN as equal.
         dtype: What NumPy arrays become: a float type, or ``"asnumpy"`` to keep theirs.
 
     Returns:
@@ -130,7 +130,7 @@ def check_symbolic_backward(
         grad_req: ``"write"``, ``"add"`` or ``"null"``: for all, in order, or by name.
         ctx: Device; `default_context` by default.
         grad_stypes: Storage types of gradients by name of argument.
-        equal_nan: Whether NaN is equal to NaN.
+        equal_nan: Whether to treat two NaN as equal.
         dtype: What NumPy arrays become: a float type, or ``"asnumpy"`` to keep theirs.
 
     Returns:

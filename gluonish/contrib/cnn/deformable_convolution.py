@@ -116,10 +116,10 @@ class DeformableConvolution(_Deformable):
 
     Args:
         channels: Number C_out of output channels.
-        kernel_size: Extents (Kh, Kw) of the kernel.
-        strides: Steps between positions of the kernel.
-        padding: Zeros put before and after each spatial axis.
-        dilation: Distance between neighbouring elements of the kernel.
+        kernel_size: Size (Kh, Kw) of the kernel.
+        strides: Step of the kernel along each spatial axis.
+        padding: Number of zeros added to both ends of each spatial axis.
+        dilation: Spacing between kernel elements.
         groups: Number of groups that the channels of both convolutions are split into.
         num_deformable_group: Number of groups of input channels with offsets of their own.
         layout: ``"NCHW"``.
@@ -133,7 +133,7 @@ class DeformableConvolution(_Deformable):
         offset_bias_initializer: For ``offset_bias`` (num_deformable_group * 2 * Kh * Kw,).
         offset_use_bias: Whether the offsets have a bias.
         op_name: The operator of ``F.contrib`` that convolves.
-        adj: None; there is nothing for it to adjust.
+        adj: Must be None.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
 
@@ -144,7 +144,7 @@ class DeformableConvolution(_Deformable):
         y: (N, C_out, H_out, W_out), with the extents of `Conv2D`.
 
     Raises:
-        ArgumentError: for another layout, a wrong number of extents, or an ``adj``.
+        ArgumentError: ``layout`` is not ``"NCHW"``, a size is not a pair, or ``adj`` is given.
         OperatorError: for an unknown ``op_name``.
 
     References:
@@ -248,10 +248,10 @@ class ModulatedDeformableConvolution(_Deformable):
 
     Args:
         channels: Number C_out of output channels.
-        kernel_size: Extents (Kh, Kw) of the kernel.
-        strides: Steps between positions of the kernel.
-        padding: Zeros put before and after each spatial axis.
-        dilation: Distance between neighbouring elements of the kernel.
+        kernel_size: Size (Kh, Kw) of the kernel.
+        strides: Step of the kernel along each spatial axis.
+        padding: Number of zeros added to both ends of each spatial axis.
+        dilation: Spacing between kernel elements.
         groups: Number of groups that the channels of both convolutions are split into.
         num_deformable_group: Number of groups of input channels with offsets and mask of their own.
         layout: ``"NCHW"``.
@@ -265,7 +265,7 @@ class ModulatedDeformableConvolution(_Deformable):
         offset_bias_initializer: For ``offset_bias`` (num_deformable_group * 3 * Kh * Kw,).
         offset_use_bias: Whether offsets and mask have a bias.
         op_name: The operator of ``F.contrib`` that convolves.
-        adj: None; there is nothing for it to adjust.
+        adj: Must be None.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
 
@@ -276,7 +276,7 @@ class ModulatedDeformableConvolution(_Deformable):
         y: (N, C_out, H_out, W_out), with the extents of `Conv2D`.
 
     Raises:
-        ArgumentError: for another layout, a wrong number of extents, or an ``adj``.
+        ArgumentError: ``layout`` is not ``"NCHW"``, a size is not a pair, or ``adj`` is given.
         OperatorError: for an unknown ``op_name``.
 
     References:

@@ -89,8 +89,8 @@ class GloVe(TokenEmbedding):
     Args:
         pretrained_file_name: One of ``get_pretrained_file_names("glove")``.
         embedding_root: Folder of the files; ``$MXNET_HOME/embeddings`` by default.
-        init_unknown_vec: Makes the vector of unknown tokens; called with ``shape``, a length.
-        vocabulary: Tokens to keep the vectors of; None for all of the file.
+        init_unknown_vec: Function that creates the vector of unknown tokens, called with ``shape``.
+        vocabulary: `Vocabulary` of the tokens to load; None loads all of the file.
         **kwargs: As of `Vocabulary`.
 
     Raises:
@@ -138,8 +138,8 @@ class FastText(TokenEmbedding):
     Args:
         pretrained_file_name: One of ``get_pretrained_file_names("fasttext")``.
         embedding_root: Folder of the files; ``$MXNET_HOME/embeddings`` by default.
-        init_unknown_vec: Makes the vector of unknown tokens; called with ``shape``, a length.
-        vocabulary: Tokens to keep the vectors of; None for all of the file.
+        init_unknown_vec: Function that creates the vector of unknown tokens, called with ``shape``.
+        vocabulary: `Vocabulary` of the tokens to load; None loads all of the file.
         **kwargs: As of `Vocabulary`.
 
     Raises:
@@ -175,11 +175,11 @@ class CustomEmbedding(TokenEmbedding):
 
     Args:
         pretrained_file_path: The file.
-        elem_delim: What stands between a token and the elements.
-        encoding: How characters are written.
+        elem_delim: Separator of a token and the elements of its vector.
+        encoding: Character encoding, such as ``"utf8"``.
         init_unknown_vec: Makes the vector of unknown tokens, where the file has none; called with
             ``shape``, a length.
-        vocabulary: Tokens to keep the vectors of; None for all of the file.
+        vocabulary: `Vocabulary` of the tokens to load; None loads all of the file.
         **kwargs: As of `Vocabulary`.
 
     Raises:

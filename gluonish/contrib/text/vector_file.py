@@ -25,8 +25,8 @@ def read_vectors(
 
     Args:
         path: The file.
-        elem_delim: What stands between a token and the elements.
-        encoding: How characters are written.
+        elem_delim: Separator of a token and the elements of its vector.
+        encoding: Character encoding, such as ``"utf8"``.
         unknown_token: The token of which the vector is returned apart; None for it if the file has
             none.
 

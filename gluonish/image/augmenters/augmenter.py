@@ -133,7 +133,7 @@ class SequentialAug(Augmenter):
         ts: List of the augmenters.
 
     Raises:
-        ArgumentTypeError: ``ts`` is none.
+        ArgumentTypeError: ``ts`` is not a list of augmenters.
     """
 
     def __init__(self, ts: Iterable[Any]) -> None:
@@ -157,7 +157,7 @@ class RandomOrderAug(Augmenter):
         ts: List of the augmenters.
 
     Raises:
-        ArgumentTypeError: ``ts`` is none.
+        ArgumentTypeError: ``ts`` is not a list of augmenters.
     """
 
     def __init__(self, ts: Iterable[Any]) -> None:

@@ -132,8 +132,8 @@ class RandomSizedCropAug(Augmenter):
 
     Args:
         size: Width and height of the result, in pixels.
-        area: Range of the region's share of the image's area: (least, largest), or the least alone.
-        ratio: Range (least, largest) of the aspect ratio, width to height.
+        area: Fraction of the image's area: (smallest, largest), or the smallest alone.
+        ratio: Aspect ratio, width / height: (smallest, largest).
         interp: Interpolation method, as for `imresize`.
         **kwargs: ``min_area``, an older name for ``area``.
 

@@ -39,10 +39,10 @@ def CreateMultiRandCropAugmenter(
     list, or a list of one value, holds for all.
 
     Args:
-        min_object_covered: Least share of each object's area that a crop must contain.
-        aspect_ratio_range: Range (least, largest) of the aspect ratio, width to height.
-        area_range: Range (least, largest) of the crop's share of the image's area.
-        min_eject_coverage: Objects with no more than this share of their area left are removed.
+        min_object_covered: Smallest fraction of each object's area that a crop must contain.
+        aspect_ratio_range: Aspect ratio, width / height: (smallest, largest).
+        area_range: Fraction of the image's area to crop: (smallest, largest).
+        min_eject_coverage: Objects of which no more than this fraction remains are removed.
         max_attempts: Largest number of regions to try.
         skip_prob: Probability of leaving an image unchanged.
 
@@ -114,10 +114,10 @@ def CreateDetAugmenter(
         pca_noise: Standard deviation of PCA noise; see `LightingAug`.
         hue: See `HueJitterAug`.
         inter_method: Interpolation method, as for `imresize`.
-        min_object_covered: Least share of each object's area that a crop must contain.
+        min_object_covered: Smallest fraction of each object's area that a crop must contain.
         aspect_ratio_range: Least and largest ratio of width to height, of regions and canvases.
         area_range: Least and largest share of the image's area, of regions; of a canvas from 1 on.
-        min_eject_coverage: Objects with no more than this share of their area left are removed.
+        min_eject_coverage: Objects of which no more than this fraction remains are removed.
         max_attempts: Largest number of crops or paddings to try.
         pad_val: Color of the padding.
 

@@ -49,13 +49,13 @@ def checked_boxes(name: str, bbox: Any, copy: bool = False) -> Array:
 def bbox_crop(
     bbox: Array, crop_box: Sequence[float | None] | None = None, allow_outside_center: bool = True
 ) -> Array:
-    """Return what a region of the image shows of its boxes, in the region's own coordinates.
+    """Clip boxes to a cropped region, and return them in the region's coordinates.
 
     Args:
         bbox: (N, 4 or more).
         crop_box: Left, upper edge, width and height of the region; None for a part or for all of
             them leaves the image's: edges at 0, and no limit.
-        allow_outside_center: Whether boxes stay whose middle is outside of the region.
+        allow_outside_center: Whether to keep boxes whose center is outside the region.
 
     Returns:
         (at most N, ...): boxes without an area in the region are left out.
@@ -88,8 +88,8 @@ def bbox_flip(bbox: Array, size: Size, flip_x: bool = False, flip_y: bool = Fals
     Args:
         bbox: (N, 4 or more).
         size: Width and height of the image.
-        flip_x: Whether left and right are exchanged.
-        flip_y: Whether top and bottom are.
+        flip_x: Whether the image was flipped left to right.
+        flip_y: Whether the image was flipped top to bottom.
 
     Raises:
         ArgumentError: ``size`` is not a pair, or ``bbox`` has another shape.
@@ -108,8 +108,8 @@ def bbox_resize(bbox: Array, in_size: Size, out_size: Size) -> Array:
 
     Args:
         bbox: (N, 4 or more).
-        in_size: Width and height before.
-        out_size: And afterwards.
+        in_size: Width and height of the image before.
+        out_size: Width and height of the image afterwards.
 
     Raises:
         ArgumentError: A size is not a pair, or ``bbox`` has another shape.
@@ -122,12 +122,12 @@ def bbox_resize(bbox: Array, in_size: Size, out_size: Size) -> Array:
 
 
 def bbox_translate(bbox: Array, x_offset: float = 0, y_offset: float = 0) -> Array:
-    """Return boxes that are moved.
+    """Shift boxes.
 
     Args:
         bbox: (N, 4 or more).
-        x_offset: To the right.
-        y_offset: Downward.
+        x_offset: Shift to the right, in pixels.
+        y_offset: Shift downward, in pixels.
 
     Raises:
         ArgumentError: ``bbox`` has another shape.
@@ -138,7 +138,7 @@ def bbox_translate(bbox: Array, x_offset: float = 0, y_offset: float = 0) -> Arr
 
 
 def bbox_iou(bbox_a: Array, bbox_b: Array, offset: float = 0) -> Array:
-    """Return what share of the area of two boxes together both have, for each pair.
+    """Return the intersection over union (IoU) of each pair of boxes.
 
     Args:
         bbox_a: (N, 4 or more).
@@ -191,12 +191,12 @@ def bbox_xyxy_to_xywh(xyxy: Any) -> Any:
 
 
 def bbox_clip_xyxy(xyxy: Any, width: float, height: float) -> Any:
-    """Return corners moved to the nearest pixels of an image.
+    """Clip the corners of boxes to an image.
 
     Args:
         xyxy: Four numbers (xmin, ymin, xmax, ymax), or an array of rows of them.
-        width: Of the image.
-        height: Of the image.
+        width: Width of the image, in pixels.
+        height: Height of the image, in pixels.
 
     Raises:
         ArgumentError: There are not four.

@@ -69,10 +69,10 @@ def _checked_p(name: str, p: float) -> float:
 
 
 class ImageBboxRandomFlipLeftRight(_ImageBbox):
-    """Exchange left and right of an image and its boxes in a share of the calls.
+    """Flip an image and its boxes left to right with a given probability.
 
     Args:
-        p: The share.
+        p: Probability of a flip.
 
     Inputs:
         img: (height, width, channels).
@@ -98,11 +98,11 @@ class ImageBboxRandomFlipLeftRight(_ImageBbox):
 
 
 class ImageBboxCrop(_ImageBbox):
-    """Take a region of an image, with what it shows of the boxes.
+    """Crop a region of an image, and its boxes with it.
 
     Args:
         crop: Left and upper edge, width and height of the region, in pixels.
-        allow_outside_center: Whether boxes stay whose middle is outside of it.
+        allow_outside_center: Whether to keep boxes whose center is outside of it.
 
     Inputs:
         img: (height, width, channels).
@@ -140,7 +140,7 @@ class ImageBboxRandomCropWithConstraints(_ImageBbox):
     """Take a random region that overlaps the boxes; see `bbox_random_crop_with_constraints`.
 
     Args:
-        p: In which share of the calls.
+        p: Probability of applying the transform.
         min_scale: See there, as the next ones.
         max_scale: The largest.
         max_aspect_ratio: How much proportions may change.
@@ -185,12 +185,12 @@ class ImageBboxRandomCropWithConstraints(_ImageBbox):
 
 
 class ImageBboxRandomExpand(_ImageBbox):
-    """Put an image at a random place of a larger canvas.
+    """Place an image at a random position on a larger canvas.
 
     Args:
-        p: In which share of the calls.
+        p: Probability of applying the transform.
         max_ratio: Largest ratio of the canvas's sides to the image's.
-        fill: What the canvas has elsewhere: one number, or one for each channel.
+        fill: Value of the other pixels: one number, or one for each channel.
         keep_ratio: Whether the canvas has the image's proportions.
 
     Inputs:
@@ -235,12 +235,12 @@ class ImageBboxRandomExpand(_ImageBbox):
 
 
 class ImageBboxResize(_ImageBbox):
-    """Resample an image to a size, and its boxes with it.
+    """Resize an image, and its boxes with it.
 
     Args:
         width: New width, in pixels.
         height: New height.
-        interp: How to resample, as for `image.imresize`.
+        interp: Interpolation method, as for `image.imresize`.
 
     Inputs:
         img: (height, width, channels); uint8, float32 or float64.
