@@ -42,7 +42,11 @@ class BaseModule(ModuleInterface):
     # -- loops -----------------------------------------------------------------------------------
 
     def forward_backward(self, data_batch: Any) -> None:
-        """Run forward and backward on a batch, in training mode."""
+        """Compute outputs and gradients of a batch, in training mode.
+
+        Args:
+            data_batch: The batch.
+        """
         self.forward(data_batch, is_train=True)
         self.backward()
 
@@ -306,7 +310,11 @@ class BaseModule(ModuleInterface):
     # -- weights ---------------------------------------------------------------------------------
 
     def save_params(self, fname: str) -> None:
-        """Save weights and auxiliary states to a file, in the format that its ending says."""
+        """Save weights and auxiliary states to a file.
+
+        Args:
+            fname: Path of the file; its ending selects the format, as in `nd.save`.
+        """
         arguments, auxiliary = self.get_params()
         kinds = (("arg", arguments), ("aux", auxiliary))
         save_arrays(
@@ -314,7 +322,10 @@ class BaseModule(ModuleInterface):
         )
 
     def load_params(self, fname: str) -> None:
-        """Load weights and auxiliary states from a file of any format that `nd.load` knows.
+        """Load weights and auxiliary states from a file of any format that `nd.load` reads.
+
+        Args:
+            fname: Path of the file.
 
         Raises:
             MissingFileError: There is no such file.

@@ -127,7 +127,11 @@ class Speedometer:
         self.auto_reset = auto_reset
 
     def __call__(self, param: BatchEndParams) -> None:
-        """Note the batch, and log where it is one of those to log at."""
+        """Log speed and metrics if this batch completes an interval.
+
+        Args:
+            param: Epoch, number of the batch, and metric: a `BatchEndParam`.
+        """
         count = param.nbatch
         if self.last_count > count:
             self.init = False  # a new epoch
@@ -177,7 +181,11 @@ class ProgressBar:
         self.total = total
 
     def __call__(self, param: BatchEndParams) -> None:
-        """Log the bar."""
+        """Log the bar.
+
+        Args:
+            param: Its ``nbatch`` is the number of the batch.
+        """
         done = param.nbatch / float(self.total)
         filled = round(self.bar_len * done)
         bar = "=" * filled + "-" * (self.bar_len - filled)

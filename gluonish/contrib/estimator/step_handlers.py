@@ -33,12 +33,24 @@ class MetricHandler(EpochBegin, BatchEnd):
         self.priority = priority
 
     def epoch_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Reset the metrics before an epoch of ``estimator``."""
+        """Reset the metrics.
+
+        Args:
+            estimator: The Estimator that trains or evaluates.
+            *args: Not used.
+            **kwargs: Not used.
+        """
         for metric in self.metrics:
             metric.reset()
 
     def batch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Update the metrics with ``pred``, ``label`` and ``loss`` of a batch of ``estimator``."""
+        """Update the metrics with the results of a batch.
+
+        Args:
+            estimator: The Estimator that trains or evaluates.
+            *args: Not used.
+            **kwargs: ``pred``, ``label`` and ``loss``: lists with one array per device.
+        """
         pred, label, loss = (_as_list(kwargs[name]) for name in ("pred", "label", "loss"))
         for metric in self.metrics:
             if isinstance(metric, LossMetric):
@@ -122,6 +134,12 @@ class GradientUpdateHandler(BatchEnd):
         self.priority = priority
 
     def batch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Update ``estimator.net`` by the gradients of a batch, given as ``loss``."""
+        """Update the weights with the gradients of a batch.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: ``loss``: the losses of the batch, a list with one array per device.
+        """
         losses = _as_list(kwargs["loss"])
         estimator.trainer.step(sum(loss.shape[0] if loss.ndim else 1 for loss in losses))

@@ -29,7 +29,13 @@ class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
         self.stop_training = False
 
     def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Start counting, up to what ``estimator`` was asked for."""
+        """Reset the counters, and take the limits from the Estimator.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+        """
         self.max_epoch = estimator.max_epoch
         self.max_batch = estimator.max_batch
         self.current_batch = 0
@@ -95,7 +101,16 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
         self.best = worst(self.monitor_op) if self.baseline is None else self.baseline
 
     def epoch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> bool:
-        """Compare with the best epoch of ``estimator``; return whether to end the training."""
+        """Compare the metric with the best epoch so far.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+
+        Returns:
+            True to end the training.
+        """
         name, value = self.monitor.get()
         if math.isnan(value):
             warnings.warn(

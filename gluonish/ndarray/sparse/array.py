@@ -159,14 +159,14 @@ class BaseSparseNDArray(NDArray):
         return SparseRecord(self.stype, self.shape, self._parts.values.asnumpy(), aux)
 
     def asnumpy(self) -> np.ndarray[Any, Any]:
-        """Wait for the values, and return them as a dense NumPy array."""
+        """Return a copy as a dense NumPy array, after waiting until the values are computed."""
         raise NotImplementedError
 
     def check_format(self, full_check: bool = True) -> None:
-        """Check that data and indices form a valid array.
+        """Check that values and indices form a valid sparse array.
 
         Args:
-            full_check: Whether to check the indices, too, not only shapes.
+            full_check: Whether to check the indices themselves, not only shapes.
 
         Raises:
             ArgumentError: They do not.

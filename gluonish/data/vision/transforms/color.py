@@ -83,7 +83,7 @@ class RandomBrightness(_ByRandomFactor):
 
 
 class RandomContrast(_ByRandomFactor):
-    """Change the contrast: scale the distance from the image's mean gray by a random factor.
+    """Change the contrast: scale the distance of each pixel from the image's mean gray level.
 
     Args:
         contrast: The factor is drawn from [max(0, 1 - contrast), 1 + contrast].
