@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gluonish.core.errors import FileFormatError, GluonishError
+from gluonish.core.errors import FileFormatError, GluonishError, NotSupportedError
 from gluonish.onnx.importing.arrays import constant
 from gluonish.onnx.importing.elements import Narrow
 from gluonish.onnx.importing.nodes import Call, Node
@@ -58,6 +58,10 @@ def _compute(node: Node, scope: Scope) -> None:
         if error.args and "ONNX " not in str(error.args[0]):
             error.args = (f"{error.args[0]}; in {node.where}", *error.args[1:])
         raise
+    except MemoryError as error:
+        raise NotSupportedError(
+            f"{node.where}: expected arrays that fit into memory, got {error}"
+        ) from error
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise FileFormatError(
             f"{node.where}: expected inputs and attributes that the operator takes, got {error!r}"

@@ -1,6 +1,7 @@
 """A model as a Symbol: its program traced on arrays that have the declared shapes and no values."""
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any, NamedTuple
 
 from gluonish.core.errors import ArgumentError, GluonishError, NotSupportedError
@@ -12,6 +13,9 @@ from gluonish.onnx.importing import open_extents
 from gluonish.onnx.importing.block import OnnxBlock
 from gluonish.onnx.importing.models import Declared, Model
 from gluonish.symbol import NameManager, Symbol
+
+# Of an input: a trace makes tables as long as its axes, and a hostile file says any extent.
+_MAX_ELEMENTS, _MAX_EXTENT = 1 << 28, 1 << 24
 
 __all__ = ["Composed", "compose", "declared_shapes", "is_open"]
 
@@ -60,7 +64,15 @@ def declared_shapes(
         raise ArgumentError(
             f"{what}: expected shapes of {[x.name for x in model.inputs]}, got {sorted(unknown)}"
         )
-    return {x.name: _shape(x, given.get(x.name), what) for x in model.inputs}
+    shapes = {x.name: _shape(x, given.get(x.name), what) for x in model.inputs}
+    for name, shape in shapes.items():
+        extents = [extent for extent in shape if isinstance(extent, int)]
+        if prod(extents) > _MAX_ELEMENTS or max(extents, default=0) > _MAX_EXTENT:
+            raise NotSupportedError(
+                f"{what}: expected inputs of at most {_MAX_ELEMENTS} elements, {_MAX_EXTENT} along "
+                f"an axis, got {shape} for {name!r}"
+            )
+    return shapes
 
 
 def _shape(

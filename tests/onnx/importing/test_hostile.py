@@ -209,6 +209,16 @@ def test_a_few_numbers_of_a_file_make_no_huge_array(
         import_model(model.SerializeToString())
 
 
+def test_inputs_of_absurd_extents_are_not_traced() -> None:
+    model = _model(helper.make_node("Split", ["x"], ["y"], num_outputs=1 << 40))
+    with pytest.raises(FileFormatError, match="expected num_outputs to be the 1 that there are"):
+        import_model(model.SerializeToString())
+    model = _model(helper.make_node("Neg", ["x"], ["y"]))
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1 << 40
+    with pytest.raises(NotSupportedError, match="expected inputs of at most"):
+        import_model(model.SerializeToString())
+
+
 def test_attributes_of_a_wrong_kind_are_refused_with_the_node() -> None:
     node = helper.make_node("Softmax", ["x"], ["y"], name="odd", axis="last")
     with pytest.raises(GluonishError, match=r"ONNX Softmax \(node 'odd', opset 17\)"):

@@ -138,6 +138,8 @@ def _scan_once(call: Call, given: Any) -> tuple[Any, ...]:
 def _unrolled(step: Any, rows: list[Any], states: list[Any]) -> tuple[list[Any], list[Any]]:
     """Run a step that our own loop does not take: without outputs, or with inputs unused."""
     found = []
+    if rows[0].shape[0] > _MOST_UNROLLED and recording.tracer.get() is not None:
+        raise UntraceableError(f"ONNX Scan: expected at most {_MOST_UNROLLED} rounds, got more")
     for i in range(rows[0].shape[0]):
         outputs, states = step([x[i] for x in rows], states)
         found.append(outputs)

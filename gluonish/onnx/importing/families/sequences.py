@@ -11,6 +11,8 @@ from gluonish.onnx.importing.nodes import Call, Rule
 
 __all__ = ["RULES"]
 
+_MOST_PARTS = 1 << 16  # of a sequence
+
 
 def _construct(call: Call, *items: Any) -> list[Any]:
     return list(items)
@@ -68,6 +70,7 @@ def _split(call: Call, x: Any, sizes: Any = None) -> list[Any]:
     axis = axis_of(call.attr("axis", 0), len(x.shape))
     extent = x.shape[axis]
     if sizes is None:
+        _check_count(call, extent)
         each = parts(x, axis, [1] * extent)
         return each if call.attr("keepdims", 1) else [mnp.squeeze(p, axis=axis) for p in each]
     given = integers(sizes)
@@ -75,10 +78,16 @@ def _split(call: Call, x: Any, sizes: Any = None) -> list[Any]:
         step = given[0]
         if step < 1:
             call.wrong(f"expected parts of at least 1, got {step}")
+        _check_count(call, extent // step)
         given = [min(step, extent - i) for i in range(0, extent, step)]
     if sum(given) != extent or any(size < 0 for size in given):
         call.wrong(f"expected parts that make up {extent}, got {given}")
     return parts(x, axis, given)
+
+
+def _check_count(call: Call, count: int) -> None:
+    if count > _MOST_PARTS:
+        call.refuse(f"expected at most {_MOST_PARTS} parts, got {count}")
 
 
 def _optional(call: Call, value: Any = None) -> Any:

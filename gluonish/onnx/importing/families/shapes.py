@@ -110,7 +110,8 @@ def _split(call: Call, x: Any, sizes: Any = None) -> Any:
     given = axes_given(call, sizes, "split")
     extent, count = x.shape[axis], len(call.node.outputs)
     if given is None:
-        count = call.attr("num_outputs", count)
+        if call.attr("num_outputs", count) != count:
+            call.wrong(f"expected num_outputs to be the {count} that there are")
         step = -(-extent // count)
         given = [max(0, min(step, extent - step * i)) for i in range(count)]
     if sum(given) != extent or any(size < 0 for size in given):
