@@ -193,9 +193,12 @@ class Peer:
         """Run a turn, and return the seconds of one call."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        self.process.stdin.write(f"{self.calls}\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
+        try:
+            self.process.stdin.write(f"{self.calls}\n")
+            self.process.stdin.flush()
+            answer = self.process.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
         if not answer:
             raise RuntimeError(f"{self.name}: expected a time, got none; --verbose tells more")
         return float(json.loads(answer)) / self.calls

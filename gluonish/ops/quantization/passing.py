@@ -152,6 +152,16 @@ def _pooling_infer(name: str, data: Spec, **attrs: Any) -> Spec:
 
 
 def _pooling_fill(xp: ModuleType, out: Any, data: Any, **attrs: Any) -> None:
+    layout = attrs["layout"]
+    if (
+        attrs["global_pool"]
+        and attrs["pool_type"] == "avg"
+        and (layout is None or layout[1] == "C")
+    ):
+        axes = tuple(range(2, data.ndim))
+        total = data.sum(axis=axes, keepdims=True, dtype=np.int64)  # exact, as that of floats
+        put(xp, out, total / math.prod(data.shape[2:]))
+        return
     found = xp.empty(out.shape, dtype=FLOAT64)
     POOLING.kernel(xp, found, data.astype(FLOAT64), **attrs)
     put(xp, out, found)
