@@ -120,6 +120,8 @@ def _v2_expand(inputs: Sequence[Any], attrs: Attrs) -> list[Any]:
         return list(apply(QUANTIZE_V2, inputs, attrs))
     low, high = found
     out_type = byte_dtype(attrs["out_type"], found).name
+    if out_type == "int8":  # whose range is symmetric
+        low, high = -max(abs(low), abs(high)), max(abs(low), abs(high))
     ends = {"low": low, "high": high, "out_type": out_type}
     *ends_of, scale = type(data).__apply__(INT8_RANGE, (), ends)
     return [apply(INT8_QUANTIZE, (data, scale), {"out_type": out_type}), *ends_of]
