@@ -9,11 +9,7 @@ from typing import NoReturn
 
 from gluonish.core.errors import NotSupportedError
 
-__all__ = ["LaterAttributeError", "later"]
-
-
-class LaterAttributeError(NotSupportedError, AttributeError):
-    """A value of MXNet's that is not there yet."""
+__all__ = ["later"]
 
 
 def later(name: str, instead: str) -> Callable[..., NoReturn]:
