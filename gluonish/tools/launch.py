@@ -237,6 +237,7 @@ def _wait(process: "subprocess.Popen[bytes]") -> int:
     """Wait for mpiexec; Ctrl-C reaches it, too, other signals are passed on, and it ends all ranks.
 
     A scheduler or `timeout` ends this process by SIGTERM, which without that left ranks behind.
+    A signal that is ignored, as `nohup` has it for SIGHUP, stays so.
     """
 
     passed: list[int] = []
@@ -245,7 +246,11 @@ def _wait(process: "subprocess.Popen[bytes]") -> int:
         passed.append(number)
         process.send_signal(number)
 
-    before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before = {
+        number: signal.signal(number, pass_on)
+        for number in (signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) is not signal.SIG_IGN
+    }
     try:
         while True:
             try:

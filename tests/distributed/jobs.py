@@ -1,12 +1,13 @@
 """Programs in several processes, as `gluonish launch` starts them."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
-from signal import SIGINT, Signals
 
 from gluonish.test_utils.ranks import Job, launch_command, run_command
 
@@ -34,7 +35,7 @@ def interrupt_job(
     ranks: int,
     program: str,
     *words: str,
-    signal: Signals = SIGINT,
+    number: signal.Signals = signal.SIGINT,
     **variables: str,
 ) -> tuple[float, Job]:
     """Run a program, press Ctrl-C when all ranks have written a line, and wait for the end.
@@ -43,7 +44,7 @@ def interrupt_job(
         ranks: The number of processes.
         program: Its text.
         *words: Its arguments.
-        signal: Another signal than Ctrl-C's goes to the launcher alone.
+        number: Another signal than Ctrl-C's goes to the launcher alone.
         **variables: Of the environment.
 
     Returns:
@@ -56,17 +57,28 @@ def interrupt_job(
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,  # a group of its own, as a shell gives it
+        preexec_fn=partial(_obey, number),  # nohup has it ignored
     ) as process:
         assert process.stdout is not None
         lines = [process.stdout.readline() for _ in range(ranks)]
         start = time.perf_counter()
-        if signal == SIGINT:
-            os.killpg(process.pid, signal)
+        if number == signal.SIGINT:
+            os.killpg(process.pid, number)
         else:
-            process.send_signal(signal)
-        rest, errors = process.communicate(timeout=30)
+            process.send_signal(number)
+        try:
+            rest, errors = process.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
         seconds = time.perf_counter() - start
     return seconds, Job(process.returncode, sorted([*lines, *rest.splitlines()]), errors)
+
+
+def _obey(number: signal.Signals) -> None:
+    """Have a signal act as in a process that a terminal started."""
+    usual = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+    signal.signal(number, usual)
 
 
 def left(mark: str) -> int:

@@ -98,7 +98,7 @@ def test_an_interrupt_of_the_launcher_ends_all_ranks() -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_to_the_launcher_alone_ends_all_ranks(number: signal.Signals) -> None:
     mark = f"{os.getpid()}-{uuid.uuid4()}"
-    seconds, job = interrupt_job(2, FAULTS, "waits", signal=number, GLUONISH_TEST_JOB=mark)
+    seconds, job = interrupt_job(2, FAULTS, "waits", number=number, GLUONISH_TEST_JOB=mark)
     assert job.status == 128 + number
     assert seconds < 10
     assert left(mark) == 0
