@@ -28,8 +28,6 @@ ABSENT: dict[str, str] = {
     "_contrib_dgl_subgraph": _GRAPHS,
     "_imdecode": "use mx.image.imdecode, or _cvimdecode on an array of bytes",
     "_set_value": "its result has the shape of the array it fills: write array[:] = value",
-    "_sg_mkldnn_conv": _FUSED,
-    "_sg_mkldnn_fully_connected": _FUSED,
     "_sg_mkldnn_selfatt_qk": _FUSED,
     "_sg_mkldnn_selfatt_valatt": _FUSED,
 }

@@ -20,7 +20,7 @@ def test_first_slices_are_longer_by_one(size: int, count: int, lengths: list[int
 
 
 def test_uneven_batch_is_refused() -> None:
-    with pytest.raises(ArgumentError, match=r"3 divides along axis 0, got shape \(8, 1\)"):
+    with pytest.raises(ArgumentError, match=r"divisible by 3 along axis 0, got shape \(8, 1\)"):
         split_data(arange(8).reshape((8, 1)), 3)
 
 

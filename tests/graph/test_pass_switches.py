@@ -73,6 +73,18 @@ class _Numpy(gluon.HybridBlock):
         return mx.np.sum(y / (1 + mx.np.exp(-y)), axis=1) + mx.np.mean(mx.np.abs(x), axis=1)
 
 
+class _Halves(gluon.HybridBlock):
+    """A product of bfloat16 that is wanted in float32, of numbers that no rounding changes."""
+
+    def __init__(self) -> None:
+        super().__init__(prefix="halves_")
+        self.weight = self.params.get("weight", shape=(6, 3))
+
+    def hybrid_forward(self, F: Any, x: Any, weight: Any) -> Any:
+        signs = [F.cast(F.sign(value), "bfloat16") for value in (x, weight)]
+        return F.cast(F.dot(*signs), "float32")
+
+
 def _labels() -> nd.NDArray:
     return nd.array([1, 0, 6, 2])
 
@@ -90,6 +102,7 @@ NETWORKS: dict[str, Make] = {
         _sequence(nn.Embedding(9, 4), nn.Flatten(), nn.LayerNorm(), nn.Dense(2)),
         [nd.array([[1, 2], [8, 1]])],
     ),
+    "halves": lambda: (_Halves(), [_data(4, 6)]),
     "numpy": lambda: (_Numpy(), [mx.np.array(_data(3, 4).asnumpy())]),
 }
 

@@ -326,6 +326,40 @@ def _sparse() -> Iterator[tuple[str, Case]]:
     yield "reset_arrays", Case([normal(2, 3), index(1, 2).astype(np.float16)])
 
 
+def _bytes() -> Iterator[tuple[str, Case]]:
+    """Layers on bytes, what they are made with, and pictures of bytes."""
+    random = np.random.default_rng(8)
+
+    def drawn(*shape: int, kind: str = "int8") -> Any:
+        limits = np.iinfo(kind)
+        return random.integers(limits.min, limits.max, shape, endpoint=True).astype(kind)
+
+    low, high, one = (np.array([x], np.float32) for x in (-2.0, 2.0, 0.5))
+    image, picture = drawn(2, 4, 6, 5), drawn(2, 3, 2, 4)
+    vectors = [between(0.001, 0.01, 6), normal(6), one]
+    window = _window(num_filter=6, num_group=2)
+    convolution = [image, drawn(6, 2, 3, 2), *vectors]
+    yield "_int8_convolution", Case(convolution, window)
+    fused = {**window, "with_sum": True, "activation": "relu", "out_type": "int8"}
+    yield "_int8_convolution", Case([*convolution, drawn(2, 6, 3, 4)], fused)
+    dense = [drawn(3, 8, kind="uint8"), drawn(6, 8), *vectors]
+    yield "_int8_dense", Case(dense, {"num_hidden": 6, "out_type": "uint8"})
+    for kind in ("max", "avg"):
+        yield "_int8_pooling", Case([image], _window(pool_type=kind))
+        yield "_int8_pooling", Case([drawn(2, 4, 6, 5, kind="uint8")], _window(pool_type=kind))
+    yield "_int8_weight", Case([normal(6, 2, 3)], {})
+    yield "_int8_weight", Case([normal(6, 2, 3)], {"channel_wise": False})
+    yield "_int8_range", Case([], {"low": -1.0, "high": 3.0})
+    yield "_int8_quantize", Case([normal(2, 3), one * 100], {"out_type": "int8"})
+    given = {"channels": 6, "data_type": "int8", "with_bias": True}
+    yield "_int8_scales", Case([low, high, between(0.01, 0.1, 6), normal(6)], given)
+    yield "_contrib_dequantize", Case([picture, low, high], {})
+    yield "_contrib_quantized_act", Case([picture, low, high], {"act_type": "relu"})
+    yield "_contrib_quantized_elemwise_add", Case([picture, picture, low, high, low, high], {})
+    joined = [picture, picture, low, low, high, high]
+    yield "_contrib_quantized_concat", Case(joined, {"num_args": 2, "dim": 1})
+
+
 def _golden() -> Iterator[tuple[str, Case]]:
     """The first cases of the golden tables for each operator, in the types that they have there."""
     counts: dict[str, int] = {}
@@ -376,6 +410,7 @@ def calls() -> dict[str, list[Call]]:
         *_programs(),
         *_branches(),
         *_sparse(),
+        *((name, case._replace(options={"half": False})) for name, case in _bytes()),
         *_golden(),
     ]
     for name, case in cases:

@@ -123,7 +123,13 @@ REASONS: Mapping[str, str] = {
         (
             *("_batch_norm_apply", "_batch_norm_statistics", "_fold_batch_norm", "_gru_step"),
             *("_fused_convolution", "_fused_dense", "_fused_pointwise", "_fused_pointwise_many"),
-            *("_fused_pointwise_random", "_fused_rnn", "_log_softmax_pick", "_lstm_step"),
+            *(
+                "_fused_pointwise_random",
+                "_fused_rnn",
+                "_log_softmax_pick",
+                "_lstm_step",
+                "_wide_dot",
+            ),
         ),
         _FUSED,
     ),

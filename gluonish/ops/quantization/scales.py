@@ -38,9 +38,9 @@ def _weight_infer(weight: Spec, *, channel_wise: bool) -> tuple[Spec, Spec]:
 def _weight_kernel(xp: ModuleType, out: Any, weight: Any, *, channel_wise: bool) -> None:
     quantized, steps = out
     rows = xp.abs(xp.nan_to_num(weight)).reshape(len(weight), -1)
-    sizes = rows.max(axis=1, initial=0) if rows.size else xp.zeros(len(weight), FLOAT32)
-    if not channel_wise:
-        sizes = xp.broadcast_to(sizes.max(initial=0), sizes.shape)
+    sizes = rows.max(axis=1) if rows.size else xp.zeros(len(weight), FLOAT32)
+    if not channel_wise and sizes.size:
+        sizes = xp.broadcast_to(sizes.max(), sizes.shape)
     found = divisor(xp, sizes) / np.float32(STEPS[INT8])
     steps[...] = found
     put(xp, quantized, weight / found.reshape(-1, *(1,) * (weight.ndim - 1)))
@@ -115,7 +115,7 @@ def _scales_kernel(
     if out_type == "float32":
         made = np.float32(1)
     elif min_calib_range is None:
-        made = factor.max(initial=0) if factor.ndim else factor
+        made = factor.max() if factor.size else np.float32(0)
         limit = xp.asarray(made * np.float32(STEPS[INT32]), dtype=FLOAT32)
         put_range(xp, (low, high), -limit, limit)
     else:

@@ -14,8 +14,8 @@ for _module in pkgutil.iter_modules(gluonish.ops.__path__):
 # Their kernels run other operators or users' code on arrays of a device: test_owned_graphs.py.
 OWNERS = {"_foreach", "_while_loop", "_cond", "_branch", "_scan", "Custom", "_custom_backward"}
 OWNERS |= {"_NDArray", "_Native"}
-# It has no kernel: others take its place.
-OWNERS |= {"_gluonish_np_function"}
+# They have no kernel: others take their place.
+OWNERS |= {"_gluonish_np_function", "_sg_mkldnn_conv", "_sg_mkldnn_fully_connected"}
 # OpenCV, which need not be installed, decodes files: a test of their own.
 OPENCV = {"_cvimdecode", "_cvimread"}
 NAMES = sorted(
