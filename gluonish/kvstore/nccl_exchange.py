@@ -70,26 +70,27 @@ class NCCLExchange:
     def _join(self, values: Sequence[NDArray]) -> Team | None:
         """Make communicators over all ranks' devices; None where a rank has none, or shares one."""
         contexts = {x.context for x in values}
-        usable = self._nccl is not None and len(contexts) == len(values)
+        nccl = self._nccl
+        usable = nccl is not None and len(contexts) == len(values)
         usable = usable and all(context.is_gpu for context in contexts)
         mine = [_identity(value) for value in values] if usable else None
         found = self._ranks.gather(mine, "the devices of all ranks")
         devices = [device for rank in found for device in rank or ()]
-        if None in found or len(set(devices)) < len(devices):
+        if nccl is None or None in found or len(set(devices)) < len(devices):
             return None
         own = next(i for i, rank in enumerate(found) if rank == mine)
         first = sum(map(len, found[:own]))
-        name = self._ranks.gather(self._nccl.get_unique_id() if own == 0 else None, "NCCL's name")
+        name = self._ranks.gather(nccl.get_unique_id() if own == 0 else None, "NCCL's name")
         numbers = tuple(value.context.device_id for value in values)
         cupy = values[0]._device.xp
         communicators = []
-        self._nccl.groupStart()  # one thread joins several devices
+        nccl.groupStart()  # one thread joins several devices
         for i, number in enumerate(numbers):
             with cupy.cuda.Device(number):
-                made = self._nccl.NcclCommunicator(len(devices), name[0], first + i)
+                made = nccl.NcclCommunicator(len(devices), name[0], first + i)
             communicators.append(made)
-        self._nccl.groupEnd()
-        return Team(self._nccl, cupy, numbers, communicators)
+        nccl.groupEnd()
+        return Team(nccl, cupy, numbers, communicators)
 
     def add_up(self, names: Sequence[str], values: Sequence[Sequence[NDArray]], what: str) -> None:
         """Replace arrays by their sums over all devices of all ranks.

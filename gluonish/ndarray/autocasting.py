@@ -27,7 +27,7 @@ def install() -> None:
     """Have all operators on arrays ask the policy of their thread."""
     if installed():
         return
-    plain = NDArray.__apply__
+    plain: Any = NDArray.__apply__
 
     def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -> Any:
         policy = current()

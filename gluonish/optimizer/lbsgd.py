@@ -87,7 +87,10 @@ class LBSGD(RuleOptimizer):
         """
         return zeros_like(weight) if self.momentum != 0.0 else None
 
-    sharding = "none"  # gradients are gathered in the optimizer
+    @property
+    def sharding(self) -> str:
+        """``"none"``: gradients are gathered in the optimizer."""
+        return "none"
 
     def _rule(self) -> Rule:
         return SGD_MOMENTUM if self.momentum != 0.0 else PLAIN

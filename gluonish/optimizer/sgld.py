@@ -45,7 +45,10 @@ class SGLD(RuleOptimizer):
         """
         return None
 
-    sharding = "none"  # all processes draw the same noise, and there are no states
+    @property
+    def sharding(self) -> str:
+        """``"none"``: all processes draw the same noise, and there are no states."""
+        return "none"
 
     def _rule(self) -> Rule:
         return DRIFT

@@ -47,7 +47,7 @@ def half_dtype(what: str, dtype: Any) -> np.dtype[Any]:
     else:
         with suppress(DtypeError):
             found = normalize_dtype(dtype)
-    if found is FLOAT16 or found is BFLOAT16:
+    if found is not None and (found is FLOAT16 or found is BFLOAT16):
         return found
     raise ArgumentError(f"{what}: expected target_dtype float16 or bfloat16, got {dtype!r}")
 

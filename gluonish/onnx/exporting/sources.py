@@ -84,10 +84,10 @@ def _named(params: Any) -> dict[str, NDArray]:
                 "export_model: expected params to be a dict of arrays by name, a list of such "
                 f"dicts, or the path of a .params file, got {type(part).__name__}"
             )
-        for name, array in part.items():
-            found[name.removeprefix("arg:").removeprefix("aux:")] = (
-                array.data() if hasattr(array, "data") and callable(array.data) else array
-            )
+        for name, given in part.items():
+            data: Any = getattr(given, "data", None)
+            array: Any = data() if callable(data) else given
+            found[name.removeprefix("arg:").removeprefix("aux:")] = array
     return found
 
 

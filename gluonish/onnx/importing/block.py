@@ -84,7 +84,7 @@ class OnnxBlock(HybridBlock):
             )
             self._reg_params[name] = parameter
 
-    def load(self, ctx: Any) -> None:
+    def take_numbers(self, ctx: Any) -> None:
         """Give the parameters the file's numbers.
 
         Args:

@@ -57,7 +57,7 @@ def import_model(
     what = "import_model"
     with _Named(model_file):
         block = OnnxBlock(load_model(model_file, what))
-        block.load(None)
+        block.take_numbers(None)
         try:
             found = compose(block, declared_shapes(block.model, input_shapes or {}, what))
         except UntraceableError as error:
@@ -88,7 +88,7 @@ def import_to_gluon(model_file: _File, ctx: Any = None) -> HybridBlock:
     what = "import_to_gluon"
     with _Named(model_file):
         block = OnnxBlock(load_model(model_file, what))
-        block.load(ctx)
+        block.take_numbers(ctx)
         try:
             shapes = declared_shapes(block.model, {}, what)
             found = None if is_open(shapes) else compose(block, shapes)

@@ -74,7 +74,7 @@ def run_case(case: Any, *, as_graph: bool) -> list[tuple[Sequence[Any], Sequence
         block.hybridize()
     else:
         block = OnnxBlock(load_model(data, "import"))
-        block.load(cpu())
+        block.take_numbers(cpu())
     found: list[tuple[Sequence[Any], Sequence[Any]]] = []
     for inputs, outputs in case.data_sets:
         results = block(*[_given(x) for x in inputs])

@@ -143,6 +143,8 @@ def _scatter_nd(call: Call, x: Any, indices: Any, updates: Any) -> Any:
 
 def _slice(call: Call, x: Any, *given: Any) -> Any:
     """Take every so many elements from a start to an end, along some axes."""
+    starts: Any
+    ends: Any
     if call.version < 10:
         starts, ends = call.attr("starts"), call.attr("ends")
         axes, steps = call.attr("axes"), None
