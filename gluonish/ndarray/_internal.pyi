@@ -282,7 +282,6 @@ from gluonish.ndarray import zeros_like as zeros_like
 from gluonish.ndarray.ndarray import NDArray
 from typing import Any
 from typing import Literal
-from typing import NoReturn
 
 
 def _CrossDeviceCopy(
@@ -6632,10 +6631,36 @@ def _sequence_put_last(
     name: str | None = None,
 ) -> NDArray:
     """Zeros of a shape with data at the last step of every sequence."""
-def _sg_mkldnn_conv(*args: object, **kwargs: object) -> NoReturn:
-    """Not available: hybridize the model: fusion happens by itself (MXNET_SUBGRAPH_BACKEND)."""
-def _sg_mkldnn_fully_connected(*args: object, **kwargs: object) -> NoReturn:
-    """Not available: hybridize the model: fusion happens by itself (MXNET_SUBGRAPH_BACKEND)."""
+def _sg_mkldnn_conv(
+    data: NDArray,
+    quantized: bool | int = False,
+    enable_float_output: bool | int = False,
+    with_sum: bool | int = False,
+    with_bn: bool | int = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    with_act: bool | int = False,
+    with_postsum_act: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """A Convolution with a BatchNorm, a function and a sum after it, which stand in its body."""
+def _sg_mkldnn_fully_connected(
+    data: NDArray,
+    quantized: bool | int = False,
+    enable_float_output: bool | int = False,
+    with_sum: bool | int = False,
+    with_bn: bool | int = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    with_eltwise: bool | int = False,
+    channel_wise_quantize: bool | int = False,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """A FullyConnected with a function after it, which stand in its body."""
 def _shuffle(
     data: NDArray,
     *,
