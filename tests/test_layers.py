@@ -84,9 +84,7 @@ LONGER = {
     "gluonish_engine.threaded": 510,  # one class: the workers and what they share
     "gluonish_engine.base": 420,  # one class: what every engine does
     "gluonish.ops.registry": 530,  # Operator, a quarter of it documentation, and the table of all
-    "gluonish.block.block": 460,  # one class that users subclass; a third of it is documentation
-    "gluonish.block.hybrid_block": 480,  # one class that users subclass
-    "gluonish.block.hybrid_graph": 490,  # one class: what a hybridized call keeps and runs
+    "gluonish.block.hybrid_block": 450,  # one class that users subclass
     "gluonish.trainer.trainer": 500,  # one class that users call
     "gluonish.optimizer.base": 440,  # one class that users subclass
     "gluonish.parameter.parameter": 420,  # one class that users call

@@ -9,7 +9,14 @@ from gluonish.core.errors import ArgumentTypeError
 if TYPE_CHECKING:
     from gluonish.block.hybrid_block import HybridBlock
 
-__all__ = ["WithKeywords", "by_position", "call", "listed"]
+__all__ = [
+    "WithKeywords",
+    "by_position",
+    "call",
+    "listed",
+    "no_arrays_error",
+    "unhashable_error",
+]
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -78,3 +85,23 @@ def by_position(
             f"{', '.join(sorted(left))} by keyword only; write forward(self, x, ...) for these"
         )
     return (tuple(placed) if len(placed) > len(args) else args), left
+
+
+def no_arrays_error(
+    block: "HybridBlock", args: tuple[Any, ...], keywords: Mapping[str, Any]
+) -> ArgumentTypeError:
+    """Return the error of a call without arrays."""
+    kinds = ", ".join(type(arg).__name__ for arg in (*args, *keywords.values()))
+    return ArgumentTypeError(
+        f"{block.name}: expected an NDArray among the inputs, got {kinds or 'none'}"
+    )
+
+
+def unhashable_error(
+    block: "HybridBlock", args: tuple[Any, ...], keywords: Mapping[str, Any]
+) -> ArgumentTypeError:
+    """Return the error of a call with arguments that no graph can be known by."""
+    return ArgumentTypeError(
+        f"{block.name}: expected arguments that are arrays or hashable, got "
+        f"{listed(args, keywords)!r}"
+    )

@@ -1,7 +1,6 @@
 """Block: the base of all layers and networks.
 
-A Block holds parameters and other Blocks as plain attributes; assigning one registers it. Calling a
-Block calls its ``forward``.
+A Block holds parameters and other Blocks as plain attributes; assigning one registers it.
 """
 
 import os
@@ -15,11 +14,7 @@ from gluonish.block.hooks import HookHandle, Hooks
 from gluonish.block.model_files import load_model, save_model
 from gluonish.block.scope import NameScope, name_block
 from gluonish.block.summary import summarize
-from gluonish.core.errors import (
-    ArgumentTypeError,
-    NotSupportedError,
-    ParameterError,
-)
+from gluonish.core.errors import ArgumentTypeError, NotSupportedError, ParameterError
 from gluonish.initializer import Uniform
 from gluonish.ndarray import NDArray
 from gluonish.parameter import Parameter, ParameterDict, note_place
@@ -50,8 +45,7 @@ class Block:
     Args:
         prefix: Prefix of its parameters' names, after that of the name scope it is created in; by
             default the class name in lower case and a counter. An empty prefix adds nothing.
-        params: ParameterDict to share: `Dense(20, params=other.params)` uses the weights of
-            ``other``.
+        params: ParameterDict to share: `Dense(20, params=other.params)` uses those weights.
     """
 
     # Whether `summary` gives the class a line of its own; containers have none.
@@ -64,12 +58,11 @@ class Block:
         self._child_counts: dict[str, int] = {}
         self._children: dict[str, Block] = {}
         self._reg_params: dict[str, Parameter] = {}
-        # One dict for hooks before (True) and after `forward`, so that a call makes one test.
         self._hooks = Hooks()
 
     def __repr__(self) -> str:
         lines = [
-            f"  ({key}): {_indented(repr(block))}"
+            f"  ({key}): {block!r}".replace("\n", "\n  ")
             for key, block in self.__dict__.items()
             if isinstance(block, Block)
         ]
@@ -91,11 +84,6 @@ class Block:
         if isinstance(value, Block):
             self.register_child(value, name)
         elif isinstance(value, Parameter):
-            if name in self._reg_params:
-                raise ParameterError(
-                    f"{type(self).__name__}: expected a new attribute for a Parameter, got {name}, "
-                    "which holds one; share parameters by `params` when the Block is made"
-                )
             value = self._reg_params[name] = adopt(self, name, value)
             note_place(value, self, name)
         super().__setattr__(name, value)
@@ -137,8 +125,7 @@ class Block:
                 attribute paths, as in ``"encoder.*weight"``.
 
         Returns:
-            A ParameterDict by full names, which attribute paths index, too:
-            ``collect_params()["encoder.weight"]``.
+            A ParameterDict by full names; an index may be an attribute path: "encoder.weight".
         """
         return collect(self, select)
 
@@ -153,9 +140,7 @@ class Block:
     def save_parameters(
         self, filename: str | os.PathLike[str], deduplicate: bool = False, **options: Any
     ) -> None:
-        """Save all parameters to a file, under their attribute paths.
-
-        The file is written atomically: a crash leaves the old file or the new one.
+        """Save all parameters under their attribute paths; a crash leaves the old file or the new.
 
         Args:
             filename: Path of the file; its ending chooses the format: ``.safetensors``,
@@ -190,22 +175,17 @@ class Block:
     ) -> None:
         """Load parameters from a file of `save_parameters`, `ParameterDict.save` or `export`.
 
-        Its content tells the format: whatever its ending, it may be safetensors, an index of
-        several such files, npz, or MXNet's own.
+        Its content, not its name, tells the format: safetensors, an index of such, npz, or MXNet's.
+        Names with dots are attribute paths; others are parameter names, with or without prefix.
 
         Of a large safetensors or npz file, parameters without gradients (``grad_req`` null) that
         have no values yet stay in the file, as `nd.load` says; all others are copied once.
 
-        Names with dots are attribute paths; others are parameter names, with or without this
-        Block's prefix.
-
         Args:
             filename: Path of the file.
             ctx: Devices for parameters that are not initialized; the CPU by default.
-            allow_missing: Whether parameters that the file lacks are left as they are; if not, that
-                is an error.
-            ignore_extra: Whether arrays that the Block has no parameter for are ignored; if not,
-                that is an error.
+            allow_missing: Whether parameters that the file lacks keep their values; else an error.
+            ignore_extra: Whether arrays without a parameter are ignored; if not, they are an error.
             cast_dtype: Whether to convert where dtypes differ; if not, that is an error.
             dtype_source: With ``cast_dtype`` the dtype to end up with: ``"current"``, the
                 parameter's, or ``"saved"``, the file's.
@@ -215,8 +195,7 @@ class Block:
             ArgumentError: The file has arrays that no parameter matches, or arrays without names.
             FileFormatError: The file is damaged or of another kind.
         """
-        how = ctx, allow_missing, ignore_extra, cast_dtype, dtype_source
-        load_block(self, filename, *how)
+        load_block(self, filename, ctx, allow_missing, ignore_extra, cast_dtype, dtype_source)
 
     def load_dict(
         self,
@@ -232,9 +211,8 @@ class Block:
         Args:
             param_dict: Arrays by attribute path or by parameter name.
             ctx: Devices for parameters that are not initialized.
-            allow_missing: Whether parameters that the dict lacks keep their values; if not, they
-                raise an error.
-            ignore_extra: Whether to ignore arrays without a parameter; if not, they raise an error.
+            allow_missing: Whether parameters that the dict lacks keep their values; else an error.
+            ignore_extra: Whether arrays without a parameter are ignored; if not, they are an error.
             cast_dtype: Whether to convert between dtypes; if not, a difference raises an error.
             dtype_source: With ``cast_dtype``: ``"current"`` keeps the parameter's dtype,
                 ``"saved"`` takes the array's.
@@ -288,11 +266,6 @@ class Block:
     def _hybridize_again(self) -> None:
         pass
 
-    def _rename(self, name: str) -> None:
-        """Take another name, also in the keys of parameters."""
-        self._name = name
-        self._params._replace_prefix(self._prefix, f"{name}_")
-
     def register_child(self, block: "Block", name: str | None = None) -> None:
         """Add a Block as a child of this one; assigning it to an attribute does the same.
 
@@ -314,32 +287,22 @@ class Block:
     def register_forward_pre_hook(
         self, hook: Callable[["Block", tuple[Any, ...]], object]
     ) -> HookHandle:
-        """Call ``hook(block, inputs)`` before each `forward`.
+        """Call ``hook(block, inputs)`` before each `forward`, until the handle's ``detach``.
 
         Args:
             hook: The function; its return value is ignored.
-
-        Returns:
-            A handle, whose ``detach`` removes the hook.
         """
-        handle = HookHandle()
-        handle.attach(self._hooks, (True, hook))
-        return handle
+        return self._hooks.register(True, hook)
 
     def register_forward_hook(
         self, hook: Callable[["Block", tuple[Any, ...], Any], object]
     ) -> HookHandle:
-        """Call ``hook(block, inputs, output)`` after each `forward`.
+        """Call ``hook(block, inputs, output)`` after each `forward`, until the handle's ``detach``.
 
         Args:
             hook: The function; its return value is ignored.
-
-        Returns:
-            A handle, whose ``detach`` removes the hook.
         """
-        handle = HookHandle()
-        handle.attach(self._hooks, (False, hook))
-        return handle
+        return self._hooks.register(False, hook)
 
     def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
         """Call a function with the output of every operator in hybridized blocks, for debugging.
@@ -352,13 +315,10 @@ class Block:
             child.register_op_hook(callback, monitor_all)
 
     def apply(self, fn: Callable[["Block"], object]) -> Self:
-        """Call a function with every child Block, recursively, and then with this Block.
+        """Call a function with every Block in this one, then with this one, and return this one.
 
         Args:
             fn: The function, called with a Block.
-
-        Returns:
-            This Block.
         """
         for child in self._children.values():
             child.apply(fn)
@@ -411,22 +371,8 @@ class Block:
             **kwargs: Keyword arguments of `forward`.
         """
         if self._hooks:
-            return self._call_with_hooks(args, self.forward, kwargs)
+            return self._hooks.around(self, args, self.forward, kwargs)
         return self.forward(*args, **kwargs)
-
-    def _call_with_hooks(
-        self, args: tuple[Any, ...], forward: Callable[..., Any], kwargs: dict[str, Any]
-    ) -> Any:
-        """Run ``forward``, which computes what a call wants, with the hooks around it."""
-        hooks = list(self._hooks.values())
-        for before, hook in hooks:
-            if before:
-                hook(self, args)
-        output = forward(*args, **kwargs)
-        for before, hook in hooks:
-            if not before:
-                hook(self, args, output)
-        return output
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the outputs; a subclass defines it.
@@ -452,8 +398,3 @@ class Block:
             ArgumentError: The network is hybridized.
         """
         print(summarize(self, inputs))  # noqa: T201  # printing is what it is for
-
-
-def _indented(text: str) -> str:
-    """Return a text with all lines but the first indented."""
-    return text.replace("\n", "\n  ")

@@ -52,8 +52,13 @@ def adopt(block: "Block", attribute: str, parameter: Parameter) -> Parameter:
         parameter: What it is assigned.
 
     Raises:
-        ParameterError: The Block has another parameter of that name.
+        ParameterError: The Block has another parameter of that name, or as that attribute.
     """
+    if attribute in block._reg_params:
+        raise ParameterError(
+            f"{type(block).__name__}: expected a new attribute for a Parameter, got {attribute}, "
+            "which holds one; share parameters by `params` when the Block is made"
+        )
     own = block.params
     # One that some Block has as an attribute keeps its name.
     if not is_placed(parameter) and own._params.get(parameter.name) is not parameter:

@@ -1,4 +1,4 @@
-"""HookHandle: what registering a hook returns, and how the hook is taken off again."""
+"""Hooks around the calls of a Block, and HookHandle, by which one is taken off again."""
 
 import itertools
 import warnings
@@ -15,9 +15,44 @@ _identifiers = itertools.count()
 
 
 class Hooks(dict[int, Any]):
-    """Hooks of one block in the order of registration; a dict that can be weakly referenced."""
+    """Hooks of one block in the order of registration; a dict that can be weakly referenced.
+
+    Those before ``forward`` (with True) and those after it are in one, so that a call makes one
+    test.
+    """
 
     __slots__ = ("__weakref__",)
+
+    def register(self, before: bool, hook: Callable[..., Any]) -> "HookHandle":
+        """Add a hook before or after ``forward``, and return what takes it off again."""
+        handle = HookHandle()
+        handle.attach(self, (before, hook))
+        return handle
+
+    def around(
+        self,
+        block: object,
+        args: tuple[Any, ...],
+        forward: Callable[..., Any],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """Run ``forward``, which computes what a call of the block wants, with the hooks around it.
+
+        Args:
+            block: What hooks are told was called.
+            args: Arguments of the call; hooks get these.
+            forward: The function.
+            kwargs: Keyword arguments of the call.
+        """
+        hooks = list(self.values())
+        for before, hook in hooks:
+            if before:
+                hook(block, args)
+        output = forward(*args, **kwargs)
+        for before, hook in hooks:
+            if not before:
+                hook(block, args, output)
+        return output
 
 
 class HookHandle:

@@ -1,5 +1,4 @@
-"""HybridBlock: a Block whose computation can be traced into a graph, planned once and run as a
-whole.
+"""HybridBlock: a Block whose computation can become a graph, planned once and run as a whole.
 
 Two styles are understood: ``hybrid_forward(F, x, **params)`` of MXNet 1.x, where ``F`` is the
 ``nd`` or the ``sym`` namespace, and ``forward(x)`` of 2.0, which is traced by running it on arrays
@@ -14,17 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
 from gluonish.block import Block
-from gluonish.block.arguments import by_position, listed
+from gluonish.block.arguments import by_position, listed, no_arrays_error, unhashable_error
 from gluonish.block.hooks import warn_of_hooks
-from gluonish.block.hybrid_graph import (
-    Graph,
-    HybridGraph,
-    ImperativeCall,
-    describe,
-    export_graph,
-    graph_of_call,
-)
+from gluonish.block.hybrid_graph import Graph, HybridGraph, ImperativeCall, graph_of_call
 from gluonish.block.mxnet_attributes import HybridBlockAttributes
+from gluonish.block.newest_graph import describe, export_graph
 from gluonish.block.options import HybridOptions, checked_options
 from gluonish.block.tracing import (
     Traced,
@@ -115,14 +108,12 @@ class HybridBlock(HybridBlockAttributes):
         self._op_hook: tuple[Callable[..., Any], bool] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(self.__dict__)
-        state.update(_graphs={}, _inferred=None)
+        state = {**self.__dict__, "_graphs": {}, "_inferred": None}
         del state["_turn"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.__dict__["_turn"] = Turn()
+        self.__dict__.update(state, _turn=Turn())
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -164,22 +155,19 @@ class HybridBlock(HybridBlockAttributes):
 
         Args:
             active: True for on, False for off.
-            backend: Name of a back end of your own, registered with `mx.sym.register_backend`,
-                which may replace parts of the graph; it runs after those named before, unless
-                ``clear``. None, ``"MKLDNN"`` and ``"ONEDNN"`` change nothing: oneDNN is used
-                wherever it fits.
+            backend: Name of a back end registered with `mx.sym.register_backend`, which may replace
+                parts of the graph; it runs after those named before, unless ``clear``. None,
+                ``"MKLDNN"`` and ``"ONEDNN"`` change nothing: oneDNN is used wherever it fits.
             clear: Whether to drop the graphs traced so far.
             static_alloc: Whether to keep all memory of the graph between calls; without it, all
                 networks together keep 64 MB at most.
-            static_shape: Promise that input shapes do not change; needs ``static_alloc``. It has no
-                effect, since plans are kept for each set of shapes.
+            static_shape: Without effect, as each set of shapes has a plan; needs ``static_alloc``.
             inline_limit: Accepted without effect: the graphs of children are always inlined.
             forward_bulk_size: Largest number of operators in one engine operation of the forward
                 pass; None or 0 for the value of ``MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD``.
             backward_bulk_size: The same for the backward pass.
-            **kwargs: Options for ``backend``; without one they have no effect.
-                ``partition_if_dynamic=False`` keeps the back end from graphs whose shapes depend on
-                values.
+            **kwargs: Options for ``backend``, without effect if there is none. It gets no graphs
+                whose shapes depend on values with ``partition_if_dynamic=False``.
 
         Raises:
             ArgumentError: ``static_shape`` without ``static_alloc``, or a negative number.
@@ -247,8 +235,6 @@ class HybridBlock(HybridBlockAttributes):
         self._clear_cached_op()
         super().cast(dtype)
 
-    # -- calling -------------------------------------------------------------------------------
-
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the outputs, as a graph if hybridized, with hooks before and after.
 
@@ -263,7 +249,7 @@ class HybridBlock(HybridBlockAttributes):
             args, kwargs = by_position(self, args, kwargs)
         if self._hooks:
             forward = self._call_graph if self._active else self._call_forward
-            return self._call_with_hooks(args, forward, kwargs)
+            return self._hooks.around(self, args, forward, kwargs)
         if not self._active:
             return self._call_forward(*args, **kwargs)
         if len(args) == 1 and isinstance(args[0], NDArray) and not kwargs and tracer.get() is None:
@@ -294,15 +280,13 @@ class HybridBlock(HybridBlockAttributes):
             if not isinstance(x, NDArray) or tracer.get() is not None:  # part of a larger graph
                 return None, arrays
             if x.stype != "default":
-                alone: Graph = ImperativeCall(self, structure, "graphs take no sparse arrays")
-                return alone, arrays
+                return ImperativeCall(self, structure, "graphs take no sparse arrays"), arrays
         if not arrays:
-            kinds = ", ".join(type(arg).__name__ for arg in (*args, *kwargs.values()))
-            raise ArgumentTypeError(
-                f"{self.name}: expected an NDArray among the inputs, got {kinds or 'none'}"
-            )
+            raise no_arrays_error(self, args, kwargs)
         key = structure
-        if not self._is_symbolic and not self._find_symbolic():
+        if self._is_symbolic is None:
+            self._is_symbolic = is_symbolic(self)
+        if not self._is_symbolic:
             # Such a forward may compute with shapes, and ask for the mode.
             signature = tuple([(type(x), x._spec) for x in arrays])
             key = structure, signature, recording.mode.get() & ~recording.WATCHED
@@ -311,19 +295,11 @@ class HybridBlock(HybridBlockAttributes):
         try:
             graph = self._graphs.get(key)
         except TypeError:
-            raise ArgumentTypeError(
-                f"{self.name}: expected arguments that are arrays or hashable, got "
-                f"{listed(args, kwargs)!r}"
-            ) from None
+            raise unhashable_error(self, args, kwargs) from None
         if graph is None:
             with CollectionPause():
                 graph = self._trace(key, structure, arrays)
         return graph, arrays
-
-    def _find_symbolic(self) -> bool:
-        if self._is_symbolic is None:
-            self._is_symbolic = is_symbolic(self)
-        return self._is_symbolic
 
     def _trace(self, key: Any, structure: Any, arrays: list[NDArray]) -> Graph:
         with self._turn:
@@ -412,8 +388,6 @@ class HybridBlock(HybridBlockAttributes):
             "or forward(self, x, ...), got one that defines neither"
         )
 
-    # -- inference -----------------------------------------------------------------------------
-
     def infer_shape(self, *args: Any) -> None:
         """Infer unknown parameter shapes from example inputs; `export` then needs no call.
 
@@ -433,8 +407,6 @@ class HybridBlock(HybridBlockAttributes):
             *args: The arguments of a call.
         """
         self._inferred = infer_parameters(self, args, shapes=False)
-
-    # -- files and monitoring ------------------------------------------------------------------
 
     def export(
         self, path: str | os.PathLike[str], epoch: int = 0, remove_amp_cast: bool = True

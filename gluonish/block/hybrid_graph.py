@@ -1,12 +1,11 @@
 """HybridGraph: the graph of a HybridBlock, bound to the parameters that it reads."""
 
-import operator
-import os
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gluonish.block.arguments import WithKeywords, call
+from gluonish.block.arguments import call
+from gluonish.block.export_files import values_by_name
 from gluonish.block.options import HybridOptions
 from gluonish.block.partitioning import partitioned_outputs
 from gluonish.block.tracing import (
@@ -20,23 +19,20 @@ from gluonish.block.tracing import (
 from gluonish.block.watching import Watched
 from gluonish.core.device import Device
 from gluonish.core.errors import (
-    ArgumentTypeError,
     GraphError,
     NoValuesError,
     OperatorError,
     UntraceableError,
 )
-from gluonish.core.files import written_together
 from gluonish.core.later import later
 from gluonish.graph import interpreter
 from gluonish.graph.dynamic import is_dynamic, run_imperatively
 from gluonish.graph.inference import specialize
 from gluonish.graph.interpreter import Monitor
-from gluonish.graph.ir import Node, Value
+from gluonish.graph.ir import Node
 from gluonish.graph.source_lines import Line, innermost, with_line
-from gluonish.graph.structure import Constant, Structure, numbered, regroup
-from gluonish.ndarray import NDArray, recording, save
-from gluonish.ndarray.array_writer import split_prefix
+from gluonish.graph.structure import Structure, regroup
+from gluonish.ndarray import NDArray, recording
 from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
 from gluonish.parameter import Parameter
 from gluonish.symbol import Symbol
@@ -48,15 +44,7 @@ else:
     cached_graph = later("gluonish.graph.cached_graph")
     repeated_call = later("gluonish.graph.repeated_call")
 
-__all__ = [
-    "Graph",
-    "HybridGraph",
-    "describe",
-    "export_graph",
-    "graph_of_call",
-    "values_by_name",
-    "write_model",
-]
+__all__ = ["Graph", "HybridGraph", "ImperativeCall", "graph_of_call", "parameters_of"]
 
 
 class _Bound:
@@ -117,7 +105,7 @@ class HybridGraph:
         self._lines = traced.lines
         self._auxiliary = set(self.symbol().list_auxiliary_states())
         variables = traced.variables()
-        self._parameters = _parameters_of(block, variables)
+        self._parameters = parameters_of(block, variables)
         self._asks_each_call = any(type(one).data is not Parameter.data for one in self._parameters)
         self._bound: dict[Device, _Bound] = {}
         # Outside training, and in it.
@@ -128,7 +116,7 @@ class HybridGraph:
             if partitioned is not None:
                 self._outputs = partitioned
                 variables = traced._replace(outputs=partitioned).variables()
-                self._parameters = _parameters_of(block, variables)
+                self._parameters = parameters_of(block, variables)
                 self._dynamic = [is_dynamic(partitioned, train=train) for train in (False, True)]
         self._cached = cached_graph.CachedGraph(
             [*traced.data, *variables],
@@ -211,36 +199,6 @@ class HybridGraph:
         Names begin with ``arg:`` or ``aux:``.
         """
         return values_by_name({p.name: p for p in self._parameters}, self._auxiliary)
-
-
-class InferredGraph:
-    """The graph that parameters' shapes or types were inferred from; to be written, not to run.
-
-    Args:
-        block: The block.
-        traced: The graph.
-    """
-
-    __slots__ = ("_block", "_traced")
-
-    def __init__(self, block: "HybridBlock", traced: Traced) -> None:
-        self._block = block
-        self._traced = traced
-
-    def symbol(self) -> Symbol:
-        """Return the computation as a Symbol."""
-        return Symbol(self._traced.outputs)
-
-    def named_parameters(self) -> dict[str, NDArray]:
-        """Return the parameters' values as `HybridGraph.named_parameters` does.
-
-        Those that waited for their shapes get values first.
-        """
-        parameters = _parameters_of(self._block, self._traced.variables())
-        for parameter in parameters:
-            parameter._finish_deferred_init()
-        auxiliary = self.symbol().list_auxiliary_states()
-        return values_by_name({p.name: p for p in parameters}, auxiliary)
 
 
 class ImperativeCall:
@@ -326,137 +284,12 @@ def _give_up(block: "HybridBlock", error: NoValuesError) -> None:
     warnings.warn_explicit(message, UserWarning, line.file, line.number)
 
 
-def _newest_graph(block: "HybridBlock") -> Graph | InferredGraph | None:
-    """Return the graph that a block traced last, else one of inference; None if there is none."""
-    graph = next(reversed(block._graphs.values()), None)
-    if graph is None and block._inferred is not None:
-        return InferredGraph(block, block._inferred)
-    return graph
+def parameters_of(block: "HybridBlock", variables: Sequence[Node]) -> list[Parameter]:
+    """Return the parameters that variables of a block's graph stand for.
 
-
-def values_by_name(
-    parameters: Mapping[str, Parameter], auxiliary: Collection[str]
-) -> dict[str, NDArray]:
-    """Return parameters' values on the CPU, with ``arg:`` or ``aux:`` before their names."""
-    return {
-        f"{'aux' if name in auxiliary else 'arg'}:{name}": parameter._reduce()
-        for name, parameter in parameters.items()
-    }
-
-
-def cached_symbols(block: "HybridBlock") -> tuple[()] | tuple[list[Symbol], Symbol]:
-    """Return the inputs and the outputs of a block's newest graph as Symbols; () without one.
-
-    Args:
-        block: The block.
+    Raises:
+        GraphError: One is no parameter of the block.
     """
-    graph = _newest_graph(block)
-    if graph is None:
-        return ()
-    outputs = graph.symbol()
-    weights, internals = block.collect_params(), outputs.get_internals()
-    inputs = [internals[name] for name in outputs.list_inputs() if name not in weights]
-    return inputs, outputs
-
-
-def call_formats(block: "HybridBlock") -> tuple[Any, Any]:
-    """Return how arrays are nested in arguments and results of a block's newest graph.
-
-    Args:
-        block: The block.
-
-    Returns:
-        Each as MXNet writes it, see `numbered`; None without a graph.
-    """
-    graph = next(reversed(block._graphs.values()), None)
-    if not isinstance(graph, HybridGraph):
-        return None, None
-    return numbered(graph._traced.arguments), numbered(graph._structure)
-
-
-def export_graph(
-    block: "HybridBlock",
-    path: str | os.PathLike[str],
-    epoch: int,
-    remove_amp_cast: bool,
-) -> tuple[str, str]:
-    """Write a block's newest graph and its parameters, and return the names of the files.
-
-    Args:
-        block: The block.
-        path: What the names begin with.
-        epoch: Number in the name of the parameter file, in four digits.
-        remove_amp_cast: Whether casts of mixed precision are left out.
-    """
-    what, graph = f"{block.name}.export", _newest_graph(block)
-    if graph is None:
-        raise GraphError(
-            f"{what}: expected a block that was hybridized and run once, got one without a graph; "
-            "call hybridize() and then the block, or infer_shape, on an input"
-        )
-    return write_model(what, graph.symbol(), graph.named_parameters(), path, epoch, remove_amp_cast)
-
-
-def write_model(
-    what: str,
-    symbol: Symbol,
-    parameters: dict[str, NDArray],
-    path: str | os.PathLike[str],
-    epoch: int,
-    remove_amp_cast: bool,
-) -> tuple[str, str]:
-    """Write a Symbol and parameters under the names of an exported model, and return these."""
-    try:
-        stem, ending = split_prefix(os.fspath(path))
-        number = operator.index(int(epoch) if isinstance(epoch, float) else epoch)
-    except TypeError as error:
-        raise ArgumentTypeError(
-            f"{what}: expected a path and a whole number, got {path!r} and {epoch!r}"
-        ) from error
-    symbol_file, params_file = f"{stem}-symbol.json", f"{stem}-{number:04d}{ending}"
-    with written_together(symbol_file, params_file):
-        symbol.save(symbol_file, remove_amp_cast)
-        save(params_file, parameters)
-    return symbol_file, params_file
-
-
-def describe(block: "HybridBlock") -> dict[str, Any]:
-    """Return what files of `Block.save` hold of a block's newest graph.
-
-    An array is 0 in a format, None is -1, and a list or tuple a list. A graph that they have no
-    words for is left out, as if there were none.
-    """
-    graph = _newest_graph(block)
-    if graph is None:
-        return {"hybridized": False}
-    try:
-        symbol = graph.symbol()
-        if isinstance(graph, ImperativeCall):
-            return {"hybridized": False}
-        return {
-            "in_format": _format(graph._traced.arguments),
-            "out_format": _format(graph._traced.structure),
-            "inputs": [Symbol([Value(node)]).tojson() for node in graph._traced.data],
-            "symbol": symbol.tojson(),
-            "hybridized": True,
-        }
-    except (ArgumentTypeError, GraphError):
-        return {"hybridized": False}
-
-
-def _format(structure: Structure) -> Any:
-    if structure is None:
-        return 0
-    if isinstance(structure, Constant):
-        if structure.value is not None:
-            raise GraphError(f"format: expected arrays and None, got {structure.value!r}")
-        return -1
-    if structure[0] is WithKeywords:
-        raise GraphError("format: expected arguments by position, got some by keyword only")
-    return [_format(part) for part in structure[1]]
-
-
-def _parameters_of(block: "HybridBlock", variables: Sequence[Node]) -> list[Parameter]:
     by_name = {parameter.name: parameter for parameter in block.collect_params().values()}
     unknown = [node.name for node in variables if node.name not in by_name]
     if unknown:

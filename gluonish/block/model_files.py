@@ -63,9 +63,15 @@ def load_model(block: "Block", prefix: str | os.PathLike[str]) -> None:
         part._children = {told.get(name, name): child for name, child in part._children.items()}
     block.load_parameters(find_arrays(os.fspath(prefix), "-model"))
     for part, own in found:
-        part._rename(own["orig_name"])
+        _rename(part, own["orig_name"])
         if own.get("hybridized") is True:
             part._hybridize_again()
+
+
+def _rename(block: "Block", name: str) -> None:
+    """Give a Block another name, also in the keys of its parameters."""
+    block._name = name
+    block._params._replace_prefix(block._prefix, f"{name}_")
 
 
 def _fits(block: "Block", names: list[Any]) -> bool:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, cast
 
 from gluonish.block.block import Block
-from gluonish.block.hybrid_graph import cached_symbols, call_formats
+from gluonish.block.newest_graph import cached_symbols, call_formats
 from gluonish.symbol import Symbol
 
 if TYPE_CHECKING:

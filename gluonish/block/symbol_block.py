@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import gluonish.symbol as sym
+from gluonish.block.export_files import values_by_name, write_model
 from gluonish.block.hybrid_block import HybridBlock
-from gluonish.block.hybrid_graph import values_by_name, write_model
 from gluonish.block.tracing import set_deferred_shapes
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeferredInitializationError
 from gluonish.graph.rewrite import replay

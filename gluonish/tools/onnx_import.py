@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from gluonish.block.hybrid_graph import write_model
+from gluonish.block.export_files import write_model
 from gluonish.core.errors import ArgumentError
 from gluonish.onnx.importing import get_model_metadata, import_model
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.block.hybrid_block import HybridBlock
-from gluonish.block.hybrid_graph import cached_symbols
+from gluonish.block.newest_graph import cached_symbols
 from gluonish.block.symbol_block import SymbolBlock
 from gluonish.contrib.amp.operator_lists import Conditional, half_dtype, policy_of
 from gluonish.core.dtype import DTYPE_FLAGS, FLOAT32, dtype_from_flag, is_floating

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gluonish.block.export_files import write_model
 from gluonish.block.hybrid_block import HybridBlock
-from gluonish.block.hybrid_graph import write_model
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import (
     ArgumentError,

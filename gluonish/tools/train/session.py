@@ -12,8 +12,8 @@ import numpy as np
 
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
+from gluonish.block.export_files import values_by_name, write_model
 from gluonish.block.hybrid_block import HybridBlock
-from gluonish.block.hybrid_graph import values_by_name, write_model
 from gluonish.contrib.tensorboard import summary_writer
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
