@@ -22,41 +22,60 @@ __all__ = ["CustomOp", "CustomOpProp", "operator_symbol", "placed_inputs", "regi
 
 
 class CustomOp:
-    """Base of operators written in Python: a subclass defines ``forward`` and ``backward``."""
+    """Base class of operators written in Python; subclasses define `forward` and `backward`.
+
+    A subclass of `CustomOpProp`, registered under a name, describes the operator and creates it.
+
+    Example:
+        >>> import gluonish as mx
+        >>> class Square(mx.operator.CustomOp):
+        ...     def forward(self, is_train, req, in_data, out_data, aux):
+        ...         self.assign(out_data[0], req[0], in_data[0] ** 2)
+        ...
+        ...     def backward(self, req, out_grad, in_data, out_data, in_grad, aux):
+        ...         self.assign(in_grad[0], req[0], 2 * in_data[0] * out_grad[0])
+        >>> @mx.operator.register("square_example")
+        ... class SquareProp(mx.operator.CustomOpProp):
+        ...     def create_operator(self, ctx, in_shapes, in_dtypes):
+        ...         return Square()
+        >>> mx.nd.Custom(mx.nd.array([1, 2, 3]), op_type="square_example").tolist()
+        [1.0, 4.0, 9.0]
+    """
 
     def forward(
         self, is_train: bool, req: list[str], in_data: Any, out_data: Any, aux: Any
     ) -> None:
-        """Compute the outputs; a subclass defines this.
+        """Compute the outputs; subclasses define this.
 
         Args:
-            is_train: Whether in training.
-            req: For each output ``"write"``, ``"add"`` or ``"null"``.
-            in_data: Inputs.
-            out_data: Arrays to fill, best by `assign`.
-            aux: Auxiliary states.
+            is_train: Whether the call is in training mode.
+            req: For each output how to store it: ``"write"``, ``"add"`` or ``"null"``; see
+                `assign`.
+            in_data: List of the inputs, NDArrays.
+            out_data: List of the NDArrays to fill, with `assign`.
+            aux: List of the auxiliary states, NDArrays, which may be changed.
         """
 
     def backward(
         self, req: list[str], out_grad: Any, in_data: Any, out_data: Any, in_grad: Any, aux: Any
     ) -> None:
-        """Compute the gradients of the inputs; a subclass defines this.
+        """Compute the gradients of the inputs; subclasses define this.
 
         Args:
-            req: For each input ``"write"``, ``"add"`` or ``"null"``.
-            out_grad: Gradients of the outputs.
-            in_data: Inputs of the forward pass.
-            out_data: Outputs of the forward pass.
-            in_grad: Arrays to fill, best by `assign`.
-            aux: Auxiliary states.
+            req: For each input how to store its gradient: ``"write"``, ``"add"`` or ``"null"``.
+            out_grad: List of the gradients with respect to the outputs, NDArrays.
+            in_data: List of the inputs of the forward pass.
+            out_data: List of the outputs of the forward pass.
+            in_grad: List of the NDArrays to fill with the inputs' gradients, with `assign`.
+            aux: List of the auxiliary states, NDArrays.
         """
 
     def assign(self, dst: NDArray, req: str, src: Any) -> None:
-        """Write a result as a request says: replace, add, or leave out.
+        """Store a result as requested: overwrite, add, or skip.
 
         Args:
-            dst: The array to fill.
-            req: ``"write"``, ``"inplace"``, ``"add"`` or ``"null"``.
+            dst: NDArray to store into.
+            req: ``"write"`` or ``"inplace"`` overwrites, ``"add"`` adds, ``"null"`` does nothing.
             src: The result.
         """
         if req in ("write", "inplace"):
@@ -66,24 +85,38 @@ class CustomOp:
 
 
 class CustomOpProp:
-    """Base of descriptions of operators written in Python; keyword arguments are settings, as text.
+    """Base class of descriptions of operators written in Python; see `CustomOp` for an example.
+
+    Keyword arguments of ``Custom(..., op_type=name)`` are passed to the subclass's constructor, as
+    strings.
 
     Args:
-        need_top_grad: Whether the gradient depends on that of the outputs; False for a loss.
+        need_top_grad: Whether the backward pass needs the gradients of the outputs; False for an
+            operator that is a loss itself.
     """
 
     def __init__(self, need_top_grad: bool = True) -> None:
         self.need_top_grad_ = need_top_grad
 
     def infer_shape(self, in_shape: list[Any]) -> tuple[Any, ...]:
-        """Return shapes of arguments, outputs and auxiliary states.
+        """Return the shapes of inputs, outputs and auxiliary states, three lists.
 
-        By default all are like the first argument, and there is one output.
+        By default the inputs keep their shapes, every output has the shape of the first input, and
+        there are no auxiliary states.
+
+        Args:
+            in_shape: List of the inputs' shapes.
         """
         return in_shape, (in_shape[0],) * len(self.list_outputs()), ()
 
     def infer_type(self, in_type: list[Any]) -> tuple[Any, ...]:
-        """Return dtypes of arguments, outputs and auxiliary states: that of the first argument."""
+        """Return the dtypes of inputs, outputs and auxiliary states, three lists.
+
+        By default outputs and auxiliary states have the dtype of the first input.
+
+        Args:
+            in_type: List of the inputs' dtypes.
+        """
         return (
             in_type,
             [in_type[0]] * len(self.list_outputs()),
@@ -91,10 +124,13 @@ class CustomOpProp:
         )
 
     def infer_storage_type(self, in_stype: list[str]) -> tuple[list[str], list[str], list[str]]:
-        """Return storage types of arguments, outputs and auxiliary states: dense.
+        """Return the storage types of inputs, outputs and auxiliary states; by default all dense.
+
+        Args:
+            in_stype: List of the inputs' storage types, such as ``"default"`` (dense).
 
         Raises:
-            NotSupportedError: for other storage types.
+            NotSupportedError: An input is sparse; a subclass for sparse inputs overrides this.
         """
         _check_dense(in_stype)
         return (
@@ -111,35 +147,59 @@ class CustomOpProp:
         igrad_stype: list[str],
         aux_stype: list[str],
     ) -> tuple[list[str], list[str], list[str], list[str], list[str]]:
-        """Return storage types of all that a backward pass reads and writes: dense.
+        """Return the storage types of all arrays of a backward pass; by default all dense.
+
+        Args:
+            ograd_stype: List of the storage types of the outputs' gradients.
+            in_stype: List of the inputs' storage types.
+            out_stype: List of the outputs' storage types.
+            igrad_stype: List of the storage types of the inputs' gradients.
+            aux_stype: List of the auxiliary states' storage types.
+
+        Returns:
+            The storage types in the same five groups.
 
         Raises:
-            NotSupportedError: for other storage types.
+            NotSupportedError: One is sparse; a subclass for sparse arrays overrides this.
         """
         for stypes in (ograd_stype, in_stype, out_stype, igrad_stype, aux_stype):
             _check_dense(stypes)
         return ograd_stype, in_stype, out_stype, ["default"] * len(igrad_stype), aux_stype
 
     def list_outputs(self) -> list[str]:
-        """Return the names of the outputs."""
+        """Return the names of the outputs, by default ``["output"]``."""
         return ["output"]
 
     def list_arguments(self) -> list[str]:
-        """Return the names of the arguments."""
+        """Return the names of the inputs, by default ``["data"]``."""
         return ["data"]
 
     def list_auxiliary_states(self) -> list[str]:
-        """Return the names of the auxiliary states."""
+        """Return the names of the auxiliary states, by default none."""
         return []
 
     def declare_backward_dependency(
         self, out_grad: list[int], in_data: list[int], out_data: list[int]
     ) -> list[int]:
-        """Return which of the arrays' numbers the backward pass reads."""
+        """Return the ids of the arrays that the backward pass reads, by default all of them.
+
+        Without ``need_top_grad`` the gradients of the outputs are left out.
+
+        Args:
+            out_grad: Ids of the outputs' gradients.
+            in_data: Ids of the inputs.
+            out_data: Ids of the outputs.
+        """
         return [*(out_grad if self.need_top_grad_ else ()), *in_data, *out_data]
 
     def create_operator(self, ctx: Any, in_shapes: Any, in_dtypes: Any) -> CustomOp:
-        """Return the operator object; a subclass defines this."""
+        """Return the `CustomOp` that computes; subclasses define this.
+
+        Args:
+            ctx: Device it will run on.
+            in_shapes: List of the inputs' shapes.
+            in_dtypes: List of the inputs' dtypes.
+        """
         return CustomOp()
 
 
@@ -156,13 +216,13 @@ _props: dict[str, type[CustomOpProp]] = {}
 
 
 def register(reg_name: str) -> Callable[[type[CustomOpProp]], type[CustomOpProp]]:
-    """Return a decorator that makes a prop known under a name, for ``Custom(op_type=...)``.
+    """Return a class decorator that registers a `CustomOpProp` for ``Custom(op_type=reg_name)``.
 
     Args:
-        reg_name: The name; a later class of the same name takes the place of an earlier one.
+        reg_name: Name of the operator; a later class with the same name replaces an earlier one.
 
     Raises:
-        ArgumentTypeError: by the decorator, if the class is no `CustomOpProp`.
+        ArgumentTypeError: From the decorator: the class is not a subclass of `CustomOpProp`.
     """
 
     def decorate(prop_cls: type[CustomOpProp]) -> type[CustomOpProp]:
@@ -228,7 +288,13 @@ def _custom(
 
 
 def placed_inputs(state: CustomState, args: tuple[Any, ...], given: Mapping[str, Any]) -> list[Any]:
-    """Return inputs at their positions, None for those that are left out."""
+    """Return inputs in the order of the operator's arguments; None for missing ones.
+
+    Args:
+        state: The operator.
+        args: Inputs passed by position.
+        given: Inputs passed by name.
+    """
     names = (*state.arguments, *state.auxiliary)
     if len(args) > len(names):
         raise OperatorError(
@@ -239,7 +305,8 @@ def placed_inputs(state: CustomState, args: tuple[Any, ...], given: Mapping[str,
     for name, x in given.items():
         if name not in names or placed.get(name) is not None:
             raise OperatorError(
-                f"{state.name}: expected inputs {', '.join(names)} once, got {name}"
+                f"{state.name}: expected each of the inputs {', '.join(names)} at most once, got "
+                f"{name}" + (" twice" if name in names else "")
             )
         placed[name] = x
     return [placed.get(name) for name in names]
@@ -258,7 +325,15 @@ def operator_symbol(
     name: str | None,
     attr: Mapping[str, str] | None,
 ) -> Symbol:
-    """Return a Symbol of a user's operator; inputs that are None become variables."""
+    """Return the Symbol of a user's operator; inputs that are None become variables.
+
+    Args:
+        op: The operator.
+        inputs: Its inputs, Symbols or None.
+        attrs: Its parameters.
+        name: Name of the node; None for an automatic one.
+        attr: Further attributes of the node.
+    """
     given = op.schema.to_strings(attrs)
     return new_node(op, inputs, attrs, given, name, stored_attributes(attr), op.name.lower())
 

@@ -12,10 +12,10 @@ __all__ = ["NDArrayOp", "NumpyOp", "PythonOp"]
 
 
 class PythonOp:
-    """Base class of the oldest kind of operators written in Python; `CustomOp` has taken its place.
+    """Base class of the oldest kind of operators written in Python; prefer `CustomOp`.
 
     Args:
-        need_top_grad: Whether the gradient depends on that of the outputs.
+        need_top_grad: Whether the backward pass needs the gradients of the outputs.
     """
 
     _operator: Operator = NATIVE
@@ -26,11 +26,17 @@ class PythonOp:
         self.need_top_grad_ = need_top_grad
 
     def __call__(self, *args: Any, **kwargs: Any) -> Symbol:
-        """Return what `get_symbol` does."""
+        """Apply the operator to Symbols; see `get_symbol` for the arguments."""
         return self.get_symbol(*args, **kwargs)
 
     def get_symbol(self, *args: Any, **kwargs: Any) -> Symbol:
-        """Return the operator's Symbol on Symbols, by position or name; ``name`` names the node."""
+        """Apply the operator to Symbols and return the resulting Symbol.
+
+        Args:
+            *args: Input Symbols, by position.
+            **kwargs: Input Symbols by name; ``name`` is the name of the node, ``attr`` its
+                attributes.
+        """
         name = kwargs.pop("name", None)
         attr = kwargs.pop("attr", None)
         options = {"info": f"{id(self):x}"}
@@ -42,38 +48,54 @@ class PythonOp:
         return operator_symbol(self._operator, inputs, {"state": state}, name, attr)
 
     def forward(self, in_data: list[Any], out_data: list[Any]) -> None:
-        """Fill the outputs; by default with the first input."""
+        """Compute the outputs; by default copies the first input.
+
+        Args:
+            in_data: List of the inputs.
+            out_data: List of the arrays to fill.
+        """
         out_data[0][:] = in_data[0]
 
     def backward(
         self, out_grad: list[Any], in_data: list[Any], out_data: list[Any], in_grad: list[Any]
     ) -> None:
-        """Fill the gradients of the inputs; by default the first with 1."""
+        """Compute the gradients of the inputs; by default fills the first with 1.
+
+        Args:
+            out_grad: List of the outputs' gradients.
+            in_data: List of the inputs.
+            out_data: List of the outputs.
+            in_grad: List of the arrays to fill.
+        """
         in_grad[0][:] = 1.0
 
     def infer_shape(self, in_shape: list[Any]) -> tuple[Any, ...]:
-        """Return shapes of inputs and outputs; by default all like the first input."""
+        """Return the shapes of inputs and outputs; by default one output, like the first input.
+
+        Args:
+            in_shape: List of the inputs' shapes.
+        """
         return in_shape, [in_shape[0]]
 
     def list_outputs(self) -> list[str]:
-        """Return the names of the outputs."""
+        """Return the names of the outputs, by default ``["output"]``."""
         return ["output"]
 
     def list_arguments(self) -> list[str]:
-        """Return the names of the inputs."""
+        """Return the names of the inputs, by default ``["data"]``."""
         return ["data"]
 
     def need_top_grad(self) -> bool:
-        """Whether the gradient depends on that of the outputs."""
+        """Whether the backward pass needs the gradients of the outputs."""
         return self.need_top_grad_
 
 
 class NumpyOp(PythonOp):
-    """An operator on NumPy arrays; see `PythonOp`."""
+    """An operator whose `forward` and `backward` get NumPy arrays; see `PythonOp`."""
 
 
 class NDArrayOp(PythonOp):
-    """An operator on NDArrays; see `PythonOp`."""
+    """An operator whose `forward` and `backward` get NDArrays; see `PythonOp`."""
 
     _operator = NDARRAY_OP
     _as_numpy = False
@@ -81,7 +103,13 @@ class NDArrayOp(PythonOp):
     def declare_backward_dependency(
         self, out_grad: list[int], in_data: list[int], out_data: list[int]
     ) -> list[int]:
-        """Return which of the arrays' numbers the backward pass reads."""
+        """Return the ids of the arrays that the backward pass reads, by default all of them.
+
+        Args:
+            out_grad: Ids of the outputs' gradients.
+            in_data: Ids of the inputs.
+            out_data: Ids of the outputs.
+        """
         return [*(out_grad if self.need_top_grad() else ()), *in_data, *out_data]
 
 

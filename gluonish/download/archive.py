@@ -31,7 +31,7 @@ BROKEN_ARCHIVE = (
 
 
 class WrongArchiveError(DownloadError):
-    """What was fetched is no archive, or does not hold what was published."""
+    """A downloaded file is not an archive, or does not contain the published files."""
 
 
 class _Open(Protocol):
@@ -48,20 +48,20 @@ class _Member(NamedTuple):
 
 
 def extract_members(archive_path: Path, wanted: Mapping[Path, str], max_nbytes: int) -> None:
-    """Take files out of a zip or tar archive, under the names they get and nowhere else.
+    """Extract given files from a zip or tar archive, and nothing else.
 
-    Every file that appears is whole and has its SHA-1. Nothing else is taken, but an archive with a
-    member that could leave its folder, is a link, or is too large is refused.
+    A file appears only when it is complete and its SHA-1 is right. An archive is refused as a whole
+    if any member has a path outside the archive's folder, is a link or device, or is too large.
 
     Args:
-        archive_path: The archive; a name that ends in ``.zip`` says that it is a zip archive.
-        wanted: SHA-1 by the path to write; in the archive the file has the same name, in any
-            folder.
-        max_nbytes: How large a member may be, in bytes.
+        archive_path: Path of the archive; the ending ``.zip`` means a zip archive, others a tar.
+        wanted: Dict from the path to write to the expected SHA-1; the archive has a file of the
+            same name, in any folder.
+        max_nbytes: Maximum size of a member, in bytes.
 
     Raises:
-        WrongArchiveError: It is no archive, or a file is missing in it or is another.
-        DownloadError: It has members that no published archive has, or the disk is full.
+        WrongArchiveError: It is not an archive, a file is missing, or has another SHA-1.
+        DownloadError: A member is refused, or the disk is full.
     """
     is_zip = ".zip" in archive_path.suffixes
     try:

@@ -18,7 +18,11 @@ _LOCAL_HOSTS = ("", "localhost")
 
 
 def check_sha1(filename: str | os.PathLike[str], sha1_hash: str) -> bool:
-    """Whether a file's SHA-1 is the one given in hexadecimal digits.
+    """Whether a file has a given SHA-1.
+
+    Args:
+        filename: Path of the file.
+        sha1_hash: Expected SHA-1 in hexadecimal digits.
 
     Raises:
         OSError: The file cannot be read.
@@ -34,26 +38,26 @@ def download(
     retries: int = 5,
     verify_ssl: bool = True,
 ) -> str:
-    """Get a file by its URL and return where it is.
+    """Download a file, and return its path.
 
-    A transfer that was cut off goes on where it ended, in this call or a later one. The file
-    appears when it is complete and its SHA-1 is right. Processes that want the same file wait for
-    the first.
+    An interrupted transfer is resumed, in this call or a later one. The file appears only when it
+    is complete and its SHA-1 is right. If several processes request the same file, one downloads it
+    and the others wait.
 
     Args:
-        url: ``http://``, ``https://`` or ``file://``, or a local path.
-        path: Where to put it: a file, or an existing folder; the working folder by default.
-        overwrite: Get it even if it is there.
-        sha1_hash: The expected SHA-1 in hexadecimal digits; an existing file with another is
-            replaced.
-        retries: How many more attempts follow a first one that fails.
-        verify_ssl: Whether the server's certificate is checked.
+        url: ``http://``, ``https://`` or ``file://`` URL, or a local path.
+        path: Path of the file to write, or an existing folder; the working folder by default.
+        overwrite: Whether to download even if the file exists.
+        sha1_hash: Expected SHA-1 in hexadecimal digits; an existing file with another SHA-1 is
+            replaced. None accepts any content.
+        retries: Number of further attempts after a failed one.
+        verify_ssl: Whether to verify the server's certificate.
 
     Raises:
-        ArgumentError: ``retries`` is negative, the URL is none, or it ends in no file name and
-            ``path`` has none.
-        DownloadError: The URL cannot be fetched, the SHA-1 is wrong twice, the folder cannot be
-            written, or the disk is full.
+        ArgumentError: ``retries`` is negative, ``url`` is not a URL, or neither ``url`` nor
+            ``path`` has a file name.
+        DownloadError: The URL cannot be downloaded, the SHA-1 is wrong twice, the folder is not
+            writable, or the disk is full.
     """
     if retries < 0:
         raise ArgumentError(f"download: expected retries of 0 or more, got {retries}")
@@ -77,19 +81,19 @@ def obtain(
     advice: str = "",
     max_nbytes: int | None = None,
 ) -> Path:
-    """Put what the URL names into ``{target}.part``, unchecked, and return that path.
+    """Download a URL into ``{target}.part``, without checking the content, and return that path.
 
     Args:
-        url: ``http://``, ``https://`` or ``file://``, or a local path.
-        target: What the file is for; its folder exists and the caller holds its lock.
-        retries: How many more attempts follow a first one that fails.
-        verify_ssl: Whether the server's certificate is checked.
-        advice: What to do where the URL cannot be fetched, for the error message.
-        max_nbytes: How large the content may be, in bytes; None for any size that it tells.
+        url: ``http://``, ``https://`` or ``file://`` URL, or a local path.
+        target: Path of the final file; its folder exists and the caller holds its lock.
+        retries: Number of further attempts after a failed one.
+        verify_ssl: Whether to verify the server's certificate.
+        advice: What the user can do if the download fails, for the error message.
+        max_nbytes: Maximum size in bytes; None accepts the size that the server announces.
 
     Raises:
-        ArgumentError: The URL is none.
-        DownloadError: The URL cannot be fetched, has more bytes, or the disk is full.
+        ArgumentError: ``url`` is not a URL.
+        DownloadError: The URL cannot be downloaded, is too large, or the disk is full.
     """
     if _split(url).scheme.lower() not in ("http", "https"):
         return _copy(url, target.with_name(f"{target.name}.part"), advice, max_nbytes)
@@ -107,7 +111,7 @@ def _split(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
         if "\0" in url or "\0" in unquote(parts.path):
-            raise ValueError("a zero byte")
+            raise ValueError("it contains a zero byte")
     except ValueError as error:
         raise ArgumentError(f"download: expected a URL, got {url!r:.300}: {error}") from error
     return parts
@@ -174,7 +178,7 @@ def _copy(url: str, part: Path, advice: str, max_nbytes: int | None) -> Path:
     try:
         source = _local_path(url)
         if source.exists() and not source.is_file():
-            raise OSError("what is no file")
+            raise OSError("a path that is not a file")
         nbytes = source.stat().st_size
         if max_nbytes is not None and nbytes > max_nbytes:
             raise OSError(f"{nbytes} bytes, more than {max_nbytes}")

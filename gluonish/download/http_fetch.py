@@ -94,24 +94,25 @@ def fetch(
     advice: str = "",
     max_nbytes: int | None = None,
 ) -> Path:
-    """Fetch ``url`` into a file beside ``target``.
+    """Download ``url`` into a file next to ``target``.
 
     Args:
-        url: ``http://`` or ``https://``.
-        target: What the file is for; its folder exists and the caller holds its lock.
-        retries: How many more attempts follow a first one that fails.
-        verify_ssl: Whether the server's certificate is checked.
-        advice: What to do where the URL cannot be fetched, for the error message.
-        max_nbytes: How large the content may be, in bytes; None for what the server tells, or
-            `UNTOLD_NBYTES` where it tells nothing.
+        url: ``http://`` or ``https://`` URL.
+        target: Path of the final file; its folder exists and the caller holds its lock.
+        retries: Number of further attempts after a failed one.
+        verify_ssl: Whether to verify the server's certificate.
+        advice: What the user can do if the download fails, for the error message.
+        max_nbytes: Maximum size in bytes; None for the size that the server announces, or
+            `UNTOLD_NBYTES` if it announces none.
 
     Returns:
-        The complete file, ``{target}.part``, for the caller to check and to rename or remove.
+        Path of the complete file, ``{target}.part``, for the caller to check and to rename or
+        remove.
 
     Raises:
-        DownloadError: The server refuses, cannot be reached, says what is no HTTP, sends more than
-            it may, or every attempt was cut off, or sent next to nothing for 90 seconds; or the
-            disk is full.
+        DownloadError: The server refuses, cannot be reached, does not speak HTTP, or sends too
+            much; every attempt was cut off or sent almost nothing for 90 seconds; or the disk is
+            full.
     """
     import requests
 
@@ -293,8 +294,8 @@ def _receive(
     if end > limit:
         _discard(part)
         if length is None:
-            raise _RefusedError(f"more than {limit} bytes, without being told how many")
-        raise _CutOffError(f"{response.url} sent more than the {length} bytes that it told")
+            raise _RefusedError(f"more than {limit} bytes, a size that the server did not announce")
+        raise _CutOffError(f"{response.url} sent more than the announced {length} bytes")
     if length is not None and end != length:
         raise _CutOffError(f"{response.url} ended after {end} of {length} bytes")
 

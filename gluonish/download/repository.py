@@ -13,10 +13,10 @@ _LOG = logging.getLogger("gluonish")
 
 
 def published_url(path: str) -> str:
-    """Return where a published file is: a URL, or a path where the repository is a folder.
+    """Return where a file of the model repository is: a URL, or a path if the repository is local.
 
     Args:
-        path: The file in the repository, such as ``gluon/models/x.zip``.
+        path: Path of the file in the repository, such as ``gluon/models/x.zip``.
     """
     base = MXNET_GLUON_REPO.value
     if urlsplit(base).scheme.lower() in ("http", "https", "file"):
@@ -25,15 +25,15 @@ def published_url(path: str) -> str:
 
 
 def is_published(target: Path, sha1: str) -> bool:
-    """Return whether a file is there and is the published one; another is told in the log.
+    """Whether a file exists and has the published SHA-1; a different file is logged.
 
     Args:
-        target: The file.
-        sha1: SHA-1 of the published one.
+        target: Path of the file.
+        sha1: The published SHA-1, in hexadecimal digits.
     """
     if not target.is_file():
         return False
     if check_sha1(target, sha1):
         return True
-    _LOG.warning("%s is not what was published; fetching it again", target)
+    _LOG.warning("%s does not have the published SHA-1; downloading it again", target)
     return False

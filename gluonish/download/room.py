@@ -24,15 +24,23 @@ _FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def disk_full_error(error: OSError, path: Path) -> DownloadError | None:
-    """The error to raise where ``error`` says that no more bytes fit on the disk, else None."""
+    """Return a DownloadError if ``error`` means that the disk is full, else None.
+
+    Args:
+        error: Error of a write.
+        path: File that was written.
+    """
     return _no_room(path, error.strerror) if error.errno in _FULL_DISK else None
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those that it lies in, unless it is there.
+    """Create a folder and its parents, unless it exists.
+
+    Args:
+        folder: Path of the folder.
 
     Raises:
-        DownloadError: It cannot be made.
+        DownloadError: It cannot be created.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -41,7 +49,12 @@ def make_folder(folder: Path) -> None:
 
 
 def folder_error(error: Exception, folder: Path) -> DownloadError:
-    """The error to raise where ``error`` says that nothing can be put into a folder."""
+    """Return the DownloadError for a folder that cannot be created or written.
+
+    Args:
+        error: The cause.
+        folder: Path of the folder.
+    """
     return DownloadError(
         f"download: expected a folder that can be written, got {error} for {folder}; give another"
         " folder or set MXNET_HOME to one"
@@ -49,14 +62,14 @@ def folder_error(error: Exception, folder: Path) -> DownloadError:
 
 
 def check_room(path: Path, nbytes: int) -> None:
-    """Refuse what will not fit, before an hour is spent on the part that does.
+    """Check that a download fits on the disk, before it starts.
 
     Args:
-        path: The file to write, or to go on with.
-        nbytes: How many bytes will be added to it.
+        path: File to write or to continue.
+        nbytes: Number of bytes that will be added.
 
     Raises:
-        DownloadError: The disk has less room.
+        DownloadError: The disk has less free space.
     """
     free = shutil.disk_usage(path.parent).free
     if nbytes > free:
@@ -64,12 +77,12 @@ def check_room(path: Path, nbytes: int) -> None:
 
 
 def most_nbytes(path: Path, have: int, max_nbytes: int | None) -> int:
-    """Return how large a file of untold size may become, in bytes.
+    """Return the maximum size, in bytes, of a download whose size the server does not announce.
 
     Args:
-        path: The file.
-        have: How many bytes it has.
-        max_nbytes: How large its content may be; None for `UNTOLD_NBYTES`.
+        path: File to write.
+        have: Number of bytes it already has.
+        max_nbytes: Maximum size of its content; None for `UNTOLD_NBYTES`.
     """
     free = shutil.disk_usage(path.parent).free
     allowed = UNTOLD_NBYTES if max_nbytes is None else max_nbytes
@@ -78,6 +91,6 @@ def most_nbytes(path: Path, have: int, max_nbytes: int | None) -> int:
 
 def _no_room(path: Path, got: str | None) -> DownloadError:
     return DownloadError(
-        f"download: expected room for {path.name} in {path.parent}, got {got};"
+        f"download: expected free space for {path.name} in {path.parent}, got {got};"
         " free some space or set MXNET_HOME to a folder on another disk"
     )

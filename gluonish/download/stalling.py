@@ -27,14 +27,14 @@ class _Session(Protocol):
 
 
 class StallWatch:
-    """Watches an attempt to fetch something; used as a context, once.
+    """Context manager, used once, that ends an attempt to download if it stalls.
 
     Args:
         session: Opens the connections; none is open yet.
-        limit_s: How many seconds there are for each step.
+        limit_s: Time limit of each step, in seconds.
 
     Attributes:
-        expired: Whether a step took longer, and the connections were shut down.
+        expired: Whether a step exceeded the limit, so that the connections were shut down.
     """
 
     def __init__(self, session: _Session, limit_s: float) -> None:
@@ -48,11 +48,15 @@ class StallWatch:
         self.step()
 
     def step(self) -> None:
-        """Begin the time of the next step."""
+        """Start the time of the next step."""
         self._until = time.monotonic() + self._limit_s
 
     def add(self, connection: socket.socket) -> None:
-        """Watch a connection that was opened."""
+        """Watch another open connection.
+
+        Args:
+            connection: The connection.
+        """
         copy = connection.dup()
         self._copies.append(copy)
         if self.expired:

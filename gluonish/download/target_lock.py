@@ -20,16 +20,16 @@ _POLL_S = 0.1
 
 @contextmanager
 def exclusive(target: Path) -> Iterator[None]:
-    """Hold the lock of ``target`` against other processes and threads.
+    """Context manager that locks ``target`` against other processes and threads.
 
-    The lock is a hidden file beside the target. It stays: a lock file that is removed while another
-    process waits on it would let two in.
+    The lock is a hidden file next to the target. It is never deleted: if a lock file were deleted
+    while another process waits for it, two processes could get the lock.
 
     Args:
-        target: The file that will be made; its folder is made too.
+        target: Path of the file that will be made; its folder is created, too.
 
     Raises:
-        DownloadError: The folder cannot be written, or another process holds the lock for half an
+        DownloadError: The folder is not writable, or another process held the lock for half an
             hour.
     """
     from filelock import FileLock, Timeout
@@ -42,14 +42,14 @@ def exclusive(target: Path) -> Iterator[None]:
     except Timeout:
         owner = _owner(path)
         _LOG.warning(
-            "download: waiting up to %.0f s for %s, which makes %s", _WAIT_S, owner, target
+            "download: waiting up to %.0f s for %s, which writes %s", _WAIT_S, owner, target
         )
         try:
             lock.acquire(timeout=_WAIT_S, poll_interval=_POLL_S)
         except Timeout as error:
             raise DownloadError(
                 f"download: expected {owner} to finish {target} within {_WAIT_S:.0f} s, got no"
-                f" end; end that process, or remove {path} if there is none"
+                f" result; end that process, or delete {path} if it no longer runs"
             ) from error
     except (OSError, NotImplementedError) as error:  # the latter of a disk that knows no locks
         raise folder_error(error, target.parent) from error

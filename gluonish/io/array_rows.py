@@ -18,32 +18,37 @@ Numbers = np.ndarray[Any, Any]
 
 
 class ArrayRows(Protocol):
-    """An array that gives some of its rows."""
+    """Gives selected rows of an array, for batches."""
 
     @property
     def spec(self) -> Spec:
-        """Shape and dtype of the whole."""
+        """Shape and dtype of the whole array."""
         ...
 
     def take(self, rows: Numbers) -> NDArray:
-        """Return a new array of the rows of some numbers."""
+        """Return a new array of the selected rows.
+
+        Args:
+            rows: Indices of the rows, an integer array (n,).
+        """
         ...
 
 
 def named_arrays(data: Any, default_name: str, iterator: str) -> list[tuple[str, Any]]:
-    """Return arrays with their names, in the order of the names, as in MXNet.
+    """Return pairs (name, array), sorted by name as in MXNet.
 
     Args:
-        data: One array (NDArray, NumPy, HDF5), a list of them, or a dict from names to them; None
-            for none. Lists of numbers, in a list or a dict, are arrays, too.
-        default_name: Name of a single array; those of a list are ``_0_name``, ``_1_name`` ...
-        iterator: What wants them, for messages.
+        data: One array (NDArray, NumPy, HDF5 data set), a list of arrays, a dict from names to
+            arrays, or None. Items of a list or dict may be lists of numbers, too.
+        default_name: Name of a single array; the arrays of a list are ``_0_name``, ``_1_name`` ...
+        iterator: Class name of the iterator, for error messages.
 
     Returns:
         Pairs of a name and an NDArray or HDF5 data set. NumPy arrays become float32.
 
     Raises:
-        ArgumentTypeError: There is something else.
+        ArgumentTypeError: ``data`` or one of its items is not an array.
+        ArgumentError: An array has no axis of samples.
     """
     if data is None:
         return []
@@ -90,7 +95,11 @@ def _as_array(value: Any, name: str, iterator: str) -> Any:
 
 
 def array_rows(value: Any) -> ArrayRows:
-    """Return what takes rows of an array that `named_arrays` gave."""
+    """Return the `ArrayRows` of an array that `named_arrays` returned.
+
+    Args:
+        value: NDArray, dense or csr, or HDF5 data set.
+    """
     if isinstance(value, CSRNDArray):
         return _Sparse(value)
     if not isinstance(value, NDArray):

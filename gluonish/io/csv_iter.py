@@ -33,24 +33,27 @@ _PARAMETERS = Schema(
 class CSVIter(MXDataIter):
     """Iterates over CSV files in batches, one sample per line.
 
-    Blank lines do not count, nor does a comma at the end of a line. All numbers of a line, in the
-    order of their places, are one sample.
+    A sample is all numbers of a line, in row-major order. Blank lines are skipped, and a comma at
+    the end of a line is ignored.
 
-    The last batch of a pass, where it lacks samples, is filled from the start of the file, and the
-    next pass begins behind these. A reset in mid-pass begins at the first line.
+    If the last batch of a pass is incomplete, it is filled with samples from the start of the
+    file, and the next pass continues after those. After a reset in the middle of a pass, the next
+    pass starts at the first line.
 
     Args:
-        data_csv: File of the data, or several, or a folder: see `input_files`.
-        data_shape: Shape of a sample.
+        data_csv: Path of the CSV file of the data; or of several files, or a folder: see
+            `input_files`.
+        data_shape: Shape of one sample.
         batch_size: Number of samples in a batch.
-        label_csv: The same of the labels, with as many lines; without one labels are zeros, one for
-            each sample.
-        label_shape: Shape of a label; ``(1,)`` gives arrays of shape (batch_size,).
-        round_batch: False fills the last batch with zeros, and every pass begins at the first line.
+        label_csv: CSV file of the labels, with one line for each line of data; without it every
+            label is 0, of shape (batch_size,).
+        label_shape: Shape of one label; ``(1,)`` gives label arrays of shape (batch_size,).
+        round_batch: With False, an incomplete last batch is filled with zeros instead, and every
+            pass starts at the first line.
         prefetch_buffer: Number of batches to load ahead.
-        ctx: Accepted without effect: batches are in ordinary CPU memory.
-        dtype: Element type of data and labels, float32 by default. Whole numbers are required for
-            an integer one.
+        ctx: Accepted for MXNet's programs; has no effect, batches are always in CPU memory.
+        dtype: Element type of data and labels, float32 by default. With an integer type all
+            numbers in the files must be whole.
         data_name: Name of the data, ``"data"`` by default.
         label_name: Name of the labels, ``"softmax_label"`` by default.
 
@@ -60,8 +63,17 @@ class CSVIter(MXDataIter):
 
     Raises:
         MissingFileError: A file does not exist.
-        OperatorError: A parameter is missing or has a wrong value.
-        FileFormatError: From ``next``: a line is wrong; names file, line and offset.
+        OperatorError: A parameter is missing or invalid.
+        FileFormatError: From ``next``: a line cannot be parsed; names the file, line and offset.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> import gluonish as mx
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "data.csv"
+        >>> _ = path.write_text("1,2,3\\n4,5,6\\n")
+        >>> batches = mx.io.CSVIter(data_csv=str(path), data_shape=(3,), batch_size=2)
+        >>> next(batches).data[0].tolist()
+        [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
     """
 
     def __init__(self, **parameters: Any) -> None:

@@ -18,18 +18,24 @@ class _NamedShape(NamedTuple):
 class DataDesc(_NamedShape):
     """Name, shape, dtype and layout of one array of a batch.
 
-    A named tuple of name and shape alone: two descriptions that differ in dtype or layout are
-    equal, and equal to a plain pair.
+    It is a named tuple (name, shape): comparison ignores dtype and layout, and a description
+    equals a plain pair (name, shape).
 
     Args:
-        name: Name of the input that the array is for.
-        shape: Shape of the array of a whole batch.
+        name: Name of the network's input that receives the array.
+        shape: Shape of the array for a whole batch.
         dtype: Element type.
-        layout: A letter for each axis; ``"N"`` is that of the batch.
+        layout: One letter for each axis, such as ``"NCHW"``; ``"N"`` marks the batch axis.
 
     Attributes:
         dtype: Element type, as given.
         layout: Layout, as given.
+
+    Example:
+        >>> import gluonish as mx
+        >>> desc = mx.io.DataDesc("data", (32, 3, 224, 224), layout="NCHW")
+        >>> desc.shape, mx.io.DataDesc.get_batch_axis(desc.layout)
+        ((32, 3, 224, 224), 0)
     """
 
     dtype: Any
@@ -57,13 +63,13 @@ class DataDesc(_NamedShape):
 
     @staticmethod
     def get_batch_axis(layout: str | None) -> int:
-        """Return the axis of the batch in a layout: that of ``"N"``.
+        """Return the index of the batch axis, ``"N"``, in a layout.
 
         Args:
-            layout: A letter for each axis; None for one that begins with the batch.
+            layout: One letter for each axis; None means that the batch axis is the first.
 
         Returns:
-            The axis; -1 where no letter is ``"N"``.
+            The axis; -1 if the layout has no ``"N"``.
 
         Raises:
             ArgumentTypeError: ``layout`` is not a string.
@@ -103,22 +109,22 @@ class DataDesc(_NamedShape):
 
 
 class DataBatch:
-    """One batch, as iterators return it and a Module's ``forward`` takes it.
+    """One batch: what an iterator returns and ``Module.forward`` takes.
 
     Args:
-        data: Arrays of input data, in the order of ``provide_data``.
-        label: Arrays of labels, in the order of ``provide_label``; None where there are none.
+        data: List of the arrays of input data, in the order of ``provide_data``.
+        label: List of the arrays of labels, in the order of ``provide_label``; None without labels.
         pad: Number of samples at the end that are only padding; None if unknown.
         index: Index of each sample in its data set, if known.
-        bucket_key: Which bucket the batch is of, for programs with several input lengths.
-        provide_data: Descriptions of ``data``, where they are this batch's own.
-        provide_label: Descriptions of ``label``, where they are this batch's own.
+        bucket_key: Which bucket the batch belongs to, for networks with inputs of several lengths.
+        provide_data: Descriptions of ``data``, if they differ from the iterator's.
+        provide_label: Descriptions of ``label``, if they differ from the iterator's.
 
     Attributes:
-        data: The argument; so with every other.
+        data: The argument of that name; every other argument is an attribute, too.
 
     Raises:
-        ArgumentTypeError: ``data`` or ``label`` is a single array.
+        ArgumentTypeError: ``data`` or ``label`` is a single array instead of a list.
     """
 
     def __init__(
@@ -156,8 +162,9 @@ def _shapes(arrays: Sequence[Any] | None) -> list[tuple[int, ...]] | None:
 class DataIter:
     """Base class of iterators over batches.
 
-    A subclass defines ``provide_data`` and ``provide_label``, lists of `DataDesc`, and either
-    `next` or the four methods that it calls: `iter_next`, `getdata`, `getlabel`, `getpad`.
+    A subclass defines ``provide_data`` and ``provide_label``, lists of `DataDesc`, and overrides
+    either `next` or the four methods that `next` calls: `iter_next`, `getdata`, `getlabel` and
+    `getpad`.
 
     Args:
         batch_size: Number of samples in a batch.
@@ -182,7 +189,7 @@ class DataIter:
         """Return the next batch.
 
         Raises:
-            StopIteration: There is none before the next `reset`.
+            StopIteration: The pass is over; `reset` starts the next one.
         """
         if not self.iter_next():
             raise StopIteration
@@ -195,17 +202,17 @@ class DataIter:
         return False
 
     def getdata(self) -> Any:
-        """Return the arrays of data of the current batch."""
+        """Return the data of the current batch, a list of arrays."""
         return None
 
     def getlabel(self) -> Any:
-        """Return the arrays of labels of the current batch."""
+        """Return the labels of the current batch, a list of arrays."""
         return None
 
     def getindex(self) -> Any:
-        """Return the numbers of the samples of the current batch; None where they are unknown."""
+        """Return the indices of the current batch's samples in the data set; None if unknown."""
         return None
 
     def getpad(self) -> int | None:
-        """Return how many samples at the end of the current batch only fill it."""
+        """Return the number of padding samples at the end of the current batch."""
         return None

@@ -13,25 +13,25 @@ _PATTERN = re.compile(r"[*+?|^$()\[\]{}\\]")
 
 
 def input_files(path: str, reader: str) -> list[str]:
-    """Return the files that a path names, in the order in which they are read.
+    """Return the files that a path stands for, in the order in which they are read.
 
-    A path is that of a file; or of a folder, for the files in it by name, without folders and
-    hidden files; or has a regular expression as its last name, for the files with such names; or is
-    several of these with ``;`` between them. ``file://`` at the beginning does not count, nor does
-    ``#name`` at the end, under which MXNet keeps a copy of what it read; the system's memory of
-    files does that. What exists under the whole text is that, whatever characters it has.
+    A path may name a file; a folder, which stands for the files in it, sorted by name, without
+    subfolders and hidden files; or files by a regular expression as its last component. Several
+    paths may be joined with ``;``. A leading ``file://`` is ignored, and so is a trailing
+    ``#name``, with which MXNet keeps a cached copy. If a file exists under the whole text, the
+    path means that file, whatever characters it contains.
 
-    Otherwise than in MXNet the files of a folder are in order, and one of several paths that names
-    nothing is an error too.
+    Differences from MXNet: the files of a folder are sorted, and in a list of paths each must
+    exist.
 
     Args:
-        path: One or several.
-        reader: What reads them, to begin error messages with.
+        path: One path, or several joined with ``;``.
+        reader: Class name of the reader, for error messages.
 
     Raises:
-        MissingFileError: There is no such file, or none in the folder.
-        NotSupportedError: It is of another protocol than ``file://``.
-        ArgumentError: A regular expression is none.
+        MissingFileError: A file does not exist, or a folder contains no matching file.
+        NotSupportedError: The path has a protocol other than ``file://``.
+        ArgumentError: A regular expression is invalid.
     """
     if os.path.exists(path):
         return _files_of(path, reader)
@@ -64,5 +64,5 @@ def _matching(folder: str, pattern: str, path: str, reader: str) -> list[str]:
     with os.scandir(folder or ".") as entries:
         names = sorted(entry.name for entry in entries if matches(entry.name) and entry.is_file())
     if not names:
-        raise MissingFileError(f"{reader}: expected files in {folder!r}, got none as {path!r} says")
+        raise MissingFileError(f"{reader}: expected files that match {path!r}, got none")
     return [os.path.join(folder, name) for name in names]

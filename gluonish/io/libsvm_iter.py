@@ -46,38 +46,40 @@ _COLON, _SPACE = b": "
 class LibSVMIter(MXDataIter):
     """Iterates over LibSVM files in batches of csr matrices, one sample per line.
 
-    A line is ``label column:value column:value ...``, with columns from 0. A comment begins with
-    ``#``; a weight behind the label (``label:weight``) and ``qid:number`` do not count.
+    A line is ``label column:value column:value ...``, with columns counted from 0. Comments, which
+    start with ``#``, weights (``label:weight``) and ``qid:number`` are ignored.
 
-    The last batch of a pass, where it lacks samples, is filled from the start of the data, and the
-    next pass begins behind these. A reset in mid-pass begins at the first line.
+    If the last batch of a pass is incomplete, it is filled with samples from the start of the
+    data, and the next pass continues after those. After a reset in the middle of a pass, the next
+    pass starts at the first line.
 
     Args:
-        data_libsvm: File of the data, and of the labels unless they have a file of their own; or
-            several, or a folder: see `input_files`.
-        data_shape: Shape of a sample, ``(columns,)``.
+        data_libsvm: Path of the file of the data, and of the labels unless ``label_libsvm`` is
+            given; or of several files, or a folder: see `input_files`.
+        data_shape: Shape of one sample, ``(columns,)``.
         batch_size: Number of samples in a batch.
-        label_libsvm: The same of files whose columns and values are the labels, with as many lines.
-        label_shape: Shape of a label of that file, ``(columns,)``.
+        label_libsvm: LibSVM file whose columns and values are the labels, with one line for each
+            line of data.
+        label_shape: Shape of one label of ``label_libsvm``, ``(columns,)``.
         num_parts: Number of parts that the data are divided into, for several workers.
-        part_index: Which of them this is; each gets about as many bytes of whole lines.
-        round_batch: False fills the last batch with empty rows, and every pass begins at the first
-            line; MXNet refuses it.
+        part_index: Index of the part to use, from 0; parts have about equal numbers of bytes.
+        round_batch: With False, an incomplete last batch is filled with empty rows instead, and
+            every pass starts at the first line; MXNet does not support False.
         prefetch_buffer: Number of batches to load ahead.
-        ctx: Accepted without effect: batches are in ordinary CPU memory.
+        ctx: Accepted for MXNet's programs; has no effect, batches are always in CPU memory.
         dtype: Element type, float32 by default.
         data_name: Name of the data, ``"data"`` by default.
         label_name: Name of the labels, ``"softmax_label"`` by default.
 
     Outputs:
         data: (batch_size, columns), of stype csr.
-        label: (batch_size,); of a label file (batch_size, columns), of stype csr.
+        label: (batch_size,); with ``label_libsvm`` (batch_size, columns), of stype csr.
 
     Raises:
         MissingFileError: A file does not exist.
-        OperatorError: A parameter is missing or has a wrong value.
-        ArgumentError: A shape has several axes, or there is no such part.
-        FileFormatError: From ``next``: a line is wrong; names file, line and offset.
+        OperatorError: A parameter is missing or invalid.
+        ArgumentError: A shape has several axes, or ``part_index`` is not below ``num_parts``.
+        FileFormatError: From ``next``: a line cannot be parsed; names the file, line and offset.
     """
 
     def __init__(self, **parameters: Any) -> None:
@@ -118,7 +120,7 @@ class LibSVMIter(MXDataIter):
 
 def _columns_of(name: str, extents: Sequence[int]) -> int:
     if len(extents) != 1:
-        raise ArgumentError(f"{_NAME}: expected {name} of one axis, got {tuple(extents)}")
+        raise ArgumentError(f"{_NAME}: expected {name} with one axis, got {tuple(extents)}")
     return extents[0]
 
 

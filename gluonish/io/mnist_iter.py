@@ -52,38 +52,39 @@ _SCALE = 1 / 256
 
 
 class MNISTIter(MXDataIter):
-    """Iterates over MNIST in batches, or over other image files in the IDX format.
+    """Iterates over MNIST, or other images in the IDX format, in batches.
 
-    Samples that fill no batch at the end are left out. ``shuffle`` draws one order, which every
-    pass has: labels of one pass belong to the outputs of another.
+    An incomplete batch at the end is dropped. ``shuffle`` draws one order, which is the same in
+    every pass, so that labels of one pass match the outputs of another.
 
     Args:
-        image: File of the images, in the IDX format, packed with gzip or not.
-        label: File of the labels, the same.
+        image: Path of the IDX file of the images, plain or gzip-compressed.
+        label: Path of the IDX file of the labels, plain or gzip-compressed.
         batch_size: Number of samples in a batch.
-        shuffle: Whether the order is drawn from ``seed``; it is not the order of MXNet.
+        shuffle: Whether to shuffle the samples; the order differs from MXNet's.
         flat: Whether to flatten images to vectors.
         seed: Seed of the shuffling.
         silent: Whether to log nothing.
         num_parts: Number of parts that the data are divided into, for several workers.
         part_index: Index of the part to use, from 0.
         prefetch_buffer: Number of batches to load ahead.
-        ctx: Accepted without effect: batches are in ordinary CPU memory.
-        dtype: Element type of data and labels, a floating one; float32 by default.
+        ctx: Accepted for MXNet's programs; has no effect, batches are always in CPU memory.
+        dtype: Floating element type of data and labels, float32 by default.
         data_name: Name of the data, ``"data"`` by default.
         label_name: Name of the labels, ``"softmax_label"`` by default.
 
     Outputs:
-        data: (batch_size, 1, height, width), or (batch_size, height * width) if flat; pixels
-            divided by 256.
+        data: (batch_size, 1, height, width), or (batch_size, height * width) if flat; pixels are
+            divided by 256, and so in [0, 1).
         label: (batch_size,).
 
     Raises:
         MissingFileError: A file does not exist.
-        FileFormatError: A file is in another format or cut off, or the two differ in length.
-        OperatorError: A parameter has a wrong value.
-        ArgumentError: There is no such part, it is smaller than a batch, or dtype is no floating
-            one.
+        FileFormatError: A file is in another format or cut off, or there are not as many labels
+            as images.
+        OperatorError: A parameter is invalid.
+        ArgumentError: ``part_index`` is not below ``num_parts``, the part is smaller than a batch,
+            or ``dtype`` is not a floating type.
     """
 
     def __init__(self, **parameters: Any) -> None:
@@ -110,7 +111,7 @@ class _ImageSource(BatchSource):
         batch_size = given["batch_size"]
         if len(self._order) < batch_size:
             raise ArgumentError(
-                f"{_NAME}: expected at least {batch_size} images, a batch, got {len(self._order)}"
+                f"{_NAME}: expected at least batch_size {batch_size} images, got {len(self._order)}"
             )
         height, width = images.shape[1:]
         shape = (height * width,) if given["flat"] else (1, height, width)
@@ -175,7 +176,7 @@ def _nbytes_of(head: bytes, axes: int, path: str) -> int:
     """Return how many bytes follow the head of a file in the IDX format."""
     if len(head) != 4 * (1 + axes) or head[:4] != bytes((0, 0, 8, axes)):
         raise FileFormatError(
-            f"{_NAME}: expected {path!r} to begin with 00 00 08 {axes:02x} and {axes} extents, got "
+            f"{_NAME}: expected {path!r} to begin with 00 00 08 {axes:02x} and {axes} sizes, got "
             f"{head!r} at byte 0"
         )
     return math.prod(struct.unpack(f">{axes}I", head[4:]))

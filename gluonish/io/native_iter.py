@@ -47,14 +47,14 @@ PREFETCH_PARAMETERS: Mapping[str, Attribute] = {
 
 
 class BatchSource(ABC):
-    """Makes the batches of one pass after another; runs in a thread.
+    """Makes the batches of one epoch after another; runs in a thread.
 
-    It must not refer to the `MXDataIter` that owns it. Only one pass is under way at a time.
+    It must not refer to the `MXDataIter` that owns it. Only one epoch runs at a time.
 
     Args:
-        name: The iterator, for messages.
-        data: Shape and dtype of the array of data of a whole batch.
-        label: Shape and dtype of the array of labels of a whole batch.
+        name: Class name of the iterator, for error messages.
+        data: Shape and dtype of a batch's data.
+        label: Shape and dtype of a batch's labels.
         prefetch_buffer: Number of batches to load ahead.
 
     Attributes:
@@ -74,33 +74,34 @@ class BatchSource(ABC):
 
     @abstractmethod
     def batches(self, epoch: int, start: int) -> Iterator[DataBatch]:
-        """Return a generator of the batches of one pass, with one array of data and one of labels.
+        """Return a generator of the batches of one epoch, each with one data and one label array.
 
-        It is closed in the thread that runs it, in mid-pass, too: release files and threads in a
-        ``finally``.
+        The thread that runs the generator also closes it, perhaps in the middle of an epoch:
+        release files and threads in a ``finally``.
 
         Args:
-            epoch: How many passes began before this one: with a seed, what an order is drawn from.
-            start: How many samples of this pass the last batch of the pass before gave already;
-                it may exceed their number where that batch went round more than once.
+            epoch: Number of epochs that began before this one; with the seed it determines the
+                order.
+            start: How many samples of this epoch the previous epoch's last batch already contained;
+                it may exceed their number if that batch wrapped around more than once.
         """
 
 
 class MXDataIter(DataIter):
-    """Iterator over the batches of a source, which a thread makes ahead.
+    """Iterator over batches that a background thread prepares.
 
-    The thread starts with the first batch that is asked for. It ends with the pass, at `reset`, or
-    when the iterator is dropped. Several threads may ask for batches; each is given once.
+    The thread starts when the first batch is requested, and ends with the pass, at `reset`, or when
+    the iterator is deleted. Several threads may request batches; each batch is returned once.
 
     Args:
-        handle: Makes the batches.
+        handle: The `BatchSource` that makes the batches.
         data_name: Name of the data.
         label_name: Name of the labels.
 
     Attributes:
         handle: The source.
-        provide_data: Description of the data, a list of one.
-        provide_label: Description of the labels, a list of one.
+        provide_data: List with the description of the data.
+        provide_label: List with the description of the labels.
         batch_size: Number of samples in a batch.
     """
 
@@ -125,10 +126,10 @@ class MXDataIter(DataIter):
 
     @property
     def first_batch(self) -> DataBatch | None:
-        """The batch that `next` would give first, until it has; then None.
+        """The batch that the first `next` will return; None once it was returned.
 
         Raises:
-            StopIteration: There is none.
+            StopIteration: There are no batches.
         """
         if self._batch is None:
             self._batch = self._load()
@@ -136,11 +137,11 @@ class MXDataIter(DataIter):
         return self._batch if self._peeked else None
 
     def debug_skip_load(self) -> None:
-        """Give the first batch again and again, without end: to time what comes after loading."""
+        """Return the first batch again and again, without end, to time training without loading."""
         self._skip_load = True
 
     def reset(self) -> None:
-        """Begin the next pass; nothing happens where this one has given no batch yet."""
+        """Start the next pass; has no effect if the current one has not returned a batch yet."""
         if self._ahead is None or self._peeked:
             return
         self._start = 0 if self._batch is None else self._batch.pad or 0
@@ -153,8 +154,8 @@ class MXDataIter(DataIter):
         """Return the next batch.
 
         Raises:
-            StopIteration: There is none before the next `reset`.
-            GluonishError: It could not be made; the pass is over.
+            StopIteration: The pass is over; `reset` starts the next one.
+            GluonishError: The batch could not be made; this ends the pass.
         """
         batch = self._batch
         if not self._skip_load or batch is None:
@@ -194,42 +195,43 @@ class MXDataIter(DataIter):
         return batch
 
     def getdata(self) -> Any:
-        """Return the array of data of the current batch; before the first `next`, of the first."""
+        """Return the current batch's data array; before the first `next`, the first batch's."""
         batch = self._current()
         return None if batch.data is None else batch.data[0]
 
     def getlabel(self) -> Any:
-        """Return the array of labels of the current batch."""
+        """Return the label array of the current batch."""
         batch = self._current()
         return None if batch.label is None else batch.label[0]
 
     def getindex(self) -> Any:
-        """Return the number of each sample of the current batch, uint64 (batch_size,), or None."""
+        """Return the ids of the current batch's samples, uint64 (batch_size,); None if unknown."""
         return self._current().index
 
     def getpad(self) -> int | None:
-        """Return how many samples at the end of the current batch only fill it."""
+        """Return the number of padding samples at the end of the current batch."""
         return self._current().pad
 
 
 def parse_parameters(
     iterator: str, schema: Schema, given: Mapping[str, Any]
 ) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the parameters of a native iterator with defaults filled in, and its two names.
+    """Return an iterator's parameters, parsed and with defaults, and the names of data and labels.
 
-    As in MXNet, values may be strings, and unknown parameters do not count; here they are warned
-    of. That a GPU as ``ctx`` or ``device_id`` changes nothing is logged, once for each iterator.
+    As in MXNet, values may be strings, and unknown parameters are ignored, here with a warning. If
+    ``ctx`` or ``device_id`` names a GPU, a message is logged, once for each iterator class, that
+    batches stay in CPU memory.
 
     Args:
-        iterator: Its name, for messages.
-        schema: Its parameters.
-        given: What the caller passed, by name; also ``data_name`` and ``label_name``.
+        iterator: Class name of the iterator, for error messages.
+        schema: Schema of its parameters.
+        given: The caller's keyword arguments, including ``data_name`` and ``label_name``.
 
     Returns:
         The parameters, and the keyword arguments ``data_name`` and ``label_name`` of `MXDataIter`.
 
     Raises:
-        OperatorError: A parameter is missing, or its value is of a wrong kind.
+        OperatorError: A parameter is missing or of the wrong type.
     """
     names = {name: str(given[name]) for name in ("data_name", "label_name") if name in given}
     known = {name: value for name, value in given.items() if schema.takes(name)}
@@ -237,7 +239,7 @@ def parse_parameters(
     if unknown:
         hints = ", ".join(repr(name) + nearest(name, schema.attributes) for name in unknown)
         warnings.warn(
-            f"{iterator}: expected its own parameters, got {hints}; ignored",
+            f"{iterator}: expected known parameters, got {hints}; ignored",
             UserWarning,
             stacklevel=3,
         )
@@ -250,22 +252,22 @@ def parse_parameters(
 @cache  # to tell it once
 def _tell_where_batches_are(iterator: str) -> None:
     logging.getLogger("gluonish").warning(
-        "%s: batches are in ordinary memory of the CPU, whatever ctx and device_id say; "
-        "as_in_context copies them to a GPU",
+        "%s: batches stay in CPU memory, ctx and device_id have no effect; "
+        "copy them to a GPU with as_in_context",
         iterator,
     )
 
 
 def check_parts(iterator: str, num_parts: int, part_index: int) -> None:
-    """Refuse a part that is none.
+    """Check that ``part_index`` is in [0, num_parts).
 
     Args:
-        iterator: Its name, for messages.
+        iterator: Class name of the iterator, for error messages.
         num_parts: Number of parts that the data are divided into, for several workers.
         part_index: Index of the part to use, from 0.
 
     Raises:
-        ArgumentError: There are no parts, or fewer.
+        ArgumentError: It is not.
     """
     if num_parts < 1 or not 0 <= part_index < num_parts:
         raise ArgumentError(

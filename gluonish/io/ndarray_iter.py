@@ -16,38 +16,47 @@ _HANDLES = ("pad", "discard", "roll_over")
 class NDArrayIter(DataIter):
     """Iterates over arrays in batches.
 
-    What happens to samples that fill no batch at the end of a pass is ``last_batch_handle``:
-    ``"pad"`` fills the batch with samples from the start, which ``pad`` counts; ``"discard"``
-    leaves them out; ``"roll_over"`` keeps them for the start of the next pass, whose first batch
-    has their number as ``pad``.
+    ``last_batch_handle`` says what happens if the number of samples is not a multiple of the batch
+    size: ``"pad"`` fills the last batch with samples from the start, counted by ``pad``;
+    ``"discard"`` drops the incomplete batch; ``"roll_over"`` saves its samples for the start of the
+    next pass, whose first batch has their number as ``pad``.
 
     Args:
-        data: Arrays of data: an NDArray, dense or of stype csr (so are its batches; those of MXNet
-            are dense, against its documentation), a NumPy array (made float32), an HDF5 data set
-            of h5py (read batch by batch), a list of them, or a dict from names to them. Several
-            are given in the order of their names.
-        label: Arrays of labels, the same; None for none.
+        data: Data arrays whose first axis is that of the samples: an NDArray, dense or csr (its
+            batches are then csr; MXNet's are dense, against its documentation), a NumPy array
+            (converted to float32), an h5py data set (read batch by batch), a list of arrays, or a
+            dict from names to arrays. Several arrays are sorted by name.
+        label: Label arrays, in the same forms; None for none.
         batch_size: Number of samples in a batch.
-        shuffle: Whether to shuffle the samples before each pass, by ``numpy.random``, in the order
-            that MXNet has for the same seed.
+        shuffle: Whether to shuffle the samples before each pass. ``numpy.random.seed`` determines
+            the order, which is MXNet's for the same seed.
         last_batch_handle: What to do with an incomplete last batch, as above.
-        data_name: Name of the data where it is one array; of several, ``_0_data``, ``_1_data`` ...
-        label_name: Name of the labels, the same.
-        layout: Layout that descriptions have.
+        data_name: Name of a single data array; several are named ``_0_data``, ``_1_data`` ...
+        label_name: Name of a single label array; several are named the same way.
+        layout: Layout that the descriptions state.
 
     Attributes:
-        data: Pairs of a name and an array.
-        label: The same of the labels.
-        data_list: The arrays of both.
-        num_source: How many they are.
-        num_data: Samples in each.
-        idx: Numbers of the samples in the order of this pass.
-        cursor: Where in it the current batch begins; negative by as many samples as were kept.
-        batch_size: The argument; so are shuffle, last_batch_handle and layout.
+        data: List of pairs (name, data array).
+        label: List of pairs (name, label array).
+        data_list: All data and label arrays.
+        num_source: Number of arrays in ``data_list``.
+        num_data: Number of samples.
+        idx: Indices of the samples, in the order of this pass.
+        cursor: Position in ``idx`` at which the current batch begins; negative while samples kept
+            from the last pass are left.
+        batch_size: The argument; likewise shuffle, last_batch_handle and layout.
 
     Raises:
-        ArgumentTypeError: An array is none.
-        ArgumentError: There is none, they differ in length, or another argument has a wrong value.
+        ArgumentTypeError: ``data`` or ``label`` contains something that is not an array.
+        ArgumentError: There is no data array, an array has fewer samples than the first, or another
+            argument is invalid.
+
+    Example:
+        >>> import gluonish as mx
+        >>> batches = mx.io.NDArrayIter(mx.nd.arange(5), label=mx.nd.zeros(5), batch_size=2)
+        >>> [(batch.data[0].tolist(), batch.pad) for batch in batches]
+        [([0.0, 1.0], 0), ([2.0, 3.0], 0), ([4.0, 0.0], 1)]
+        >>> batches.reset()  # for the next epoch
     """
 
     def __init__(
@@ -107,11 +116,11 @@ class NDArrayIter(DataIter):
         ]
 
     def hard_reset(self) -> None:
-        """Go back to the first batch, and drop samples kept by ``"roll_over"``."""
+        """Go back to the first batch, and drop the samples that ``"roll_over"`` kept."""
         self._begin(self.idx[:0])
 
     def reset(self) -> None:
-        """Go back to the first batch, which begins with the samples kept by ``"roll_over"``."""
+        """Go back to the first batch, which starts with the samples that ``"roll_over"`` kept."""
         kept = self.idx[:0]
         at_end = self.num_data - self.batch_size < self.cursor < self.num_data
         if self.last_batch_handle == "roll_over" and at_end:
@@ -155,7 +164,7 @@ class NDArrayIter(DataIter):
         return [source.take(rows) for source in sources]
 
     def getdata(self) -> list[Any]:
-        """Return the arrays of data of the current batch.
+        """Return the data of the current batch, a list of arrays.
 
         Raises:
             ArgumentError: There is no current batch.
@@ -163,7 +172,7 @@ class NDArrayIter(DataIter):
         return self._taken(self._data_rows)
 
     def getlabel(self) -> list[Any]:
-        """Return the arrays of labels of the current batch.
+        """Return the labels of the current batch, a list of arrays.
 
         Raises:
             ArgumentError: There is no current batch.
@@ -171,9 +180,9 @@ class NDArrayIter(DataIter):
         return self._taken(self._label_rows)
 
     def getpad(self) -> int:
-        """Return how many samples at the end of the current batch come from the start.
+        """Return the number of samples at the end of the current batch that come from the start.
 
-        With ``"roll_over"``: how many at its start come from the pass before.
+        With ``"roll_over"``: the number of samples at its start that the previous pass kept.
         """
         if self.last_batch_handle == "pad":
             return max(0, self.cursor + self.batch_size - self.num_data)
@@ -188,6 +197,7 @@ def _common_length(named: list[tuple[str, Any]]) -> int:
     first = int(next(iter(lengths.values())))
     if min(lengths.values()) < first:
         raise ArgumentError(
-            f"NDArrayIter: expected {first} samples in each array, as in the first, got {lengths}"
+            f"NDArrayIter: expected at least {first} samples in each array, as many as in the "
+            f"first, got {lengths}"
         )
     return first

@@ -16,15 +16,15 @@ _POWERS = 10.0 ** np.arange(_MOST_CHARACTERS)
 
 
 def parse_numbers(numbers: bytes, separator: str, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Return the numbers of a text.
+    """Return the numbers in a text, an array.
 
     Args:
         numbers: The text.
-        separator: What stands between two numbers; white space may, too.
-        dtype: Their element type.
+        separator: Character between two numbers; white space is allowed around it.
+        dtype: Element type of the result.
 
     Raises:
-        ValueError: Something is no number, or does not fit an integer dtype.
+        ValueError: A number cannot be parsed, or does not fit an integer dtype.
     """
     if dtype in (np.float32, np.float64):
         return _parsed(numbers, separator, dtype)
@@ -36,11 +36,11 @@ def parse_numbers(numbers: bytes, separator: str, dtype: np.dtype[Any]) -> np.nd
 def converted_numbers(
     values: np.ndarray[Any, Any], dtype: np.dtype[Any]
 ) -> np.ndarray[Any, Any] | None:
-    """Return numbers in another element type; None where the text must be looked at for that.
+    """Return numbers converted to a dtype; None if only parsing their text again is exact.
 
     Args:
-        values: Numbers of a text as float64, finite.
-        dtype: The element type.
+        values: Finite numbers, parsed as float64.
+        dtype: Element type of the result.
 
     Raises:
         ValueError: A number does not fit an integer dtype.

@@ -14,26 +14,32 @@ Names = Sequence[Mapping[str, str]] | None
 
 
 class PrefetchingIter(DataIter):
-    """Iterates over other iterators at once, each of which a thread runs one batch ahead.
+    """Runs one or more iterators in background threads, one batch ahead.
 
-    The threads start at once, and again at `reset`; they end with the pass, at `reset`, and when
-    the iterator is dropped. Until then the other iterators are theirs. An error in one arrives at
-    ``next``.
+    Each batch combines one batch of every iterator. The threads start at once, and again at
+    `reset`; they end with the pass, at `reset`, or when this iterator is deleted. While they run,
+    do not use the other iterators. An error in one of them is raised by `next`.
 
     Args:
-        iters: An iterator, or a list of them; all have as many batches with the same ``pad``.
-        rename_data: For each iterator, new names for the names of its data; None to keep them.
+        iters: An iterator, or a list of iterators, with equal numbers of batches and equal ``pad``.
+        rename_data: For each iterator, a dict from old to new names of its data; None keeps them.
         rename_label: The same for the labels.
 
     Attributes:
-        iters: The iterators, a list.
-        n_iter: How many.
-        rename_data: The argument; so is rename_label.
+        iters: List of the iterators.
+        n_iter: Number of iterators.
+        rename_data: The argument; likewise rename_label.
         batch_size: Number of samples in a batch.
-        current_batch: The last batch that was given, or None.
+        current_batch: The batch that was returned last, or None.
 
     Raises:
-        ArgumentError: There is no iterator, or names for fewer or more.
+        ArgumentError: There is no iterator, or the number of dicts is not that of the iterators.
+
+    Example:
+        >>> import gluonish as mx
+        >>> data = mx.io.NDArrayIter(mx.nd.arange(4), batch_size=2)
+        >>> [batch.data[0].tolist() for batch in mx.io.PrefetchingIter(data)]
+        [[0.0, 1.0], [2.0, 3.0]]
     """
 
     def __init__(self, iters: Any, rename_data: Names = None, rename_label: Names = None) -> None:
@@ -80,11 +86,11 @@ class PrefetchingIter(DataIter):
         self._start()
 
     def next(self) -> DataBatch:
-        """Return the next batch of each iterator as one.
+        """Return the next batch of each iterator, combined.
 
         Raises:
-            StopIteration: There is none before the next `reset`.
-            GluonishError: The iterators end at different places, or pad differently.
+            StopIteration: The pass is over; `reset` starts the next one.
+            GluonishError: The iterators differ in the number of batches or in ``pad``.
         """
         if not self.iter_next():
             raise StopIteration
@@ -95,7 +101,7 @@ class PrefetchingIter(DataIter):
         """Advance to the next batch; return whether there is one.
 
         Raises:
-            GluonishError: The iterators end at different places, or pad differently.
+            GluonishError: The iterators differ in the number of batches or in ``pad``.
         """
         taken = [next(ahead, None) for ahead in self._ahead]
         batches = [batch for batch in taken if batch is not None]
@@ -103,7 +109,7 @@ class PrefetchingIter(DataIter):
             return False
         if len(batches) != self.n_iter:
             raise GluonishError(
-                "PrefetchingIter: expected iterators with equal numbers of batches, got number "
+                "PrefetchingIter: expected iterators with equal numbers of batches, got iterator "
                 f"{taken.index(None)} ending first"
             )
         pads = {batch.pad for batch in batches}
@@ -123,19 +129,19 @@ class PrefetchingIter(DataIter):
         return True
 
     def getdata(self) -> Any:
-        """Return the arrays of data of the current batch."""
+        """Return the data of the current batch, a list of arrays."""
         return None if self.current_batch is None else self.current_batch.data
 
     def getlabel(self) -> Any:
-        """Return the arrays of labels of the current batch."""
+        """Return the labels of the current batch, a list of arrays."""
         return None if self.current_batch is None else self.current_batch.label
 
     def getindex(self) -> Any:
-        """Return the numbers of the samples, of the first iterator."""
+        """Return the indices of the samples, from the first iterator; None if unknown."""
         return None if self.current_batch is None else self.current_batch.index
 
     def getpad(self) -> int | None:
-        """Return how many samples of the current batch only fill it."""
+        """Return the number of padding samples at the end of the current batch."""
         return None if self.current_batch is None else self.current_batch.pad
 
 

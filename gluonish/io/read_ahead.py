@@ -114,16 +114,16 @@ def _run(make: Callable[[], Iterator[Item]], shelf: _Shelf[Item], semantics: Num
 
 
 class ReadAhead(Generic[Item]):
-    """Iterator over another's items, which a thread makes ahead.
+    """Iterator over the items of another iterator, which a background thread runs ahead.
 
-    An error of the other arrives at ``next``, once; then the iterator is at its end. The thread
-    ends with the items, at `close`, or when this object is dropped.
+    An error in the other iterator is raised by ``next``, once; then this iterator is exhausted. The
+    thread ends after the last item, at `close`, or when this object is deleted.
 
     Args:
-        make: Returns the other iterator; it and its iterator run in the thread, and must not refer
-            to the object that owns this one. A generator is closed in the thread, too.
-        capacity: How many items may wait, at least one.
-        name: What to begin error messages with, and the thread's name.
+        make: Returns the other iterable, which runs in the thread and must not refer to the object
+            that owns this one. If it is a generator, the thread closes it.
+        capacity: Maximum number of items that wait, at least 1.
+        name: Start of error messages, and name of the thread.
     """
 
     def __init__(self, make: Callable[[], Iterator[Item]], capacity: int, name: str) -> None:
@@ -143,10 +143,10 @@ class ReadAhead(Generic[Item]):
         return self._shelf.take(self._thread.is_alive, self._name)
 
     def close(self) -> None:
-        """Drop the items that wait, and wait until the thread has closed the other iterator.
+        """Drop the waiting items, and wait until the thread has closed the other iterator.
 
         Raises:
-            GluonishError: The thread is stuck in it.
+            GluonishError: The thread did not end in time.
         """
         self._finalizer.detach()
         if not _end(self._shelf, self._thread, _PATIENCE_S):

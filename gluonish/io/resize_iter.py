@@ -8,23 +8,30 @@ __all__ = ["ResizeIter"]
 
 
 class ResizeIter(DataIter):
-    """Iterates over another iterator in passes of a given number of batches.
+    """Changes the number of batches in a pass over another iterator.
 
-    The other iterator is reset when it ends within a pass.
+    If the other iterator ends within a pass, it is reset and the pass continues.
 
     Args:
         data_iter: The other iterator.
         size: Number of batches in a pass.
-        reset_internal: Whether `reset` resets the other iterator, too; if not, it continues.
+        reset_internal: Whether `reset` also resets the other iterator; if not, the next pass
+            continues where this one stopped.
 
     Attributes:
-        data_iter: The argument; so are size and reset_internal.
-        cur: How many batches of this pass were given.
-        current_batch: The last of them, or None.
-        provide_data: Descriptions of the data, of the other.
-        provide_label: Descriptions of the labels, of the other.
+        data_iter: The argument; likewise size and reset_internal.
+        cur: Number of batches of this pass returned so far.
+        current_batch: The batch that was returned last, or None.
+        provide_data: Descriptions of the data, from the other iterator.
+        provide_label: Descriptions of the labels, from the other iterator.
         batch_size: Number of samples in a batch.
-        default_bucket_key: That of the other, where it has one.
+        default_bucket_key: That of the other iterator, if it has one.
+
+    Example:
+        >>> import gluonish as mx
+        >>> data = mx.io.NDArrayIter(mx.nd.arange(4), batch_size=2)
+        >>> [batch.data[0].tolist() for batch in mx.io.ResizeIter(data, size=3)]
+        [[0.0, 1.0], [2.0, 3.0], [0.0, 1.0]]
     """
 
     def __init__(self, data_iter: Any, size: int, reset_internal: bool = True) -> None:
@@ -40,16 +47,16 @@ class ResizeIter(DataIter):
             self.default_bucket_key = data_iter.default_bucket_key
 
     def reset(self) -> None:
-        """Begin the next pass."""
+        """Start the next pass."""
         self.cur = 0
         if self.reset_internal:
             self.data_iter.reset()
 
     def next(self) -> DataBatch:
-        """Return the next batch as the other made it, with its bucket.
+        """Return the other iterator's next batch, unchanged.
 
         Raises:
-            StopIteration: The pass is over, or the other iterator has no batch at all.
+            StopIteration: The pass is over, or the other iterator has no batches at all.
         """
         if not self.iter_next():
             raise StopIteration
@@ -71,17 +78,17 @@ class ResizeIter(DataIter):
         return True
 
     def getdata(self) -> Any:
-        """Return the arrays of data of the current batch."""
+        """Return the data of the current batch, a list of arrays."""
         return None if self.current_batch is None else self.current_batch.data
 
     def getlabel(self) -> Any:
-        """Return the arrays of labels of the current batch."""
+        """Return the labels of the current batch, a list of arrays."""
         return None if self.current_batch is None else self.current_batch.label
 
     def getindex(self) -> Any:
-        """Return the numbers of the samples of the current batch, where they are known."""
+        """Return the indices of the current batch's samples; None if unknown."""
         return None if self.current_batch is None else self.current_batch.index
 
     def getpad(self) -> int | None:
-        """Return how many samples of the current batch only fill it."""
+        """Return the number of padding samples of the current batch."""
         return None if self.current_batch is None else self.current_batch.pad

@@ -16,18 +16,18 @@ __all__ = ["RowSource"]
 
 
 class RowSource(BatchSource):
-    """Makes batches of one file, or of two that are read side by side.
+    """Makes batches from one file, or from two files that are read in parallel.
 
     Args:
-        name: The iterator, for messages.
-        path: Where the data are, for messages.
-        data: Shape and dtype of the array of data of a batch.
-        label: Shape and dtype of the array of labels of a batch.
+        name: Class name of the iterator, for error messages.
+        path: Path of the data, for error messages.
+        data: Shape and dtype of a batch's data.
+        label: Shape and dtype of a batch's labels.
         prefetch_buffer: Number of batches to load ahead.
-        files: For each file what returns its samples, block by block. Together they give data and
-            labels, or data alone; then the labels are zeros.
-        round_batch: Whether the last batch is filled from the start of the data, and the next pass
-            begins behind that; otherwise it is filled with zeros.
+        files: For each file, a function that returns its samples, block by block. Together they
+            give data and labels, or only data, and then the labels are zeros.
+        round_batch: Whether an incomplete last batch is filled with samples from the start, and the
+            next pass continues after them; if not, it is filled with zeros.
     """
 
     def __init__(
@@ -51,11 +51,12 @@ class RowSource(BatchSource):
         """Yield the batches of one pass.
 
         Args:
-            epoch: Number of the pass; the order is always that of the lines.
-            start: How many samples the pass before gave already.
+            epoch: Number of the pass; unused, the order is always that of the lines.
+            start: Number of samples that the previous pass already returned.
 
         Raises:
-            FileFormatError: A line is wrong, there is none, or the files differ in length.
+            FileFormatError: A line cannot be parsed, there are no lines, or the two files differ in
+                their number of lines.
         """
         streams = [RowStream(blocks) for blocks in self._files]
         place = start % self._count if start and self._round_batch else 0

@@ -17,7 +17,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Rows(Protocol):
-    """Some samples of one array."""
+    """Consecutive samples of one array."""
 
     def __len__(self) -> int: ...
 
@@ -26,11 +26,11 @@ class Rows(Protocol):
         ...
 
     def with_more(self, others: Sequence[Self]) -> Self:
-        """Return these rows and others behind them."""
+        """Return these rows followed by others."""
         ...
 
     def to_batch(self, spec: Spec) -> NDArray:
-        """Return the array of a batch, with zeros for rows that are missing at its end."""
+        """Return the array of a batch; missing rows at its end are zeros."""
         ...
 
 
@@ -39,10 +39,10 @@ Columns = tuple[Rows, ...]
 
 
 class DenseRows:
-    """Rows of numbers.
+    """Rows of a dense array.
 
     Args:
-        values: (rows, ...).
+        values: Array (rows, ...).
     """
 
     def __init__(self, values: Array) -> None:
@@ -56,7 +56,7 @@ class DenseRows:
         return DenseRows(self._values[begin:end])
 
     def with_more(self, others: Sequence["DenseRows"]) -> "DenseRows":
-        """Return these rows and others behind them."""
+        """Return these rows followed by others."""
         return DenseRows(np.concatenate([self._values, *(rows._values for rows in others)]))
 
     def take(self, rows: Array) -> "DenseRows":
@@ -64,7 +64,7 @@ class DenseRows:
         return DenseRows(self._values[rows])
 
     def to_batch(self, spec: Spec) -> NDArray:
-        """Return the array of a batch, with zeros for rows that are missing at its end."""
+        """Return the array of a batch; missing rows at its end are zeros."""
         if len(self) == spec.shape[0] and self._values.dtype == spec.dtype:
             return from_numpy(np.array(self._values.reshape(spec.shape)))
         batch = np.zeros(spec.shape, spec.dtype)
@@ -73,13 +73,13 @@ class DenseRows:
 
 
 class SparseRows:
-    """Rows of a matrix in compressed sparse row form.
+    """Rows of a matrix in compressed sparse row (CSR) format.
 
     Args:
-        values: (elements,), and perhaps elements of other rows before and behind.
-        columns: As many: where each stands in its row, from 0.
-        pointers: (rows + 1,) of int64, ascending: where the elements of each row begin, and where
-            those of the last end.
+        values: The elements (n,); may include elements of rows before and after.
+        columns: Column of each element (n,), from 0.
+        pointers: (rows + 1,) int64, ascending: where in ``values`` the elements of each row begin,
+            and where those of the last row end.
     """
 
     def __init__(self, values: Array, columns: Array, pointers: Array) -> None:
@@ -95,7 +95,7 @@ class SparseRows:
         return SparseRows(self._values, self._columns, self._pointers[begin : end + 1])
 
     def with_more(self, others: Sequence["SparseRows"]) -> "SparseRows":
-        """Return these rows and others behind them."""
+        """Return these rows followed by others."""
         parts = [self, *others]
         pointers = [np.zeros(1, np.int64)]
         for rows in parts:
@@ -116,7 +116,7 @@ class SparseRows:
         return SparseRows(self._values[elements], self._columns[elements], pointers)
 
     def to_batch(self, spec: Spec) -> NDArray:
-        """Return the matrix of a batch, with empty rows for those that are missing at its end."""
+        """Return the matrix of a batch; missing rows at its end are empty."""
         elements = self._elements()
         pointers = np.full(spec.shape[0] + 1, elements.stop - elements.start)
         np.subtract(self._pointers, elements.start, out=pointers[: len(self._pointers)])
@@ -128,7 +128,11 @@ class SparseRows:
 
 
 def joined_columns(parts: Sequence[Columns]) -> Columns:
-    """Return the samples of several parts, one behind the other."""
+    """Return the rows of several parts, concatenated, for each column of the file.
+
+    Args:
+        parts: Parts of the file, in order.
+    """
     first, *others = parts
     return tuple(
         rows.with_more([other[place] for other in others]) if others else rows
@@ -137,10 +141,10 @@ def joined_columns(parts: Sequence[Columns]) -> Columns:
 
 
 class RowStream:
-    """Samples of a file in their order, as many at a time as are asked for.
+    """The samples of a file in order, returned in portions of any size.
 
     Args:
-        blocks: Returns the samples from the first on, in blocks of any size, none of them empty.
+        blocks: Returns an iterator over all samples, in non-empty blocks of any size.
     """
 
     def __init__(self, blocks: Callable[[], Iterator[Columns]]) -> None:
@@ -156,7 +160,11 @@ class RowStream:
         self._place = 0
 
     def take(self, count: int) -> Columns | None:
-        """Return the next samples, fewer than ``count`` at the end only; None behind it."""
+        """Return the next ``count`` samples; fewer at the end, and None after it.
+
+        Args:
+            count: Number of samples.
+        """
         parts: list[Columns] = []
         while count:
             if self._block is None:

@@ -18,13 +18,13 @@ _MOST_SHOWN = 60
 
 
 class TextPart(NamedTuple):
-    """Whole lines of a file.
+    """A range of whole lines of a file.
 
     Args:
-        path: The file.
-        reader: What reads it, to begin error messages with.
-        begin: Offset of the first line, in bytes.
-        end: Lines that begin behind this offset belong to the next part.
+        path: Path of the file.
+        reader: Class name of the reader, for error messages.
+        begin: Offset in bytes of the first line.
+        end: Offset in bytes; lines that begin after it belong to the next part.
     """
 
     path: str
@@ -36,19 +36,19 @@ class TextPart(NamedTuple):
 def text_parts(
     path: str, reader: str, num_parts: int = 1, part_index: int = 0
 ) -> Sequence[TextPart]:
-    """Return one of several parts of some files, about equal in bytes; each line is in one of them.
+    """Return one of several parts of some files; parts have about equal sizes and share no lines.
 
     Args:
-        path: The files, as `input_files` reads it.
-        reader: What reads them, to begin error messages with.
-        num_parts: How many parts.
-        part_index: Which of them, from 0.
+        path: Path of the files, as for `input_files`.
+        reader: Class name of the reader, for error messages.
+        num_parts: Number of parts.
+        part_index: Index of the part, from 0.
 
     Returns:
-        What the part has of each file, in the order of the files.
+        The ranges of lines that make up the part, in the order of the files.
 
     Raises:
-        MissingFileError: There is no such file.
+        MissingFileError: A file does not exist.
     """
     paths = input_files(path, reader)
     sizes = [os.path.getsize(file) for file in paths]
@@ -94,7 +94,11 @@ def _lines(text: bytes) -> list[bytes]:
 
 
 def filled_lines(parts: Sequence[TextPart]) -> int:
-    """Return how many lines of some parts are not blank."""
+    """Return the number of lines that are not blank.
+
+    Args:
+        parts: Ranges of lines.
+    """
     texts = (text for part in parts for text, _ in _text_blocks(part))
     return sum(sum(map(_is_filled, _lines(text))) for text in texts)
 
@@ -109,17 +113,17 @@ def parsed_blocks(
     parse_ordinary: Callable[[bytes], Columns | None],
     parse: Callable[[list[bytes]], Columns],
 ) -> Iterator[Columns]:
-    """Yield the rows of some parts, block by block, none of them empty.
+    """Yield the rows of some ranges of lines, in non-empty blocks.
 
     Args:
-        parts: Lines of files.
-        parse_ordinary: Makes rows of a text, fast, or returns None: then the other one is asked.
-            It raises ValueError where the other one would.
-        parse: Makes rows of lines, none of them blank or a mere comment; raises ValueError, with
-            what was expected, if any is wrong.
+        parts: Ranges of lines.
+        parse_ordinary: Fast parser: makes rows of a text, or returns None if ``parse`` should do
+            it. It raises ValueError exactly where ``parse`` would.
+        parse: Makes rows of lines, none of them blank or only a comment; raises ValueError, with
+            what was expected, if a line is invalid.
 
     Raises:
-        FileFormatError: A line is wrong; names file, line and offset.
+        FileFormatError: A line cannot be parsed; names the file, line and offset.
         OSError: The file can no longer be read.
     """
     for part in parts:

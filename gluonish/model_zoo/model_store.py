@@ -32,7 +32,10 @@ _MAX_NBYTES = 2 << 30
 
 
 def short_hash(name: str) -> str:
-    """Return the first eight digits of the SHA-1 of a model's weights.
+    """Return the first eight digits of the SHA-1 of a model's published weights.
+
+    Args:
+        name: Model name, such as ``resnet50_v1``.
 
     Raises:
         ArgumentError: No weights of that name were published.
@@ -54,8 +57,7 @@ def get_model_file(name: str, root: str | os.PathLike[str] | None = None) -> str
 
     Raises:
         ArgumentError: No weights of that name were published.
-        DownloadError: They cannot be downloaded, have another SHA-1 than published, or do not fit
-            on the disk.
+        DownloadError: They cannot be downloaded, have the wrong SHA-1, or do not fit on the disk.
     """
     target = weights_path(name, root)
     if is_published(target, WEIGHT_HASHES[name]):
@@ -82,16 +84,20 @@ def purge(root: str | os.PathLike[str] | None = None) -> None:
 
 
 def models_folder(root: str | os.PathLike[str] | None = None) -> Path:
-    """Return the folder of the weights, which need not exist.
+    """Return the path of the folder of the weights, which need not exist.
 
     Args:
-        root: The folder; ``$MXNET_HOME/models`` by default.
+        root: Folder of the weights; ``$MXNET_HOME/models`` by default.
     """
     return Path(MXNET_HOME.value) / "models" if root is None else Path(root).expanduser()
 
 
 def weights_path(name: str, root: str | os.PathLike[str] | None = None) -> Path:
-    """Return where a model's published weights belong, whether they are there or not.
+    """Return the path where a model's published weights are stored, whether or not they exist.
+
+    Args:
+        name: Model name, such as ``resnet50_v1``.
+        root: Folder of the weights; ``$MXNET_HOME/models`` by default.
 
     Raises:
         ArgumentError: No weights of that name were published.
@@ -100,7 +106,10 @@ def weights_path(name: str, root: str | os.PathLike[str] | None = None) -> Path:
 
 
 def weights_url(name: str) -> str:
-    """Return where a model's weights are published: a URL, or a path of a repository's folder.
+    """Return where a model's weights are published: a URL, or a path if the repository is a folder.
+
+    Args:
+        name: Model name, such as ``resnet50_v1``.
 
     Raises:
         ArgumentError: No weights of that name were published.

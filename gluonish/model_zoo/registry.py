@@ -14,13 +14,14 @@ _makers: dict[str, Callable[..., HybridBlock]] = {}
 
 
 def register_model(name: str) -> Callable[[Maker], Maker]:
-    """Return a decorator that registers a model function with `get_model`.
+    """Return a decorator that registers a function with `get_model`.
 
     Args:
-        name: Model name in lower case, as pretrained weights are called: ``mobilenet1.0``.
+        name: Model name in lower case, as in the file names of pretrained weights, such as
+            ``mobilenet1.0``.
 
     Raises:
-        ArgumentError: The name is taken.
+        ArgumentError: The name is registered already.
     """
 
     def register(maker: Maker) -> Maker:
@@ -43,11 +44,19 @@ def get_model(name: str, **kwargs: Any) -> HybridBlock:
     """Create a network of the model zoo by its name.
 
     Args:
-        name: Name of the model, such as ``"resnet50_v1"``; its case does not matter.
-        **kwargs: Arguments of the model: ``pretrained``, ``ctx``, ``root``, ``classes`` ...
+        name: Name of the model, such as ``"resnet50_v1"``; upper and lower case are the same.
+        **kwargs: Arguments of the model's function: ``pretrained``, ``ctx``, ``root``,
+            ``classes`` ...
 
     Raises:
         ArgumentError: There is no network of this name.
+
+    Example:
+        >>> import gluonish as mx
+        >>> net = mx.gluon.model_zoo.vision.get_model("mobilenet0.25", classes=10)
+        >>> net.initialize()
+        >>> net(mx.nd.ones((1, 3, 64, 64))).shape
+        (1, 10)
     """
     maker = _makers.get(name.lower())
     if maker is None:

@@ -50,7 +50,7 @@ _METHODS: tuple[tuple[type, str, tuple[str, ...]], ...] = (
 
 
 def observe_calls() -> Callable[[], None]:
-    """Have calls and waits recorded, and return what ends it."""
+    """Start recording calls of public functions, and waits; return a function that stops it."""
     originals: list[tuple[type, str, Any]] = []
 
     def put(kind: type, name: str, observed: Any) -> None:

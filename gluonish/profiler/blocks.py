@@ -24,11 +24,11 @@ Call = Callable[..., Any]
 
 
 def observe_blocks(*, imperative: bool, symbolic: bool) -> Callable[[], None]:
-    """Have calls of Blocks recorded, and return what ends it.
+    """Start recording calls of Blocks; return a function that stops it.
 
     Args:
-        imperative: Whether calls that run operator by operator are.
-        symbolic: Whether calls of hybridized Blocks are, which run as graphs.
+        imperative: Whether to record calls that run operator by operator.
+        symbolic: Whether to record calls of hybridized Blocks, which run as graphs.
     """
     originals: list[tuple[type[Block], Call]] = [
         (kind, kind.__dict__["__call__"]) for kind in (Block, HybridBlock)

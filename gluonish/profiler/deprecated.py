@@ -11,14 +11,14 @@ _MODES = ("symbolic", "imperative", "api", "memory", "all")
 
 
 def profiler_set_config(mode: str = "symbolic", filename: str = "profile.json") -> None:
-    """Set the file; deprecated for `set_config`.
+    """Set what to record and the trace file; deprecated, use `set_config`.
 
     Args:
         mode: ``"symbolic"``, ``"imperative"``, ``"api"``, ``"memory"`` or ``"all"``.
-        filename: Where the trace is written.
+        filename: Path of the trace file.
 
     Raises:
-        ArgumentError: There is no such mode.
+        ArgumentError: ``mode`` is not one of those.
     """
     _deprecated("profiler_set_config", "set_config")
     if mode not in _MODES:
@@ -27,7 +27,7 @@ def profiler_set_config(mode: str = "symbolic", filename: str = "profile.json") 
 
 
 def profiler_set_state(state: str = "stop") -> None:
-    """Start or stop the profiler; deprecated for `set_state`.
+    """Start or stop the profiler; deprecated, use `set_state`.
 
     Args:
         state: ``"run"`` or ``"stop"``.
@@ -37,7 +37,7 @@ def profiler_set_state(state: str = "stop") -> None:
 
 
 def dump_profile() -> None:
-    """Write the trace; deprecated for `dump`."""
+    """Write the trace file; deprecated, use `dump`."""
     _deprecated("dump_profile", "dump")
     dump(True)
 

@@ -17,9 +17,9 @@ class Operand(NamedTuple):
     """An array that an operator reads or writes.
 
     Attributes:
-        shape: Its shape.
+        shape: Shape of the array.
         dtype: Name of its dtype.
-        nbytes: Its size in bytes.
+        nbytes: Size in bytes.
     """
 
     shape: tuple[int, ...]
@@ -28,12 +28,12 @@ class Operand(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A thread.
+    """A thread, which is a row of the trace.
 
     Attributes:
-        number: Differs from that of every other thread of the process, past ones too.
-        name: The thread's name.
-        is_engine: Whether the engine started it.
+        number: Unique number of the thread; never reused in the process.
+        name: Name of the thread.
+        is_engine: Whether it is one of the engine's worker threads.
     """
 
     number: int
@@ -42,15 +42,15 @@ class Row(NamedTuple):
 
 
 class Step(NamedTuple):
-    """An operator inside a segment; times in nanoseconds of `gluonish.profiler.recorder.now`.
+    """An operator within a segment. Times are nanoseconds, from `gluonish.profiler.recorder.now`.
 
     Attributes:
-        name: The operator.
+        name: Name of the operator.
         node: Name of the graph's node.
-        start_ns: When it began.
-        stop_ns: When it ended.
-        inputs: What it reads.
-        outputs: What it writes.
+        start_ns: Start time.
+        stop_ns: End time.
+        inputs: Arrays it reads.
+        outputs: Arrays it writes.
     """
 
     name: str
@@ -62,28 +62,32 @@ class Step(NamedTuple):
 
 
 def is_of_ranks(lane: Hashable) -> bool:
-    """Whether work with other ranks goes to a lane, rather than a device's."""
+    """Whether a lane runs communication with other ranks instead of a device's work.
+
+    Args:
+        lane: Key of the lane.
+    """
     return isinstance(lane, tuple) and lane[:1] == ("mpi",)
 
 
 class Job(NamedTuple):
-    """What the engine was given and ran; times as of `Step`.
+    """An operation that the engine ran. Times are nanoseconds, as in `Step`.
 
     Attributes:
-        call: Number of the push, in order.
-        name: Name that it was pushed with.
-        lane: Lane key that it was pushed to, such as ``("cpu", 0, "compute")``.
-        scope: Names of the scopes and Blocks around the push, each with a colon after it.
+        call: Number of the push, ascending.
+        name: Name it was pushed with.
+        lane: Key of the lane it was pushed to, such as ``("cpu", 0, "compute")``.
+        scope: Names of the enclosing scopes and Blocks, each followed by a colon.
         push_ns: When it was pushed.
-        pushed_ns: When the profiler let go of the push.
-        start_ns: When it began to run.
+        pushed_ns: When the push returned.
+        start_ns: When it started to run.
         stop_ns: When it ended.
         pusher: Thread that pushed it.
         runner: Thread that ran it.
-        steps: Operators of a segment; None where the job is one operator.
-        inputs: What it reads.
-        outputs: What it writes.
-        error: What it raised, empty for nothing.
+        steps: Operators of a segment; None for a single operator.
+        inputs: Arrays it reads.
+        outputs: Arrays it writes.
+        error: Text of the error it raised; empty if it succeeded.
     """
 
     call: int
@@ -110,18 +114,18 @@ class Job(NamedTuple):
 
 
 class TraceEvent(NamedTuple):
-    """Something else that happened.
+    """Any other event.
 
     Attributes:
-        kind: See `gluonish.profiler.recorder`.
-        category: What it belongs to, such as a domain.
-        name: Its name.
-        start_ns: When it was, or began.
-        duration_ns: How long it took.
+        kind: One of the kinds listed in `gluonish.profiler.recorder`.
+        category: Category, such as the name of a domain.
+        name: Name of the event.
+        start_ns: Time at which it happened or started.
+        duration_ns: Its duration.
         row: Thread that recorded it.
-        value: Of a count.
-        scope: Of a mark: what it is for, such as ``"process"``.
-        details: What else is known of a span.
+        value: Value of a counter.
+        scope: Scope of a mark, such as ``"process"``.
+        details: Further values shown with a span.
     """
 
     kind: Kind
@@ -137,14 +141,14 @@ class TraceEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Sums of the events of one name: durations in nanoseconds, or values of a counter.
+    """Statistics of all events of one name: durations in nanoseconds, or values of a counter.
 
     Attributes:
-        count: How many events.
-        total: Their sum.
-        least: The smallest.
-        most: The largest.
-        is_time: Whether they are durations.
+        count: Number of events.
+        total: Sum.
+        least: Minimum.
+        most: Maximum.
+        is_time: Whether the values are durations.
     """
 
     count: int

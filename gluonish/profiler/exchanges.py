@@ -15,7 +15,7 @@ _MOST_NAMES = 20  # of arrays in an event
 
 
 def observe_exchanges() -> Callable[[], None]:
-    """Have exchanges between ranks recorded, and return what ends it."""
+    """Start recording communication between ranks; return a function that stops it."""
     ranks.note()
     watchers.append(_keep)
 

@@ -21,10 +21,10 @@ Key = tuple[int, int]
 
 
 def observe_steps(*, wanted: bool) -> Callable[[], None]:
-    """Have jobs of executables told from others, and return what ends it.
+    """Start labelling jobs of graphs as such; return a function that stops it.
 
     Args:
-        wanted: Whether their steps are recorded with them.
+        wanted: Whether to record the operators within each job, too.
     """
     original = Executable._run
 
@@ -77,7 +77,7 @@ def _rims(steps: Sequence[GraphStep]) -> tuple[list[int], list[int]]:
 
 
 def observe_updates() -> Callable[[], None]:
-    """Have pushes of weight updates tell their arrays, and return what ends it."""
+    """Start recording the arrays of weight updates; return a function that stops it."""
     original = WeightUpdate.push
 
     def push(self: WeightUpdate, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:

@@ -36,7 +36,7 @@ def _device_name(context: Context) -> str:
 
 
 def observe_memory() -> Callable[[], None]:
-    """Have memory recorded, and return what ends it."""
+    """Start recording allocated memory; return a function that stops it."""
     recorder.forget_memory()
     counter = _Counter()
     watch_allocations(counter)

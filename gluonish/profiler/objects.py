@@ -12,10 +12,19 @@ _MARK_SCOPES = ("global", "process", "thread", "task", "marker")
 
 
 class Domain:
-    """A part of a program that has tasks, frames, counters and markers of its own.
+    """A named part of a program, with its own tasks, frames, counters and markers in the trace.
 
     Args:
-        name: Its name.
+        name: Name of the domain.
+
+    Example:
+        >>> import gluonish as mx
+        >>> domain = mx.profiler.Domain("training")
+        >>> loss = domain.new_counter("loss x 1000")
+        >>> with_task = domain.new_task("augmentation")
+        >>> with_task.start()
+        >>> loss.set_value(1250)
+        >>> with_task.stop()  # recorded if the profiler runs
     """
 
     def __init__(self, name: str) -> None:
@@ -25,19 +34,36 @@ class Domain:
         return self.name
 
     def new_task(self, name: str) -> "Task":
-        """Return a new task of this domain."""
+        """Return a new `Task` of this domain.
+
+        Args:
+            name: Name of the task.
+        """
         return Task(self, name)
 
     def new_frame(self, name: str) -> "Frame":
-        """Return a new frame of this domain."""
+        """Return a new `Frame` of this domain.
+
+        Args:
+            name: Name of the frame.
+        """
         return Frame(self, name)
 
     def new_counter(self, name: str, value: float | None = None) -> "Counter":
-        """Return a new counter of this domain."""
+        """Return a new `Counter` of this domain.
+
+        Args:
+            name: Name of the counter.
+            value: Initial value; None for 0.
+        """
         return Counter(self, name, value)
 
     def new_marker(self, name: str) -> "Marker":
-        """Return a new marker of this domain."""
+        """Return a new `Marker` of this domain.
+
+        Args:
+            name: Name of the marker.
+        """
         return Marker(self, name)
 
 
@@ -65,25 +91,25 @@ class _Timed:
         return threading.get_ident() if self._is_of_thread else 0
 
     def start(self) -> None:
-        """Begin; another time where it was begun before."""
+        """Start timing; if it was started already, start again."""
         if recorder.active:
             self._started[self._key()] = now()
         else:
             self._started.pop(self._key(), None)
 
     def stop(self) -> None:
-        """End; without a beginning nothing is kept."""
+        """Stop timing and record the duration; does nothing if it was not started."""
         began = self._started.pop(self._key(), None)
         if began is not None:
             recorder.interval(self._category, self.name, began, now())
 
 
 class Task(_Timed):
-    """A piece of work, which may pass from thread to thread and overlap others.
+    """A timed piece of work; it may move between threads and overlap other tasks.
 
     Args:
-        domain: What it belongs to.
-        name: Its name.
+        domain: The `Domain` it belongs to.
+        name: Name of the task.
     """
 
     def __init__(self, domain: Domain, name: str) -> None:
@@ -91,11 +117,11 @@ class Task(_Timed):
 
 
 class Frame(_Timed):
-    """A pass through a loop, such as a batch.
+    """One timed pass through a loop, such as a batch.
 
     Args:
-        domain: What it belongs to.
-        name: Its name.
+        domain: The `Domain` it belongs to.
+        name: Name of the frame.
     """
 
     def __init__(self, domain: Domain, name: str) -> None:
@@ -103,10 +129,10 @@ class Frame(_Timed):
 
 
 class Event(_Timed):
-    """What a thread does from one call to another; each thread has its own times.
+    """Timed work of one thread; each thread that starts it has its own times.
 
     Args:
-        name: Its name.
+        name: Name of the event.
     """
 
     _is_of_thread = True
@@ -116,12 +142,14 @@ class Event(_Timed):
 
 
 class Counter:
-    """A number over time.
+    """An integer whose value over time appears in the trace.
+
+    ``counter += n`` and ``counter -= n`` change it, too.
 
     Args:
-        domain: What it belongs to.
-        name: Its name.
-        value: What it is at first; None for 0, which is not recorded.
+        domain: The `Domain` it belongs to.
+        name: Name of the counter.
+        value: Initial value; None for 0, which is not recorded.
     """
 
     def __init__(self, domain: Domain, name: str, value: float | None = None) -> None:
@@ -135,20 +163,32 @@ class Counter:
         return self.name
 
     def set_value(self, value: float) -> None:
-        """Set the number; fractions are cut off."""
+        """Set the value.
+
+        Args:
+            value: The new value; fractions are truncated.
+        """
         number = _integer(value)
         self._value = number
         recorder.count(self._category, self.name, number)
 
     def increment(self, delta: float = 1) -> None:
-        """Add to the number."""
+        """Add to the value.
+
+        Args:
+            delta: The number to add; fractions are truncated.
+        """
         change = _integer(delta)
         self._value += change  # a step, with the line below
         number = self._value
         recorder.count(self._category, self.name, number)
 
     def decrement(self, delta: float = 1) -> None:
-        """Subtract from the number."""
+        """Subtract from the value.
+
+        Args:
+            delta: The number to subtract; fractions are truncated.
+        """
         self.increment(-_integer(delta))
 
     def __iadd__(self, delta: float) -> "Counter":
@@ -161,11 +201,11 @@ class Counter:
 
 
 class Marker:
-    """An instant.
+    """Marks instants in the trace.
 
     Args:
-        domain: What it belongs to.
-        name: Its name.
+        domain: The `Domain` it belongs to.
+        name: Name of the marker.
     """
 
     def __init__(self, domain: Domain, name: str) -> None:
@@ -174,14 +214,14 @@ class Marker:
         self._category = f"{_domain_name('Marker', domain)},instant_marker"
 
     def mark(self, scope: str = "process") -> None:
-        """Record this instant.
+        """Record the current instant.
 
         Args:
-            scope: What it is shown for: ``"global"``, ``"process"``, ``"thread"``, ``"task"`` or
-                ``"marker"``.
+            scope: What the mark applies to in the trace viewer: ``"global"``, ``"process"``,
+                ``"thread"``, ``"task"`` or ``"marker"``.
 
         Raises:
-            ArgumentError: There is no such scope.
+            ArgumentError: ``scope`` is not one of those.
         """
         if scope not in _MARK_SCOPES:
             raise ArgumentError(f"Marker.mark: expected one of {_MARK_SCOPES}, got {scope!r}")

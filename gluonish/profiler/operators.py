@@ -128,11 +128,11 @@ class _Wanted:
 
 
 def observe_engine(*, imperative: bool, symbolic: bool) -> Callable[[], None]:
-    """Have jobs of all engines recorded, and return what ends it.
+    """Start recording the jobs of all engines; return a function that stops it.
 
     Args:
-        imperative: Whether operators that are pushed one by one are.
-        symbolic: Whether segments of graphs are, with their operators.
+        imperative: Whether to record operators that are pushed one by one.
+        symbolic: Whether to record segments of graphs, with their operators.
     """
     wanted = _Wanted(imperative, symbolic)
 
@@ -146,12 +146,12 @@ def observe_engine(*, imperative: bool, symbolic: bool) -> Callable[[], None]:
 
 
 def running_job() -> _Observed | None:
-    """Return the recorded job that the calling thread runs."""
+    """Return the recorded job that the calling thread is running."""
     return _thread.job
 
 
 class telling:
-    """Scope in which the thread's pushes have these operands.
+    """Context manager: the thread's pushes are recorded with these operands.
 
     Args:
         inputs: Arrays that are read.
@@ -172,7 +172,11 @@ class telling:
 
 
 def describe(fn: Any) -> Operands:
-    """Return what a function that was pushed reads and writes; see the module."""
+    """Return the arrays that a pushed function reads and writes; see the module's docstring.
+
+    Args:
+        fn: The function.
+    """
     arguments = getattr(fn, "args", None) if isinstance(fn, partial) else None
     if not arguments:
         return _NOTHING
@@ -189,7 +193,11 @@ def describe(fn: Any) -> Operands:
 
 
 def operands(arrays: Iterable[Any]) -> tuple[Operand, ...]:
-    """Return what is kept of arrays: those of NumPy, CuPy, and ours."""
+    """Return shape, dtype and size of arrays of NumPy, CuPy and our own.
+
+    Args:
+        arrays: The arrays.
+    """
     found = (x._spec if isinstance(x, NDArray) else x for x in arrays)
     return tuple([_operand(tuple(x.shape), x.dtype, x.nbytes) for x in found])
 

@@ -17,18 +17,19 @@ _WORDS = {"true": True, "false": False, "1": True, "0": False}
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What `set_config` was told.
+    """The options of `set_config`.
 
     Attributes:
-        profile_all: Whether all kinds of events are recorded.
-        profile_symbolic: Whether graphs are, operator by operator, and calls of hybridized Blocks.
-        profile_imperative: Whether operators outside graphs are, and calls of other Blocks.
-        profile_memory: Whether the bytes of arrays that live on each device are.
-        profile_api: Whether calls of public functions are, and waits.
-        filename: Where the trace is written.
-        continuous_dump: Whether it is written over and over while the profiler runs.
-        dump_period: Seconds between two such times.
-        aggregate_stats: Whether totals are kept for `dumps`.
+        profile_all: Whether to record all kinds of events.
+        profile_symbolic: Whether to record graphs, operator by operator, and calls of hybridized
+            Blocks.
+        profile_imperative: Whether to record operators outside graphs, and calls of other Blocks.
+        profile_memory: Whether to record how many bytes of arrays are allocated on each device.
+        profile_api: Whether to record calls of public functions, and waits.
+        filename: Path of the trace file.
+        continuous_dump: Whether to rewrite the file regularly while the profiler runs.
+        dump_period: Seconds between two such writes.
+        aggregate_stats: Whether to collect statistics for `dumps`.
         profile_process: ``"worker"``, this process; or ``"server"``, for which nothing is set.
     """
 
@@ -48,10 +49,13 @@ _NAMES = tuple(field.name for field in fields(Options))
 
 
 def read_options(given: dict[str, Any]) -> Options:
-    """Return options from arguments; those that are not given have their defaults.
+    """Return the options with defaults for those not given.
+
+    Args:
+        given: Keyword arguments of `set_config`.
 
     Raises:
-        ArgumentError: An argument is unknown, or has a wrong value.
+        ArgumentError: An argument is unknown or invalid.
     """
     read: dict[str, Any] = {}
     for name, value in given.items():
@@ -65,10 +69,14 @@ def read_options(given: dict[str, Any]) -> Options:
 
 
 def is_worker(who: str, profile_process: str) -> bool:
-    """Whether a call is for this process; where it is for servers, the log says once what to know.
+    """Whether a call concerns this process; for servers, a note is logged once.
+
+    Args:
+        who: Name of the called function, for error messages.
+        profile_process: ``"worker"`` or ``"server"``.
 
     Raises:
-        ArgumentError: There is no such kind of process.
+        ArgumentError: ``profile_process`` is neither of these.
     """
     if profile_process not in ("worker", "server"):
         raise ArgumentError(
@@ -77,8 +85,8 @@ def is_worker(who: str, profile_process: str) -> bool:
     if profile_process == "server" and not _told:
         _told.append(who)
         _LOG.warning(
-            "%s: profile_process='server' changes nothing; the servers of dist_async are threads "
-            "of the workers, and what they do is in the workers' trace, as 'kvstore server'",
+            "%s: profile_process='server' has no effect; the servers of dist_async are threads of "
+            "the workers, and their work is in the workers' traces, as 'kvstore server'",
             who,
         )
     return profile_process == "worker"

@@ -43,8 +43,8 @@ class Clock(NamedTuple):
     """How another rank's clock differs from rank 0's.
 
     Attributes:
-        ahead_ns: What to add to its times.
-        error_ns: How wrong that is at most.
+        ahead_ns: Nanoseconds to add to its times.
+        error_ns: Maximum error of that number.
     """
 
     ahead_ns: int
@@ -61,28 +61,33 @@ def note() -> None:
 
 
 def meet() -> None:
-    """Wait for all ranks of a job, at the end of a program that all of them profile.
+    """Wait for all ranks of a job, at the end of a program that every rank profiles.
 
     Raises:
-        DistributedError: A rank does something else, or does not come.
+        DistributedError: A rank does something else, or does not arrive in time.
     """
     if joined() is not None:
         channel().barrier("the end of the profile")
 
 
 def file_of_rank(path: str, rank: int) -> Path:
-    """Return where a rank writes that has not met rank 0: ``profile.rank1.json``."""
+    """Return the path for a rank that writes a file of its own, such as ``profile.rank1.json``.
+
+    Args:
+        path: Path of the common file.
+        rank: Number of the rank.
+    """
     whole = Path(path)
     return whole.with_name(f"{whole.stem}.rank{rank}{whole.suffix}")
 
 
 def hand_in(world: World, encode: Callable[[int], Iterator[bytes]], dropped: int) -> bool:
-    """Give rank 0 the trace of this rank; False where rank 0 does not come for it.
+    """Send this rank's trace to rank 0; return False if rank 0 does not collect it.
 
     Args:
         world: The ranks.
-        encode: Gives the trace, from what its times are to count from.
-        dropped: Events that are missing.
+        encode: Returns the encoded trace, given the time from which its times count.
+        dropped: Number of events that were dropped.
     """
     comm, number = world.traces, next(_numbers)
     _sent.append(comm.isend(START_NS, 0, _NOTE))
@@ -111,16 +116,16 @@ def _answer_pings(comm: Any, number: int) -> int | None:
 
 
 class Meeting:
-    """Rank 0's side of one dump: who came, and what they bring.
+    """Rank 0's part of one dump: collects the traces of the other ranks.
 
     Args:
         world: The ranks.
 
     Attributes:
-        clocks: The ranks that came, with their clocks.
-        missing: The ranks that record, and did not come.
-        origin_ns: What times of the trace count from, by rank 0's clock.
-        dropped: Events that other ranks miss.
+        clocks: Clock of each rank that arrived.
+        missing: Ranks that record and did not arrive.
+        origin_ns: Time from which the trace's times count, by rank 0's clock.
+        dropped: Number of events that other ranks dropped.
     """
 
     def __init__(self, world: World) -> None:
@@ -161,7 +166,7 @@ class Meeting:
             time.sleep(_PAUSE_S)
 
     def parts(self) -> Iterator[bytes]:
-        """Give the traces of the other ranks, as they come."""
+        """Yield the traces of the other ranks as they arrive."""
         for rank, number in self._numbers.items():
             while True:
                 found = _receive(

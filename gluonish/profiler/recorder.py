@@ -59,12 +59,16 @@ START_NS = _EPOCH_NS + time.perf_counter_ns()  # what traces count from
 
 
 def now() -> int:
-    """Return the time in nanoseconds since 1970, by a clock that is never set back."""
+    """Return the time in nanoseconds since 1970, from a clock that never goes backwards."""
     return _EPOCH_NS + time.perf_counter_ns()
 
 
 def from_counter(time_ns: int) -> int:
-    """Return a time of ``time.perf_counter_ns`` as `now` would have given it."""
+    """Convert a time of ``time.perf_counter_ns`` to the scale of `now`.
+
+    Args:
+        time_ns: Time in nanoseconds.
+    """
     return _EPOCH_NS + time_ns
 
 
@@ -82,7 +86,7 @@ _thread = _Thread()
 
 
 def this_row() -> Row:
-    """Return the row of the calling thread."""
+    """Return the `Row` of the calling thread."""
     return _thread.row
 
 
@@ -98,12 +102,12 @@ class _Change(NamedTuple):
 
 
 class Recorder:
-    """Keeps events and their totals.
+    """Stores events and their statistics.
 
     Attributes:
-        active: Whether events are kept.
-        keeps_totals: Whether totals are kept as well.
-        dropped: How many events came when it was full, since events were dropped last.
+        active: Whether events are recorded.
+        keeps_totals: Whether statistics are collected, too.
+        dropped: Number of events lost because the recorder was full, since it was last emptied.
     """
 
     __slots__ = (
@@ -135,23 +139,54 @@ class Recorder:
         stop_ns: int,
         details: Mapping[str, Any] | None = None,
     ) -> None:
-        """Keep what this thread did from one time to another, and what else is known of it."""
+        """Record what this thread did between two times.
+
+        Args:
+            category: Category of the event.
+            name: Name of the event.
+            start_ns: Start time, as `now` gives it.
+            stop_ns: End time.
+            details: Further values to show with it.
+        """
         self._keep("span", category, name, start_ns, stop_ns - start_ns, details=details)
 
     def interval(self, category: str, name: str, start_ns: int, stop_ns: int) -> None:
-        """Keep what lasted from one time to another, whichever threads took part."""
+        """Record an interval that belongs to no single thread.
+
+        Args:
+            category: Category of the event.
+            name: Name of the event.
+            start_ns: Start time, as `now` gives it.
+            stop_ns: End time.
+        """
         self._keep("interval", category, name, start_ns, stop_ns - start_ns)
 
     def count(self, category: str, name: str, value: int) -> None:
-        """Keep the value of a counter."""
+        """Record the current value of a counter.
+
+        Args:
+            category: Category of the counter.
+            name: Name of the counter.
+            value: Its value.
+        """
         self._keep("count", category, name, now(), 0, value)
 
     def mark(self, category: str, name: str, scope: str) -> None:
-        """Keep that something happened now."""
+        """Record the current instant.
+
+        Args:
+            category: Category of the marker.
+            name: Name of the marker.
+            scope: What the mark applies to, such as ``"process"``.
+        """
         self._keep("mark", category, name, now(), 0, scope=scope)
 
     def job(self, job: Job) -> None:
-        """Keep what the engine ran."""
+        """Record an operation that the engine ran.
+
+        Args:
+            job: The operation.
+        """
         if not self.active:
             return
         self._add(job)
@@ -162,21 +197,19 @@ class Recorder:
         self._tell_if_full()
 
     def memory(self, device: str, nbytes: int, owner: str = "") -> None:
-        """Keep that an array of so many bytes began on a device, or ended if negative.
-
-        An end takes no lock.
+        """Record an allocation on a device, or the release of one; a release takes no lock.
 
         Args:
-            device: Such as ``"cpu/0"``.
-            nbytes: The change.
-            owner: Who asked for the array, with the scopes around; it counts in the totals.
+            device: Name of the device, such as ``"cpu/0"``.
+            nbytes: Number of bytes; negative for a release.
+            owner: Who allocated the array, with the enclosing scopes; a key of the statistics.
         """
         self._changes.append(_Change(now(), _thread.row, device, nbytes, self.active, owner))
         if nbytes > 0 and len(self._changes) > _MOST_CHANGES:
             self._work_off()
 
     def forget_memory(self) -> None:
-        """Count the bytes that live from none."""
+        """Reset the number of allocated bytes to 0."""
         self._work_off()
         self._bytes = {}
 
@@ -251,22 +284,22 @@ class Recorder:
             sums[3] = amount
 
     def events(self) -> list[TraceEvent | Job]:
-        """Return what was kept so far, in the order in which it ended."""
+        """Return the events recorded so far, in the order in which they ended."""
         self._work_off()
         return list(self._events)
 
     def jobs(self) -> list[Job]:
-        """Return what the engine ran so far, in the order of its pushes."""
+        """Return the engine's operations recorded so far, in the order of their pushes."""
         found = [event for event in self.events() if isinstance(event, Job)]
         return sorted(found, key=lambda job: job.call)
 
     def drop(self, count: int, first: TraceEvent | Job | None = None) -> None:
-        """Forget the first events, which were written.
+        """Drop the first events, which were written to a file.
 
         Args:
-            count: How many.
-            first: The first of them; nothing is done if others come first by now, because who
-                wrote between forgot them. None for whatever is first.
+            count: Number of events to drop.
+            first: The first of them; if another event is first by now, nothing is dropped, because
+                another writer already did it. None drops whatever is first.
         """
         whole = slice(0, count)
         if first is not None and not (self._events and self._events[0] is first):
@@ -276,15 +309,15 @@ class Recorder:
         self._told = False
 
     def event_count(self) -> int:
-        """Return how many events are kept."""
+        """Return the number of stored events."""
         self._work_off()
         return len(self._events)
 
     def totals(self, *, clear: bool = False) -> Mapping[Key, Totals]:
-        """Return the totals by category and name.
+        """Return the statistics, by category and name.
 
         Args:
-            clear: Whether to begin anew.
+            clear: Whether to reset them.
         """
         self._work_off()
         kept = self._totals
@@ -296,7 +329,7 @@ class Recorder:
         }
 
     def clear(self) -> None:
-        """Forget events and totals."""
+        """Drop all events and statistics."""
         self._work_off()
         self._events = []
         self._totals = {}
@@ -304,7 +337,7 @@ class Recorder:
         self._told = False
 
     def forget(self) -> None:
-        """Begin anew, inactive; for a forked process."""
+        """Start over, empty and inactive, in a forked process."""
         self.active = False
         self._changes = deque()
         self._bytes = {}

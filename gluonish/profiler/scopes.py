@@ -11,11 +11,11 @@ __all__ = ["NOWHERE", "Place", "current_place", "scope"]
 
 
 class Place(NamedTuple):
-    """Where a call is made.
+    """Where in the program a call is made.
 
     Attributes:
-        path: Names of the scopes and Blocks around, each with a colon after it.
-        parent: The innermost Block.
+        path: Names of the enclosing scopes and Blocks, each followed by a colon.
+        parent: The innermost enclosing Block.
     """
 
     path: str
@@ -28,14 +28,14 @@ current_place: ContextVar[Place] = ContextVar("gluonish_profiled_place")
 
 @contextmanager
 def scope(name: str = "<unk>:", append_mode: bool = True) -> Iterator[None]:
-    """Put a name before those of what happens inside ``with scope(name):``.
+    """Context manager: prefix a name to everything recorded inside ``with scope(name):``.
 
-    It stands before the names of Blocks that are called there, and in the argument ``scope`` of the
-    operators that are pushed there.
+    In the trace the name precedes the names of Blocks called inside, and appears in the argument
+    ``scope`` of operators pushed inside.
 
     Args:
-        name: The name; a colon is added where it has none.
-        append_mode: Whether the names of the scopes around stay before it.
+        name: The name; a colon is appended if missing.
+        append_mode: Whether the names of enclosing scopes stay in front of it.
     """
     place = current_place.get(NOWHERE)
     named = name if name.endswith(":") else f"{name}:"

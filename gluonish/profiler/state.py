@@ -95,9 +95,9 @@ _finished = False  # whether a trace was ever ended by `dump`
 
 
 def set_kvstore_handle(handle: Any) -> None:
-    """Note the handle of a kvstore in ``profiler_kvstore_handle``.
+    """Store the handle of a kvstore in ``profiler_kvstore_handle``, for MXNet's programs.
 
-    MXNet reaches servers by it; here nothing needs it, see ``profile_process`` in `set_config`.
+    MXNet uses it to reach servers; here it has no effect, see ``profile_process`` in `set_config`.
 
     Args:
         handle: A ``ctypes.c_void_p``, an address, or None.
@@ -106,24 +106,34 @@ def set_kvstore_handle(handle: Any) -> None:
 
 
 def set_config(**kwargs: Any) -> None:
-    """Set the options; those that are not given get their defaults.
+    """Set the profiler's options; options that are not given get their defaults.
 
     Args:
         **kwargs: ``profile_symbolic`` records graphs (hybridized Blocks, executors, their backward
-            passes) with each of their operators, ``profile_imperative`` all other operators and
-            Blocks, ``profile_memory`` the bytes of arrays that live on each device, from those made
-            since the start on, and ``profile_api`` calls of public functions, and waits; each is
-            True by default. ``profile_all`` is all of these. ``filename`` is where the trace is
-            written, ``continuous_dump`` whether that is done every ``dump_period`` seconds while
-            the profiler runs, and ``aggregate_stats`` whether totals are kept for `dumps`.
-            ``profile_process`` is ``"worker"``, this process, or ``"server"``: the servers of
-            dist_async are threads of the workers, whose trace has what they do, so that options for
-            servers change nothing.
+            passes) and each operator in them, ``profile_imperative`` all other operators and
+            Blocks, ``profile_memory`` how many bytes of arrays, created since the profiler
+            started, are allocated on each device, and ``profile_api`` calls of public functions,
+            and waits; all are True by default. ``profile_all`` is all of these. ``filename`` is
+            the path of the trace file, ``continuous_dump`` says whether to rewrite it every
+            ``dump_period`` seconds while the profiler runs, and ``aggregate_stats`` whether to
+            collect statistics for `dumps`. ``profile_process`` is ``"worker"``, this process, or
+            ``"server"``, which has no effect: the servers of dist_async are threads of the
+            workers, and their work is in the workers' traces.
 
-    A trace has the first 1,000,000 events since the last ``dump()``, totals have all.
+    A trace contains the first 1,000,000 events since the last ``dump()``; statistics contain all.
 
     Raises:
-        ArgumentError: An argument is unknown, or has a wrong value.
+        ArgumentError: An argument is unknown or invalid.
+
+    Example::
+
+        mx.profiler.set_config(filename="profile.json", aggregate_stats=True)
+        mx.profiler.set_state("run")
+        train(net)
+        mx.nd.waitall()
+        mx.profiler.set_state("stop")
+        print(mx.profiler.dumps())  # a table of times by operator
+        mx.profiler.dump()  # profile.json, for chrome://tracing or ui.perfetto.dev
     """
     global _options, _changes
     options = read_options(kwargs)
@@ -137,14 +147,14 @@ def set_config(**kwargs: Any) -> None:
 def set_state(state: str = "stop", profile_process: str = "worker") -> None:
     """Start or stop the profiler.
 
-    Operators that are still under way when it stops are not recorded: call ``nd.waitall()`` first.
+    Operators that have not finished when it stops are not recorded: call ``nd.waitall()`` first.
 
     Args:
         state: ``"run"`` or ``"stop"``.
-        profile_process: ``"worker"``, this process; ``"server"`` changes nothing, see `set_config`.
+        profile_process: ``"worker"``, this process; ``"server"`` has no effect, see `set_config`.
 
     Raises:
-        ArgumentError: There is no such state or process.
+        ArgumentError: ``state`` or ``profile_process`` is not one of those.
     """
     global _running, _changes
     if state not in _STATES:
@@ -243,18 +253,18 @@ def _take_off() -> None:
 
 @contextmanager
 def recording() -> Iterator[Recorder]:
-    """Scope that records everything, in memory only, and forgets it at its end; for tests.
+    """Context manager that records everything in memory and drops it at the end; for tests.
 
-    What was recorded before is forgotten, too. Wait inside it for what is to be seen: work that is
-    under way at its end is not.
+    Events recorded before are dropped, too. Wait inside the block for the work to be observed: work
+    that has not finished at its end is not recorded.
 
     Raises:
-        NotSupportedError: The profiler runs already.
+        NotSupportedError: The profiler is running already.
     """
     global _options
     if _running:
         raise NotSupportedError(
-            "recording: expected a profiler that does not run, got one that does; stop it first"
+            "recording: expected a stopped profiler, got a running one; stop it first"
         )
     before = _options
     set_config(profile_all=True, continuous_dump=False, aggregate_stats=True)
@@ -269,10 +279,10 @@ def recording() -> Iterator[Recorder]:
 
 
 def pause(profile_process: str = "worker") -> None:
-    """Record nothing until `resume`.
+    """Pause recording until `resume`.
 
     Args:
-        profile_process: As of `set_state`.
+        profile_process: As in `set_state`.
     """
     if not is_worker("pause", profile_process):
         return
@@ -280,10 +290,10 @@ def pause(profile_process: str = "worker") -> None:
 
 
 def resume(profile_process: str = "worker") -> None:
-    """Record again, where the profiler runs.
+    """Continue recording after `pause`, if the profiler is running.
 
     Args:
-        profile_process: As of `set_state`.
+        profile_process: As in `set_state`.
     """
     if not is_worker("resume", profile_process):
         return
@@ -291,20 +301,21 @@ def resume(profile_process: str = "worker") -> None:
 
 
 def was_finished() -> bool:
-    """Whether the program has ended a trace by `dump`."""
+    """Whether the program has called `dump` with ``finished=True``."""
     return _finished
 
 
 def dump(finished: bool = True, profile_process: str = "worker") -> None:
-    """Write the trace to the file of `set_config`.
+    """Write the trace to the file set by `set_config`.
 
-    In a job of several processes all of them call this, and rank 0 writes one file of all: those
-    that profile wait for each other, for 10 s at most. Clocks are measured, and times are by that
-    of rank 0. A process that is left out says so, and writes a file of its own.
+    In a job of several processes all of them call this, and rank 0 writes one file with all their
+    traces: processes that profile wait for each other, for up to 10 s. Their clocks are compared,
+    and all times are by rank 0's clock. A process that is left out logs that, and writes its own
+    file.
 
     Args:
-        finished: Whether the trace ends here: the next one has what happens from now on.
-        profile_process: As of `set_state`.
+        finished: Whether to end the trace: the next one contains only later events.
+        profile_process: As in `set_state`.
 
     Raises:
         MissingFileError: The file's folder does not exist.
@@ -316,7 +327,7 @@ def dump(finished: bool = True, profile_process: str = "worker") -> None:
 
 
 def dump_alone() -> None:
-    """As `dump`, for a rank that may be the only one to come here: it waits for no other."""
+    """Write the trace like `dump`, but do not wait for other ranks."""
     _write(finished=True)
 
 
@@ -354,18 +365,18 @@ def dumps(
     sort_by: str = "total",
     ascending: bool = False,
 ) -> str:
-    """Return totals of the events: how many, and how long in all, at least, at most and on average.
+    """Return statistics of the events as text: count, total, minimum, maximum and mean time.
 
-    They are kept with ``set_config(aggregate_stats=True)``.
+    They are collected after ``set_config(aggregate_stats=True)``.
 
     Args:
-        reset: Whether to begin anew.
+        reset: Whether to start new statistics afterwards.
         format: ``"table"`` or ``"json"``.
         sort_by: ``"total"``, ``"avg"``, ``"min"``, ``"max"`` or ``"count"``.
-        ascending: Whether the smallest comes first.
+        ascending: Whether to list the smallest first.
 
     Raises:
-        ArgumentError: There is no such format or order.
+        ArgumentError: ``format`` or ``sort_by`` is not one of those.
     """
     formats = {"table": as_table, "json": as_json}
     if format not in formats:

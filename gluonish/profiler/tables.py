@@ -27,10 +27,13 @@ _VALUE_HEADS = ("Total", "Min Value", "Max Value", "Avg Value")
 
 
 def check_order(sort_by: str) -> None:
-    """Refuse an unknown order.
+    """Check the argument ``sort_by`` of `dumps`.
+
+    Args:
+        sort_by: ``"total"``, ``"avg"``, ``"min"``, ``"max"`` or ``"count"``.
 
     Raises:
-        ArgumentError: There is no such order.
+        ArgumentError: It is not one of those.
     """
     if sort_by not in _ORDERS:
         raise ArgumentError(f"dumps: expected sort_by among {list(_ORDERS)}, got {sort_by!r}")
@@ -64,12 +67,12 @@ def _row(name: str, count: object, fields: tuple[str, ...]) -> str:
 
 
 def as_table(totals: Mapping[Key, Totals], sort_by: str, ascending: bool) -> str:
-    """Return totals as tables, one for each category.
+    """Return statistics as text tables, one for each category.
 
     Args:
-        totals: By category and name.
+        totals: Statistics by category and name.
         sort_by: What rows are sorted by; see `check_order`.
-        ascending: Whether the smallest comes first.
+        ascending: Whether to list the smallest first.
     """
     lines = ["", "Profile Statistics:", "\tNote the difference in units for different entries."]
     for category, rows in sorted(_sections(totals, sort_by, ascending).items()):
@@ -88,7 +91,13 @@ def as_table(totals: Mapping[Key, Totals], sort_by: str, ascending: bool) -> str
 
 
 def as_json(totals: Mapping[Key, Totals], sort_by: str, ascending: bool) -> str:
-    """Return totals as JSON; arguments as of `as_table`."""
+    """Return statistics as JSON.
+
+    Args:
+        totals: Statistics by category and name.
+        sort_by: What entries are sorted by; see `check_order`.
+        ascending: Whether to list the smallest first.
+    """
     kinds: dict[str, dict[str, Any]] = {"Time": {}, "Memory": {}, "Counter": {}}
     for category, rows in sorted(_sections(totals, sort_by, ascending).items()):
         for name, found in rows:

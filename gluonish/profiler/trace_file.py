@@ -43,14 +43,14 @@ _encode_text = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def write_trace(path: str, events: Iterable[TraceEvent | Job], dropped: int = 0) -> None:
-    """Write events to a file; readers see the old file or the whole new one.
+    """Write events to a trace file, atomically: readers see the old or the complete new file.
 
-    In a job of several ranks the file is of this one alone; see `write_together`.
+    In a job of several ranks the file contains this rank's events only; see `write_together`.
 
     Args:
-        path: The file.
-        events: In any order.
-        dropped: How many there were besides.
+        path: Path of the file.
+        events: The events, in any order.
+        dropped: Number of events that were dropped.
 
     Raises:
         MissingFileError: The folder does not exist.
@@ -62,9 +62,9 @@ def write_trace(path: str, events: Iterable[TraceEvent | Job], dropped: int = 0)
 
 
 def write_alone(path: str, events: Iterable[TraceEvent | Job], dropped: int = 0) -> None:
-    """Write the trace of this rank, and meet nobody: on other ranks than 0 to `file_of_rank`.
+    """Write this rank's trace without waiting for others; ranks other than 0 write `file_of_rank`.
 
-    Arguments and errors as of `write_trace`.
+    Arguments and errors are those of `write_trace`.
     """
     world = joined()
     own = path if world is None or world.rank == 0 else str(file_of_rank(path, world.rank))
@@ -72,10 +72,10 @@ def write_alone(path: str, events: Iterable[TraceEvent | Job], dropped: int = 0)
 
 
 def write_together(path: str, events: Iterable[TraceEvent | Job], dropped: int = 0) -> None:
-    """Write one file of all ranks that call this at the same time, or are soon there.
+    """Write one file with the traces of all ranks that call this within a few seconds.
 
-    Rank 0 writes it; another rank that it does not meet writes a file of its own, whose name has
-    the rank in it. Arguments and errors as of `write_trace`.
+    Rank 0 writes it; a rank that rank 0 does not wait for writes its own file, whose name contains
+    its number. Arguments and errors are those of `write_trace`.
     """
     world = joined()
     if world is None:
@@ -102,7 +102,7 @@ def _write_all(path: str, events: Iterable[TraceEvent | Job], dropped: int, met:
     _write(path, chain(encoded(events, 0, met.origin_ns), met.parts()), other)
     if met.missing:
         _LOG.warning(
-            "profiler: the trace is without rank %s, which did not call dump within %g s",
+            "profiler: the trace lacks rank %s, which did not call dump within %g s",
             *(", ".join(map(str, met.missing)), PATIENCE_S),
         )
 
@@ -125,12 +125,12 @@ def _write(path: str, lines: Iterable[bytes], other: Callable[[], Entry]) -> Non
 def encoded(
     events: Iterable[TraceEvent | Job], rank: int | None = None, origin_ns: int = START_NS
 ) -> Iterator[bytes]:
-    """Give what stands in the file for events, in pieces with commas between.
+    """Yield the JSON of events in pieces, separated by commas.
 
     Args:
-        events: In any order.
-        rank: Whose they are; None where there is one process only.
-        origin_ns: What times count from.
+        events: The events, in any order.
+        rank: Rank they belong to; None if there is only one process.
+        origin_ns: Time from which times count, in nanoseconds.
     """
     rows = _Rows(rank)
     for number, event in enumerate(events, rows.first_id):

@@ -39,26 +39,29 @@ _UNASKED_NBYTES = 1 << 16
 
 
 class RecordSource(Protocol):
-    """What records are read from: an open file of the system, at a position of its own."""
+    """What records are read from: an open file with a read position."""
 
     def read(self, size: int, /) -> bytes:
-        """Return so many bytes from the position on, fewer at the end."""
+        """Return the next ``size`` bytes; fewer at the end of the file."""
         ...
 
     def tell(self) -> int:
-        """Return the position in bytes."""
+        """Return the read position in bytes."""
         ...
 
     def fileno(self) -> int:
-        """Return the file's descriptor."""
+        """Return the file descriptor."""
         ...
 
 
 def frame(record: bytes) -> bytes:
-    """Return a record as it lies in a file.
+    """Return a record in the form in which it is stored in a file: with header and padding.
+
+    Args:
+        record: Content of the record.
 
     Raises:
-        ArgumentError: It has 2^29 bytes or more.
+        ArgumentError: The record has 2^29 bytes or more.
     """
     if len(record) > _LENGTH_MASK:
         raise ArgumentError(
@@ -97,15 +100,15 @@ def _pieces(record: bytes) -> list[bytes]:
 
 
 def read_record(file: RecordSource, path: str) -> bytes | None:
-    """Return the record at a file's position, or None at its end.
+    """Return the record at a file's read position, or None at the end of the file.
 
     Args:
-        file: Open for reading.
-        path: Its name, for errors.
+        file: File opened for reading.
+        path: Path of the file, for error messages.
 
     Raises:
-        FileFormatError: There is no record, or it is cut off; nothing is allocated for bytes that
-            the file does not have.
+        FileFormatError: No record begins there, or it is cut off. Memory is allocated only for
+            bytes that the file has.
     """
     start = file.tell()
     head = file.read(HEAD_NBYTES)
@@ -124,16 +127,16 @@ def read_record(file: RecordSource, path: str) -> bytes | None:
 
 
 def part_of(head: bytes, path: str, at: int, start: int) -> tuple[int, int]:
-    """Return the kind of a part and how many bytes it has, by its head.
+    """Return the kind and the length in bytes of a part of a record, from its header.
 
     Args:
-        head: What was read for it.
-        path: The file, for errors.
-        at: Where in the file it begins, in bytes.
-        start: Where its record begins: a first or only part must be there, a later one elsewhere.
+        head: Bytes of the header.
+        path: Path of the file, for error messages.
+        at: Offset in bytes at which the part begins.
+        start: Offset at which the record begins; only there a first or single part may begin.
 
     Raises:
-        FileFormatError: It is none, or none that may stand there.
+        FileFormatError: It is not a header, or a part of this kind cannot be at this offset.
     """
     if len(head) < HEAD_NBYTES:
         raise _broken(path, at, "8 bytes of a record's head", f"the end after {len(head)}")
@@ -150,10 +153,16 @@ def part_of(head: bytes, path: str, at: int, start: int) -> tuple[int, int]:
 
 
 def check_part_fits(path: str, at: int, length: int, file_nbytes: int) -> int:
-    """Return where a part ends, its padding included, in a file of so many bytes.
+    """Return the offset at which a part ends, including its padding.
+
+    Args:
+        path: Path of the file, for error messages.
+        at: Offset in bytes at which the part begins.
+        length: Length of the part's content in bytes.
+        file_nbytes: Size of the file in bytes.
 
     Raises:
-        FileFormatError: The file ends before.
+        FileFormatError: The file ends before the part does.
     """
     padded = length + -length % 4
     end = at + HEAD_NBYTES + padded

@@ -20,13 +20,13 @@ Array = np.ndarray[Any, Any]
 
 
 class IRHeader(NamedTuple):
-    """The header of an image record.
+    """The header of an image record, a named tuple.
 
     Args:
-        flag: How many labels lie behind the header; 0 where ``label`` is the only one.
-        label: A number, or an array of them.
-        id: Number of the image, below 2^64.
-        id2: Another number for it, usually 0.
+        flag: Number of labels stored after the header; 0 if ``label`` is a single number.
+        label: A number, or an array of numbers.
+        id: Id of the image, below 2^64.
+        id2: A second id, usually 0.
     """
 
     flag: int
@@ -36,14 +36,21 @@ class IRHeader(NamedTuple):
 
 
 def pack(header: IRHeader | tuple[Any, ...], s: bytes) -> bytes:
-    """Return the record of a header and the bytes behind it.
+    """Return a record made of a header and a byte string.
 
     Args:
-        header: Its flag is not read: a number as label makes it 0, an array the number of labels.
-        s: The bytes, such as those of an image file.
+        header: The `IRHeader`. Its flag is ignored: a single number as label sets it to 0, an array
+            to the number of labels.
+        s: Content of the record, such as an encoded image.
 
     Raises:
-        ArgumentError: A field is out of range, or labels are no numbers.
+        ArgumentError: A field of the header is out of range, or the labels are not numbers.
+
+    Example:
+        >>> import gluonish as mx
+        >>> record = mx.recordio.pack(mx.recordio.IRHeader(0, 3.0, 7, 0), b"content")
+        >>> mx.recordio.unpack(record)
+        (IRHeader(flag=0, label=3.0, id=7, id2=0), b'content')
     """
     header = IRHeader(*header)
     labels = b""
@@ -70,14 +77,14 @@ def _labels(given: Any) -> Array:
 
 
 def unpack(s: bytes) -> tuple[IRHeader, bytes]:
-    """Return the header of a record and the bytes behind it.
+    """Split a record into its header and its content.
 
     Args:
-        s: An image record.
+        s: The record, as `pack` returns it.
 
     Returns:
-        The header, whose label is a number where its flag is 0, else a float32 array of as many
-        labels; and the bytes.
+        The `IRHeader`, whose label is a number if its flag is 0, else a float32 array of ``flag``
+        labels; and the content, bytes.
 
     Raises:
         FileFormatError: The record is too short for its header and labels.
@@ -99,14 +106,14 @@ def unpack(s: bytes) -> tuple[IRHeader, bytes]:
 
 
 def read_header(file: RecordFile, offset: int) -> IRHeader:
-    """Return the header of a record in a file, without reading its image.
+    """Return the header of an image record in a file, without reading the image.
 
     Args:
-        file: The records.
-        offset: The byte at which the record begins.
+        file: The record file.
+        offset: Offset in bytes at which the record begins.
 
     Returns:
-        As `unpack` has it.
+        The `IRHeader`, as from `unpack`.
 
     Raises:
         FileFormatError: No record begins there, or it is too short for its header and labels.
@@ -120,18 +127,18 @@ def read_header(file: RecordFile, offset: int) -> IRHeader:
 def pack_img(
     header: IRHeader | tuple[Any, ...], img: Array, quality: int = 95, img_fmt: str = ".jpg"
 ) -> bytes:
-    """Return the record of a header and an image, which is encoded.
+    """Encode an image and return it as a record with a header.
 
     Args:
-        header: As for `pack`.
-        img: (height, width) or (height, width, channels), uint8; channels are blue, green, red, as
-            OpenCV has them.
-        quality: For JPEG 1 to 100; for PNG the effort to make it small, 0 to 9.
-        img_fmt: ``".jpg"``, ``".png"``, or what else OpenCV or Pillow encodes.
+        header: The `IRHeader`, as for `pack`.
+        img: uint8 array (height, width) or (height, width, channels), channels in OpenCV's order
+            blue, green, red.
+        quality: For JPEG the quality, 1 to 100; for PNG the compression level, 0 to 9.
+        img_fmt: ``".jpg"``, ``".png"``, or another ending that OpenCV or Pillow can encode.
 
     Raises:
-        ArgumentTypeError: ``img`` is no NumPy array.
-        OperatorError: The format is not known, or does not hold such an image.
+        ArgumentTypeError: ``img`` is not a NumPy array.
+        OperatorError: The format is unknown, or cannot store such an image.
     """
     if not isinstance(img, np.ndarray):
         raise ArgumentTypeError(
@@ -144,19 +151,19 @@ def pack_img(
 
 
 def unpack_img(s: bytes, iscolor: int = -1) -> tuple[IRHeader, Array]:
-    """Return the header of a record and its image.
+    """Return the header and the decoded image of a record.
 
     Args:
-        s: An image record.
-        iscolor: 0 for one channel, 1 for three, -1 for what is stored.
+        s: The record, as `pack_img` returns it.
+        iscolor: 0 decodes to gray, 1 to three channels, -1 to the channels that are stored.
 
     Returns:
-        The header, and the image: (height, width) for gray ones, else (height, width, channels) in
-        the order blue, green, red, as OpenCV has them.
+        The `IRHeader`, and the image: uint8 (height, width) if gray, else (height, width, channels)
+        with channels in OpenCV's order blue, green, red.
 
     Raises:
         FileFormatError: The record is too short for its header and labels.
-        OperatorError: What is behind them is no image that is known.
+        OperatorError: Its content is not an image in a known format.
     """
     header, stored = unpack(s)
     return header, decode("unpack_img", np.frombuffer(stored, np.uint8), iscolor)

@@ -22,17 +22,17 @@ _LARGEST_OFFSET = (1 << 63) - 1
 def read_index(
     path: str | os.PathLike[str], reader: str, key_type: Callable[[Any], Any] = int
 ) -> Iterator[tuple[Any, int]]:
-    """Give key and offset of each line of an index.
+    """Yield the key and the offset on each line of an index file.
 
     Args:
-        path: The index.
-        reader: What wants to read it, to begin an error message with.
-        key_type: Makes keys of text.
+        path: Path of the index file.
+        reader: Class name of the reader, for error messages.
+        key_type: Converts the text of a key, such as ``int``.
 
     Raises:
-        MissingFileError: There is no such file.
-        FileFormatError: A line is none, or its key is none for ``key_type``; names the line and the
-            byte at which it begins.
+        MissingFileError: The file does not exist.
+        FileFormatError: A line is invalid, or ``key_type`` refuses its key; names the line and its
+            offset in bytes.
     """
     name = os.fspath(path)
     with open_to_read(path, reader) as file:
@@ -57,41 +57,55 @@ def read_index(
 
 
 def make_key(key: Any, key_type: Callable[[Any], Any], reader: str) -> Any:
-    """Return a key of its type.
+    """Return a key converted by ``key_type``.
+
+    Args:
+        key: Text or value of the key.
+        key_type: Converts it, such as ``int``.
+        reader: Class name of the reader, for error messages.
 
     Raises:
-        ArgumentError: It is none.
+        ArgumentError: ``key_type`` refuses the key.
     """
     try:
         return key_type(key)
     except (TypeError, ValueError, OverflowError) as error:
         raise ArgumentError(
-            f"{reader}: expected a key for {key_type!r}, got {key!r:.80} ({error!s:.80}); give "
-            "key_type=str for others"
+            f"{reader}: expected a key for {key_type!r}, got {key!r:.80} ({error!s:.80}); pass "
+            "key_type=str for any text"
         ) from error
 
 
 def check_key(key: Any, writer: str) -> None:
-    """Refuse a key that would break the lines of an index.
+    """Check that a key can be written to an index file.
+
+    Args:
+        key: The key.
+        writer: Class name of the writer, for error messages.
 
     Raises:
-        ArgumentError: It has a tab or a line break.
+        ArgumentError: The key contains a tab or a line break.
     """
     if any(mark in str(key) for mark in "\t\r\n"):
         raise ArgumentError(f"{writer}: expected a key without tabs and line breaks, got {key!r}")
 
 
 def index_line(key: Any, offset: int) -> bytes:
-    """Return the line of a record."""
+    """Return the line of an index file for one record.
+
+    Args:
+        key: Key of the record.
+        offset: Offset in bytes at which the record begins.
+    """
     return f"{key}\t{offset}\n".encode("utf-8", "surrogateescape")
 
 
 class RecordPair:
-    """A new record file and its index, written together; made by `new_record_pair`.
+    """Writes a new record file and its index together; created by `new_record_pair`.
 
     Attributes:
-        count: How many records there are so far.
-        nbytes: How many bytes they take in the file.
+        count: Number of records written so far.
+        nbytes: Size of the record file so far, in bytes.
     """
 
     def __init__(self, records: BinaryIO, index: BinaryIO) -> None:
@@ -104,12 +118,12 @@ class RecordPair:
         """Append a record.
 
         Args:
-            key: Of the index.
-            record: Its bytes, fewer than 2^29.
+            key: Key of the record in the index.
+            record: Content of the record, less than 2^29 bytes.
 
         Raises:
-            ArgumentError: The key has a tab or a line break, or the record is too long; nothing is
-                written then.
+            ArgumentError: The key contains a tab or a line break, or the record is too long; then
+                nothing is written.
         """
         check_key(key, "RecordPair.write")
         framed = frame(record)
@@ -123,19 +137,19 @@ class RecordPair:
 def new_record_pair(
     records: str | os.PathLike[str], index: str | os.PathLike[str]
 ) -> Iterator[RecordPair]:
-    """Give a writer of a record file and its index, which take their names when the block succeeds.
+    """Context manager that yields a `RecordPair`; the files appear when the block succeeds.
 
-    On an error both files are as they were. There is never an index beside records that it is not
-    of: between the moments at which the two take their names there is none.
+    If the block raises, existing files at these paths are unchanged. At no moment is an index next
+    to a record file that it does not belong to: while the files are replaced there is no index.
 
     Args:
         records: Path of the record file.
-        index: Path of the index.
+        index: Path of the index file.
 
     Raises:
-        MissingFileError: A folder is missing.
-        FolderPathError: A path is that of a folder.
-        OSError: A folder is closed to us, or the disk is full.
+        MissingFileError: A folder does not exist.
+        FolderPathError: A path names a folder.
+        OSError: A folder is not writable, or the disk is full.
     """
     with (
         written_together(index, records),

@@ -15,27 +15,40 @@ __all__ = ["MXIndexedRecordIO"]
 
 
 class MXIndexedRecordIO(MXRecordIO):
-    """A file of records that have keys, and beside it a text file with where each record begins.
+    """A record file with an index, so that records can be read by key in any order.
 
-    Several threads may call `read_idx`. See `MXRecordIO` for forks and other processes.
+    Several threads may call `read_idx`. About forks and other processes see `MXRecordIO`.
 
     Args:
-        idx_path: Path of the index: a line with key, tab and byte offset for each record.
+        idx_path: Path of the index: a text file with key, tab and byte offset of each record.
         uri: Path of the record file.
-        flag: ``"r"`` to read both, ``"w"`` to write new ones.
-        key_type: Makes keys of text, and of what `write_idx` gets.
+        flag: ``"r"`` to read both files, ``"w"`` to write new ones.
+        key_type: Type that keys are converted to, such as ``int`` or ``str``.
 
     Attributes:
-        idx: The byte offset of each key's record; of a key's last one where it has several.
-        keys: The keys in the order of the index.
+        idx: Dict from each key to the byte offset of its record; of a repeated key, the last one.
+        keys: List of the keys, in the order of the index.
         idx_path: As given.
         key_type: As given.
-        fidx: The open index of a writer, or None.
+        fidx: The open index file when writing, else None.
 
     Raises:
-        ArgumentError: ``flag`` is another.
+        ArgumentError: ``flag`` is neither ``"r"`` nor ``"w"``.
         MissingFileError: A file or its folder does not exist.
-        FileFormatError: The index holds a line that is none.
+        FileFormatError: A line of the index is invalid.
+
+    Example:
+        >>> import os, tempfile
+        >>> import gluonish as mx
+        >>> base = os.path.join(tempfile.mkdtemp(), "data")
+        >>> writer = mx.recordio.MXIndexedRecordIO(base + ".idx", base + ".rec", "w")
+        >>> for key in range(3):
+        ...     writer.write_idx(key, f"record {key}".encode())
+        >>> writer.close()
+        >>> reader = mx.recordio.MXIndexedRecordIO(base + ".idx", base + ".rec", "r")
+        >>> reader.read_idx(2)
+        b'record 2'
+        >>> reader.close()
     """
 
     def __init__(
@@ -54,11 +67,11 @@ class MXIndexedRecordIO(MXRecordIO):
         super().__init__(uri, flag)
 
     def open(self) -> None:
-        """Open both files: to read, with all keys; to write, new and empty ones.
+        """Open both files: for reading, which loads the index, or for writing, which empties them.
 
         Raises:
             MissingFileError: A file or its folder does not exist.
-            FileFormatError: The index holds a line that is none.
+            FileFormatError: A line of the index is invalid.
         """
         self.idx = {}
         self.keys = []
@@ -79,7 +92,7 @@ class MXIndexedRecordIO(MXRecordIO):
         self.keys.append(key)
 
     def close(self) -> None:
-        """Close both files. Closing twice does nothing."""
+        """Close both files. Closing a second time does nothing."""
         index, kept = self.fidx, self._kept_index
         self.fidx = self._kept_index = None
         try:
@@ -91,14 +104,15 @@ class MXIndexedRecordIO(MXRecordIO):
                 cancel(kept)
 
     def seek(self, idx: Any) -> None:
-        """Go to a record, which `read` returns next.
+        """Move to a record, which the next `read` returns.
 
         Args:
-            idx: Its key.
+            idx: Key of the record.
 
         Raises:
-            OutOfBoundsError: There is no such key.
-            GluonishError: The files are open for writing, or closed.
+            OutOfBoundsError: The index does not contain the key.
+            ArgumentError: The files are open for writing.
+            GluonishError: The files are closed.
         """
         self._open_for("seek").seek(self._offset(idx))
 
@@ -115,20 +129,22 @@ class MXIndexedRecordIO(MXRecordIO):
         """Return the offset in bytes at which the next record will be written.
 
         Raises:
-            GluonishError: The files are open for reading, or closed.
+            ArgumentError: The files are open for reading.
+            GluonishError: The files are closed.
         """
         return self._open_for("tell").tell()
 
     def read_idx(self, idx: Any) -> bytes:
-        """Return a record.
+        """Return the record with a given key.
 
         Args:
-            idx: Its key.
+            idx: Key of the record.
 
         Raises:
-            OutOfBoundsError: There is no such key.
-            FileFormatError: The index names a byte where no record begins, or the file is damaged.
-            GluonishError: The files are open for writing, or closed.
+            OutOfBoundsError: The index does not contain the key.
+            FileFormatError: No record begins at the offset in the index, or the file is damaged.
+            ArgumentError: The files are open for writing.
+            GluonishError: The files are closed.
         """
         file = self._open_for("seek")
         cursor = Cursor(file, self._offset(idx))
@@ -148,12 +164,13 @@ class MXIndexedRecordIO(MXRecordIO):
         """Append a record, and a line to the index.
 
         Args:
-            idx: Its key.
-            buf: Its bytes.
+            idx: Key of the record.
+            buf: Content of the record, bytes.
 
         Raises:
-            ArgumentError: ``idx`` is no key, or the record too long.
-            GluonishError: The files are open for reading, closed, or of another process.
+            ArgumentError: ``key_type`` refuses the key, the record is too long, or the files are
+                open for reading.
+            GluonishError: The files are closed, or another process opened them.
         """
         self._open_for("write")
         writer = f"{type(self).__name__}.write_idx"

@@ -16,11 +16,11 @@ _seeking = threading.RLock()
 
 
 class Cursor:
-    """A position in an open file, of one reader; the file's own position may change meanwhile.
+    """A reader's own position in an open file, independent of the file's position.
 
     Args:
-        file: Open for reading.
-        position: In bytes.
+        file: File opened for reading.
+        position: Initial position in bytes.
     """
 
     __slots__ = ("_file", "_position")
@@ -30,22 +30,28 @@ class Cursor:
         self._position = position
 
     def read(self, size: int, /) -> bytes:
-        """Return the next bytes, fewer at the end of the file."""
+        """Return the next ``size`` bytes; fewer at the end of the file."""
         found = read_at(self._file, size, self._position)
         self._position += len(found)
         return found
 
     def tell(self) -> int:
-        """Return the position."""
+        """Return the position in bytes."""
         return self._position
 
     def fileno(self) -> int:
-        """Return the descriptor."""
+        """Return the file descriptor."""
         return self._file.fileno()
 
 
 def read_at(file: BinaryIO, size: int, position: int) -> bytes:
-    """Return bytes of a file from a position on, fewer at its end."""
+    """Return bytes of a file from a position on; fewer at the end of the file.
+
+    Args:
+        file: File opened for reading.
+        size: Number of bytes.
+        position: Position of the first byte.
+    """
     if _PREAD is not None:
         return _PREAD(file.fileno(), size, position)
     while True:

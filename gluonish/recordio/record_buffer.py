@@ -18,7 +18,7 @@ _MOST_NBYTES = 1 << 20  # longer records are read by their length
 
 
 class RecordBuffer:
-    """Memory that one record after the other is read into; of one thread at a time."""
+    """Memory into which records are read, one after another; for one thread at a time."""
 
     __slots__ = ("_memory",)
 
@@ -26,15 +26,16 @@ class RecordBuffer:
         self._memory = bytearray()
 
     def read(self, descriptor: int, start: int, otherwise: Callable[[], bytes]) -> memoryview:
-        """Return the bytes of a record, which are valid until the next one is read.
+        """Return the bytes of a record, which stay valid until the next one is read.
 
         Args:
-            descriptor: Of the file.
-            start: The byte at which the record begins.
-            otherwise: Reads the record in the way that serves any, or says what is wrong with it.
+            descriptor: File descriptor.
+            start: Offset in bytes at which the record begins.
+            otherwise: Called for records that are not stored in one part or are invalid: reads the
+                record, or raises.
 
         Raises:
-            FileFormatError: What ``otherwise`` raises.
+            FileFormatError: From ``otherwise``.
         """
         memory = self._memory
         if memory and _PREADV is not None:

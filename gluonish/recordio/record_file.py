@@ -24,26 +24,40 @@ __all__ = ["MXRecordIO", "close_with", "open_to_write"]
 
 
 class MXRecordIO:
-    """A file of records, each a byte string, read or written one after the other.
+    """Reads or writes a record file: a sequence of byte strings.
 
-    A reader may be used after a fork, and be sent to other processes: there it opens the file
-    itself and begins with the first record. A writer belongs to the process that opened it.
+    A reader can be used after a fork, and can be pickled for other processes: there it opens the
+    file again and starts at the first record. A writer can be used only by the process that opened
+    it.
 
     Args:
-        uri: Path of the file; ``file://`` before it does not count.
-        flag: ``"r"`` to read it, ``"w"`` to write a new one.
+        uri: Path of the file; a leading ``file://`` is ignored.
+        flag: ``"r"`` to read the file, ``"w"`` to write a new one.
 
     Attributes:
         uri: As given.
         flag: As given.
-        writable: Whether it is written.
+        writable: Whether it is open for writing.
         is_open: Whether it is open.
         handle: The open file, or None.
-        pid: Number of the process that opened it, or None.
+        pid: Id of the process that opened it, or None.
 
     Raises:
-        ArgumentError: ``flag`` is another.
-        MissingFileError: There is no such file, or no such folder.
+        ArgumentError: ``flag`` is neither ``"r"`` nor ``"w"``.
+        MissingFileError: The file does not exist, or for writing its folder.
+
+    Example:
+        >>> import os, tempfile
+        >>> import gluonish as mx
+        >>> path = os.path.join(tempfile.mkdtemp(), "data.rec")
+        >>> writer = mx.recordio.MXRecordIO(path, "w")
+        >>> writer.write(b"first")
+        >>> writer.write(b"second")
+        >>> writer.close()
+        >>> reader = mx.recordio.MXRecordIO(path, "r")
+        >>> reader.read(), reader.read(), reader.read()
+        (b'first', b'second', None)
+        >>> reader.close()
     """
 
     def __init__(self, uri: str | os.PathLike[str], flag: str) -> None:
@@ -61,10 +75,10 @@ class MXRecordIO:
         self.open()
 
     def open(self) -> None:
-        """Open the file: a reader at its first record, a writer a new and empty one.
+        """Open the file: for reading, at its first record; for writing, empty.
 
         Raises:
-            MissingFileError: There is no such file, or no such folder.
+            MissingFileError: The file does not exist, or for writing its folder.
         """
         opened, name = open_to_write if self.writable else open_to_read, type(self).__name__
         file = opened(local_path(self.uri, name), name)
@@ -74,7 +88,7 @@ class MXRecordIO:
         self.is_open = True
 
     def close(self) -> None:
-        """Close the file; a writer has stored everything then. Closing twice does nothing."""
+        """Close the file, and store all written records. Closing a second time does nothing."""
         handle, kept = self.handle, self._kept
         self.handle = self._kept = self.pid = None
         self.is_open = False
@@ -84,7 +98,7 @@ class MXRecordIO:
             cancel(kept)
 
     def reset(self) -> None:
-        """Go back to the first record; a writer starts a new file."""
+        """Go back to the first record; when writing, empty the file."""
         self.close()
         self.open()
 
@@ -92,12 +106,12 @@ class MXRecordIO:
         """Append a record.
 
         Args:
-            buf: Its bytes, fewer than 2^29.
+            buf: Content of the record: bytes, bytearray or memoryview of less than 2^29 bytes.
 
         Raises:
-            ArgumentTypeError: It is no byte string.
-            ArgumentError: It is too long.
-            GluonishError: The file is open for reading, closed, or of another process.
+            ArgumentTypeError: ``buf`` is something else.
+            ArgumentError: ``buf`` is too long, or the file is open for reading.
+            GluonishError: The file is closed, or another process opened it.
         """
         handle = self._open_for("write")
         if not isinstance(buf, bytes | bytearray | memoryview):
@@ -107,11 +121,12 @@ class MXRecordIO:
         handle.write(frame(bytes(buf)))
 
     def read(self) -> bytes | None:
-        """Return the next record, or None after the last.
+        """Return the next record, bytes; None after the last.
 
         Raises:
-            FileFormatError: The file is cut off or damaged; names the byte.
-            GluonishError: The file is open for writing, or closed.
+            FileFormatError: The file is cut off or damaged; names the offset in bytes.
+            ArgumentError: The file is open for writing.
+            GluonishError: The file is closed.
         """
         return read_record(self._open_for("read"), self.uri)
 
@@ -127,8 +142,8 @@ class MXRecordIO:
             raise GluonishError(f"{name}: expected an open file, got {self.uri}, which is closed")
         if self.writable != (method in ("write", "tell")):
             raise ArgumentError(
-                f"{name}: expected a file that was opened for it, got {self.uri} with flag "
-                f"{self.flag!r}"
+                f"{name}: expected a file opened for {'reading' if self.writable else 'writing'}, "
+                f"got {self.uri} with flag {self.flag!r}"
             )
         if self.pid != os.getpid():
             if self.writable:
@@ -181,11 +196,11 @@ _CLOSE = methodcaller("close")  # C code, like the method that it calls
 
 
 def close_with(owner: object, file: BinaryIO) -> Kept:
-    """Have a file closed when an object ends; return what `cancel` takes.
+    """Close a file when an object is garbage collected; return the finalizer, for `cancel`.
 
     Args:
         owner: The object.
-        file: As `open_to_write` or `open_to_read` gave it.
+        file: The file, from `open_to_write` or `open_to_read`.
     """
     closing = _Closing(owner, _CLOSE)
     # Not of the buffer of a reader, whose lock another thread held if there was a fork.
@@ -195,11 +210,11 @@ def close_with(owner: object, file: BinaryIO) -> Kept:
 
 
 def open_to_write(path: str, writer: str) -> BinaryIO:
-    """Open a new and empty file, whose content is in it after each write.
+    """Open a new, empty file; each write goes to the file at once, unbuffered.
 
     Args:
-        path: The file.
-        writer: What wants to write it, to begin an error message with.
+        path: Path of the file.
+        writer: Class name of the writer, for error messages.
 
     Raises:
         MissingFileError: Its folder does not exist.

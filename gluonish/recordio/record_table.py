@@ -36,8 +36,9 @@ class RecordTable(NamedTuple):
     """Where the records of a file are.
 
     Attributes:
-        offsets: The byte at which each record's first part begins, ascending; int64.
-        lengths: How many bytes each record has, as `RecordFile.read` returns it; int64.
+        offsets: Offset in bytes at which each record begins, ascending; int64 (records,).
+        lengths: Length in bytes of each record's content, as `RecordFile.read` returns it; int64
+            (records,).
     """
 
     offsets: Int64Array
@@ -45,11 +46,11 @@ class RecordTable(NamedTuple):
 
 
 class Damage(NamedTuple):
-    """A place of a file that is in no record.
+    """A range of a file that belongs to no record.
 
     Attributes:
-        start: Its first byte.
-        end: The byte behind its last.
+        start: Offset of its first byte.
+        end: Offset after its last byte.
         problem: Why no record begins there.
     """
 
@@ -63,19 +64,19 @@ def _table(offsets: "array[int]", lengths: "array[int]") -> RecordTable:
 
 
 class RecordFile:
-    """A record file whose records are read by where they begin, by any number of threads at once.
+    """A record file whose records are read by offset, by any number of threads at once.
 
-    Each read has a position of its own, so that no lock is needed; the interpreter's lock is free
-    while the system reads. Use it in a ``with`` block, or close it.
+    Reads share no file position, so that no lock is needed, and they release the GIL while the
+    system reads. Use it in a ``with`` block, or close it.
 
     Args:
-        path: The file.
+        path: Path of the file.
 
     Attributes:
         path: As given.
 
     Raises:
-        MissingFileError: There is no such file.
+        MissingFileError: The file does not exist.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -89,19 +90,19 @@ class RecordFile:
         self.close()
 
     def close(self) -> None:
-        """Close the file. Closing twice does nothing."""
+        """Close the file. Closing a second time does nothing."""
         self._file.close()
 
     @property
     def nbytes(self) -> int:
-        """The file's size now, in bytes."""
+        """Current size of the file in bytes."""
         return os.fstat(self._descriptor()).st_size
 
     def read(self, offset: int) -> bytes:
-        """Return the record that begins at a byte.
+        """Return the record that begins at an offset.
 
         Args:
-            offset: The byte, as `scan` or an index tells it.
+            offset: Offset in bytes, from `scan` or an index.
 
         Raises:
             FileFormatError: No record begins there, or it is cut off.
@@ -116,17 +117,18 @@ class RecordFile:
         return record
 
     def read_start(self, offset: int, nbytes: int) -> bytes:
-        """Return the first bytes of the record that begins at a byte, mostly without the rest.
+        """Return the first bytes of the record at an offset, usually without reading the rest.
 
         Args:
-            offset: The byte, as `scan` or an index tells it.
-            nbytes: How many.
+            offset: Offset in bytes, from `scan` or an index.
+            nbytes: Number of bytes.
 
         Returns:
-            So many bytes, fewer of a shorter record, and all of one that is stored in parts.
+            ``nbytes`` bytes; fewer if the record is shorter; the whole record if it is stored in
+            parts.
 
         Raises:
-            FileFormatError: No record begins there, or it is cut off before so many bytes.
+            FileFormatError: No record begins there, or it is cut off within those bytes.
             GluonishError: The file is closed.
         """
         found = self._read_at(HEAD_NBYTES + nbytes, offset)
@@ -137,14 +139,19 @@ class RecordFile:
         return start
 
     def read_into(self, buffer: RecordBuffer, offset: int) -> memoryview:
-        """Do as `read`, faster where many records are read; see `RecordBuffer.read`."""
+        """Return the record at an offset, like `read`, but reuse memory; see `RecordBuffer.read`.
+
+        Args:
+            buffer: Memory to read into.
+            offset: Offset in bytes, from `scan` or an index.
+        """
         return buffer.read(self._descriptor(), offset, lambda: self.read(offset))
 
     def scan(self) -> RecordTable:
-        """Return where all records are; reads no more than their heads.
+        """Find all records, by reading only their headers.
 
         Raises:
-            FileFormatError: The file is cut off or damaged; names the byte.
+            FileFormatError: The file is cut off or damaged; names the offset in bytes.
         """
         offsets, lengths = array("q"), array("q")
         file_nbytes = self.nbytes
@@ -173,12 +180,13 @@ class RecordFile:
     def extent(
         self, start: int, file_nbytes: int, dead_ends: set[int] | None = None
     ) -> tuple[int, int]:
-        """Return a record's length and where it ends in the file; reads only the heads of parts.
+        """Return a record's length and the offset of its end; reads only the headers of its parts.
 
         Args:
-            start: The byte at which it begins.
-            file_nbytes: The size of the file in bytes.
-            dead_ends: Later parts that are known to lead to no end; gets those that are met.
+            start: Offset in bytes at which the record begins.
+            file_nbytes: Size of the file in bytes.
+            dead_ends: Offsets of later parts known not to lead to the end of a record; those that
+                are visited are added.
 
         Raises:
             FileFormatError: No record begins there, or it is cut off.
@@ -191,7 +199,10 @@ class RecordFile:
         while kind != LAST:
             if dead_ends is not None:
                 if end in dead_ends:
-                    raise FileFormatError(f"RecordFile: expected an end of {start} in {path}")
+                    raise FileFormatError(
+                        f"RecordFile: expected the last part of the record at byte {start} of "
+                        f"{path}, got none"
+                    )
                 dead_ends.add(end)
             kind, piece = part_of(read(HEAD_NBYTES, end), path, end, start)
             end = check_part_fits(path, end, piece, file_nbytes)
@@ -213,35 +224,36 @@ class RecordFile:
 
 
 def scan(path: str | os.PathLike[str]) -> RecordTable:
-    """Return where all records of a file are, without an index; see `RecordFile.scan`.
+    """Find all records of a file without an index; see `RecordFile.scan`.
 
     Args:
-        path: The file.
+        path: Path of the file.
 
     Returns:
         The offsets and the lengths of the records, int64 arrays.
 
     Raises:
-        MissingFileError: There is no such file.
-        FileFormatError: It is cut off or damaged; names the byte.
+        MissingFileError: The file does not exist.
+        FileFormatError: The file is cut off or damaged; names the offset in bytes.
     """
     with RecordFile(path) as file:
         return file.scan()
 
 
 def survey(path: str | os.PathLike[str]) -> tuple[RecordTable, list[Damage]]:
-    """Return where the records of a file are that may be damaged, and where it is.
+    """Find the intact records and the damaged ranges of a file.
 
-    Behind a damaged place the next record begins at the next mark from which one can be read.
+    After a damaged place the search continues at the next record mark from which a record can be
+    read.
 
     Args:
-        path: The file.
+        path: Path of the file.
 
     Returns:
-        The whole records, and the places between them, both in ascending order.
+        The intact records, and the damaged ranges between them, both in ascending order.
 
     Raises:
-        MissingFileError: There is no such file.
+        MissingFileError: The file does not exist.
     """
     offsets, lengths = array("q"), array("q")
     damages: list[Damage] = []

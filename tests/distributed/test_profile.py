@@ -109,7 +109,7 @@ def test_where_only_rank_0_profiles_it_waits_for_nobody(tmp_path: Path) -> None:
 def test_a_rank_that_does_not_dump_is_left_out_and_named(tmp_path: Path) -> None:
     job = run(3, "dist_sync", tmp_path / "x.json", "0 1")
     assert job.status == 0
-    assert "the trace is without rank 2, which did not call dump within 1 s" in job.errors
+    assert "the trace lacks rank 2, which did not call dump within 1 s" in job.errors
     assert sorted(communication(tmp_path / "x.json")) == [0, 1]
 
 

@@ -156,6 +156,6 @@ def test_a_full_disk_is_told(tmp_path: Path, out: Path, monkeypatch: pytest.Monk
 
     path = archive_of(tmp_path, "tar.gz", one=CONTENT)
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(DownloadError, match=r"expected room for one in .*free some space"):
+    with pytest.raises(DownloadError, match=r"expected free space for one in .*free some space"):
         extract_members(path, {out / "one": sha1(CONTENT)}, LIMIT)
     assert visible(out) == []

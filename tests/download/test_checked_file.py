@@ -178,7 +178,7 @@ def test_full_disk_is_told_and_leaves_nothing(url: str, tmp_path: Path, monkeypa
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(DownloadError, match=r"expected room for f\.bin\.part in .*free some space"):
+    with pytest.raises(DownloadError, match=r"expected free space for f\.bin\.part .*free some"):
         download(url, tmp_path)
     assert visible(tmp_path) == []
 

@@ -38,4 +38,4 @@ def test_only_the_published_content_counts(
     path.write_bytes(b"abd")
     with caplog.at_level(logging.WARNING, "gluonish"):
         assert not is_published(path, digest)
-    assert "is not what was published" in caplog.text
+    assert "does not have the published SHA-1" in caplog.text

@@ -170,7 +170,7 @@ def test_what_is_not_there_is_named(path: str) -> None:
 
 
 def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(MissingFileError, match=r"expected files in '.*', got none"):
+    with pytest.raises(MissingFileError, match=r"expected files that match .*, got none"):
         labels("csv", data_csv=str(tmp_path))
 
 

@@ -60,7 +60,7 @@ def test_other_floating_dtypes(files: dict[str, str]) -> None:
     ("given", "message"),
     [
         ({"dtype": "uint8"}, "expected a floating dtype"),
-        ({"batch_size": 11}, "expected at least 11 images"),
+        ({"batch_size": 11}, "expected at least batch_size 11 images"),
         ({"num_parts": 3, "part_index": 3}, "expected part_index in"),
     ],
 )

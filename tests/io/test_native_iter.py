@@ -178,7 +178,7 @@ def test_that_a_gpu_changes_nothing_is_logged_once(
     for _ in range(2):
         parse_parameters(iterator, schema, asked)
     (message,) = caplog.messages
-    assert message.startswith(f"{iterator}: batches are in ordinary memory of the CPU")
+    assert message.startswith(f"{iterator}: batches stay in CPU memory")
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_error_in_a_thread_arrives_at_next() -> None:
 def test_iterators_of_different_length_are_refused() -> None:
     made = PrefetchingIter([NDArrayIter(ROWS, batch_size=4), NDArrayIter(ROWS[:4], batch_size=4)])
     made.next()
-    with pytest.raises(GluonishError, match="equal numbers of batches, got number 1 ending first"):
+    with pytest.raises(GluonishError, match="numbers of batches, got iterator 1 ending first"):
         made.next()
 
 

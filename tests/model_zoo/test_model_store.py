@@ -258,7 +258,7 @@ def test_full_disk_while_unpacking_is_told(tmp_path: Path, home: Path, zip_of, m
     monkeypatch.setattr(os, "fsync", full)
     with (
         MXNET_GLUON_REPO.override(str(tmp_path / "mirror")),
-        pytest.raises(DownloadError, match=f"expected room for {MEMBER} in .*free some space"),
+        pytest.raises(DownloadError, match=f"expected free space for {MEMBER} .*free some space"),
     ):
         get_model_file(NAME)
     assert visible(home) == []
@@ -297,7 +297,7 @@ except DownloadError as error:
 """
     with start(program, served, home) as process:
         output, _ = process.communicate(timeout=120)
-    assert "expected room for" in output
+    assert "expected free space for" in output
     assert visible(home) == []
 
 

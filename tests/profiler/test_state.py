@@ -204,7 +204,7 @@ def test_calls_for_servers_leave_this_process_alone_and_say_so_once(
     profiler.dump()
     assert trace_file.exists()
     (said,) = [x.getMessage() for x in caplog.records if "profile_process" in x.getMessage()]
-    assert said.startswith("set_config: profile_process='server' changes nothing")
+    assert said.startswith("set_config: profile_process='server' has no effect")
 
 
 @pytest.mark.usefixtures("trace_file")
@@ -306,7 +306,7 @@ def test_a_forks_child_does_not_profile_until_it_is_told(running: Path) -> None:
 
 
 def test_recording_is_refused_where_the_profiler_runs(running: Path) -> None:
-    refused = pytest.raises(NotSupportedError, match="expected a profiler that does not run")
+    refused = pytest.raises(NotSupportedError, match="expected a stopped profiler")
     with refused, state.recording():
         pass
     assert recorder.active

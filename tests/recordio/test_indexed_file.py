@@ -128,17 +128,17 @@ def test_a_missing_index_is_told(some: Path) -> None:
 
 def test_reading_a_writer_and_writing_a_reader_are_refused(some: Path, tmp_path: Path) -> None:
     reader = opened(some, "r")
-    with pytest.raises(AssertionError, match="opened for it"):
+    with pytest.raises(AssertionError, match="opened for writing"):
         reader.write_idx(1, b"")
-    with pytest.raises(AssertionError, match="opened for it"):
+    with pytest.raises(AssertionError, match="opened for writing"):
         reader.tell()
     reader.close()
     reader.close()
     (tmp_path / "w").mkdir()
     writer = opened(tmp_path / "w", "w")
-    with pytest.raises(AssertionError, match="opened for it"):
+    with pytest.raises(AssertionError, match="opened for reading"):
         writer.read_idx(1)
-    with pytest.raises(AssertionError, match="opened for it"):
+    with pytest.raises(AssertionError, match="opened for reading"):
         writer.seek(1)
     writer.close()
 

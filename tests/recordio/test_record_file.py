@@ -105,9 +105,9 @@ def test_missing_files_and_folders_are_told(tmp_path: Path) -> None:
 def test_reading_a_writer_and_writing_a_reader_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "a.rec", b"one")
     reader, writer = MXRecordIO(path, "r"), MXRecordIO(str(tmp_path / "b.rec"), "w")
-    with pytest.raises(GluonishError, match="write: expected a file that was opened for it"):
+    with pytest.raises(GluonishError, match="write: expected a file opened for writing"):
         reader.write(b"")
-    with pytest.raises(GluonishError, match="read: expected a file that was opened for it"):
+    with pytest.raises(GluonishError, match="read: expected a file opened for reading"):
         writer.read()
     reader.close()
     writer.close()

@@ -18,15 +18,15 @@ _MOST_PAD = 1 << 14  # pixels
 
 
 class Augmentation:
-    """Changes an image in MXNet's order: resize, warp, pad, crop, colours.
+    """Augments an image in MXNet's order: resize, warp, pad, crop, change colours.
 
     Args:
-        name: The iterator, for messages.
-        parameters: Those of the iterator.
+        name: Class name of the iterator, for error messages.
+        parameters: The iterator's parameters.
 
     Raises:
-        ArgumentError: A parameter is out of its range.
-        NotSupportedError: One needs OpenCV, which is not installed.
+        ArgumentError: A parameter is out of range.
+        NotSupportedError: A parameter needs OpenCV, which is not installed.
     """
 
     def __init__(self, name: str, parameters: Mapping[str, Any]) -> None:
@@ -48,20 +48,25 @@ class Augmentation:
         self._steps = steps
 
     def __call__(self, image: Image, rng: random.Random) -> Image:
-        """Return the sample of an image, (height, width, channels), perhaps a view of it."""
+        """Return the augmented image (height, width, channels), which may be a view of ``image``.
+
+        Args:
+            image: Decoded image (height, width, channels), uint8.
+            rng: Random number generator.
+        """
         for step in self._steps:
             image = step(image, rng)
         return image
 
 
 def shorter_side(image: Image, side: int, method: int, rng: random.Random) -> Image:
-    """Return an image whose shorter side has so many pixels, in its proportions.
+    """Return an image resized so that its shorter side has a given length; the aspect ratio stays.
 
     Args:
         image: (height, width, channels).
-        side: In pixels.
-        method: How to resample.
-        rng: Where chance comes from.
+        side: New length of the shorter side, in pixels.
+        method: Interpolation method, as for `chosen_method`.
+        rng: Random number generator.
     """
     tall, wide = image.shape[:2]
     if tall > wide:

@@ -13,15 +13,15 @@ __all__ = ["BatchMemory"]
 
 
 class BatchMemory:
-    """Arrays of one size whose memory comes back when they, and all views of them, are gone.
+    """Allocates arrays of one size, and reuses their memory once they and all their views are gone.
 
-    A new array of many megabytes costs a page fault for each 4 KiB as it is filled, a tenth of the
-    time that its images take to decode.
+    Fresh memory costs a page fault for each 4 KiB when it is first written; for a batch of images
+    that is a tenth of the time that decoding takes.
 
     Args:
-        shape: Of each array.
-        dtype: Of each array.
-        kept: How many pieces of memory wait for their next use at most.
+        shape: Shape of each array.
+        dtype: Element type of each array.
+        kept: Maximum number of unused arrays to keep for reuse.
     """
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], kept: int) -> None:
@@ -32,7 +32,7 @@ class BatchMemory:
         self._lending: Lending[mmap.mmap] = Lending()
 
     def take(self) -> np.ndarray[Any, Any]:
-        """Return an array of undefined values."""
+        """Return an uninitialized array."""
         self._free.extend(self._lending.returned())
         try:
             memory = self._free.pop()

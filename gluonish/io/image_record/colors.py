@@ -29,17 +29,17 @@ _HUES = 180
 
 
 def color_changes(name: str, parameters: Mapping[str, Any]) -> list[ColorChange]:
-    """Return the changes that an iterator's parameters ask for, in order.
+    """Return the colour augmentations that an iterator's parameters request, in order.
 
-    Brightness, contrast and saturation come in an order of their own for each image.
+    Brightness, contrast and saturation are applied in a random order, drawn for each image.
 
     Args:
-        name: The iterator, for messages.
-        parameters: Those of the iterator.
+        name: Class name of the iterator, for error messages.
+        parameters: The iterator's parameters.
 
     Raises:
         ArgumentError: An amount is negative.
-        NotSupportedError: OpenCV is not installed, and hue, lightness or saturation are to change.
+        NotSupportedError: Hue, lightness or saturation shifts need OpenCV, which is not installed.
     """
     amounts = {
         what: parameters[what]
@@ -92,7 +92,12 @@ def _to_bytes(values: Array) -> Array:
 
 
 def scaled(image: Image, factor: float) -> Image:
-    """Return an image whose levels are multiplied, rounded, and within those of bytes."""
+    """Return an image with all values multiplied by a factor, rounded and clipped to [0, 255].
+
+    Args:
+        image: (height, width, channels), uint8.
+        factor: The factor.
+    """
     return _to_bytes(_LEVELS * np.float32(factor))[image]
 
 
@@ -114,13 +119,14 @@ _JITTERS: Mapping[str, Callable[[Image, float], Image]] = {
 
 
 def shifted_hls(image: Image, shifts: list[int]) -> Image:
-    """Return an image with other hues, lightness and saturation; needs OpenCV.
+    """Return an image with shifted hue, lightness and saturation; needs OpenCV.
 
-    Hues go round: MXNet stops them at the ends, where red is.
+    Hue wraps around; in MXNet it is clipped at both ends, at red.
 
     Args:
-        image: (height, width, 3).
-        shifts: Of hue, in steps of two degrees, of lightness and of saturation, of 255.
+        image: (height, width, 3), uint8, channels blue, green, red.
+        shifts: Amounts added to hue (in steps of 2 degrees), lightness and saturation (both on a
+            scale of 0 to 255).
     """
     if not any(shifts):
         return image

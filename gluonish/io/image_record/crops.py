@@ -17,14 +17,14 @@ _ATTEMPTS = 10
 
 
 def make_crop(name: str, parameters: Mapping[str, Any]) -> Crop:
-    """Return what cuts a sample out of an image, and resamples it where sizes differ.
+    """Return the function that crops an image, and resizes the crop if needed, to ``data_shape``.
 
     Args:
-        name: The iterator, for messages.
-        parameters: Those of the iterator.
+        name: Class name of the iterator, for error messages.
+        parameters: The iterator's parameters.
 
     Raises:
-        ArgumentError: A range has its ends the wrong way round, or is not positive.
+        ArgumentError: A range is reversed or not positive.
     """
     _, height, width = parameters["data_shape"]
     plain = _Plain(height, width, parameters["inter_method"], parameters["rand_crop"])

@@ -18,77 +18,84 @@ __all__ = ["ImageDetRecordIter"]
 
 
 class ImageDetRecordIter(MXDataIter):
-    """Batches of the images in a record file and of the objects in them.
+    """Iterates over a record file of images with labelled objects, for object detection.
 
-    A record's label is the width of its header, the width of an object, what else the header holds,
-    and then the objects: class, left, top, right, bottom as shares of the image, and the rest. A
-    batch's labels are (batch_size, width): channels, height and width of the image, how many
-    numbers follow, these, and ``label_pad_value`` behind.
+    The label of a record is a flat list of numbers: the width of the header (at least 2), the
+    width of one object (at least 5), the rest of the header, and then the objects, each with
+    class, left, top, right, bottom as fractions of the image's size, and any further numbers. In a
+    batch, a label row is: channels, height and width of the image, how many numbers follow, those
+    numbers, and ``label_pad_value`` up to the end of the row.
 
-    An image is resized, padded, cut, mirrored, resampled to ``data_shape``, and changed in its
-    colours, in that order; its boxes go along. What is random depends on the seeds, the pass and
-    the record, not on threads. The heads and labels of all records are read once at the start, to
-    find the widest label.
+    Each image is resized, padded, cropped, mirrored, resized to ``data_shape``, colour-augmented
+    and normalized, in that order, and its boxes are adjusted. Random choices depend only on the
+    seeds, the epoch and the record, not on the threads. The constructor reads the labels of all
+    records once, to find the longest.
 
-    Otherwise than in MXNet: all dtypes serve, and whole-number ones are normalized too; each
-    deviation of 0 counts as 1; a part of the file that has no record gives no batches.
+    Differences from MXNet: every dtype works, and integer ones are normalized, too; a standard
+    deviation of 0 counts as 1; a part of the file without records gives no batches.
 
     Args:
-        path_imgrec: Path of the record file, or of several, or of a folder: see `input_files`.
-        path_imglist: Path of lists whose labels count instead of those in the records.
-        data_shape: (channels, height, width) of a sample; 1, 3 or 4 channels, red first.
+        path_imgrec: Path of the record file, of several, or of a folder: see `input_files`.
+        path_imglist: Path of list files whose labels replace those in the records.
+        data_shape: Shape (channels, height, width) of a sample; 1, 3 (RGB) or 4 (RGBA) channels.
         batch_size: Number of samples in a batch.
-        label_width: Numbers in each label; -1 for any.
-        label_pad_width: Numbers that a label is filled up to at least; 0 for those of the widest.
-        label_pad_value: What it is filled with.
-        preprocess_threads: Threads that decode and augment; no more than there are cores.
+        label_width: Length that every label must have; -1 accepts any length.
+        label_pad_width: Minimum length to which labels are padded; 0 pads to the longest label.
+        label_pad_value: Value of the padding.
+        preprocess_threads: Maximum number of threads that decode and augment; never more than
+            there are CPU cores.
         verbose: Whether to log the file and the number of threads.
         prefetch_buffer: Number of batches to load ahead.
-        shuffle: Whether each pass has an order of its own.
-        shuffle_chunk_size: Megabytes that are shuffled together, in an order drawn from
-            ``shuffle_chunk_seed``; 0 for all.
-        seed: What orders and augmentation are drawn from.
+        shuffle: Whether to shuffle the records anew in each epoch.
+        shuffle_chunk_size: Size in megabytes of the chunks of the file that are shuffled as units,
+            in an order drawn from ``shuffle_chunk_seed``; 0 shuffles single records.
+        seed: Seed of the order and of the augmentation.
         num_parts: Number of parts that the data are divided into, for several workers.
         part_index: Index of the part to use, from 0.
-        round_batch: Whether the last batch is filled from the next pass, which then begins behind.
-        resize: Length of the shorter side before all else, in pixels.
-        rand_pad_prob: Share of images that are put within a larger one of ``fill_value``, by up to
-            ``max_pad_scale`` a side.
-        rand_crop_prob: Share of images that are cut.
-        num_crop_sampler: How many kinds of regions there are; they are tried in a random order,
-            each ``max_crop_trials`` times, and each parameter of theirs has a number for all or one
-            for each.
-        min_crop_scales: With ``max_crop_scales``: root of a region's share of the image's area.
-        min_crop_aspect_ratios: With ``max_crop_aspect_ratios``: width by height, in pixels.
-        min_crop_overlaps: With ``max_crop_overlaps``: intersection over union of the region and at
-            least one object.
-        min_crop_sample_coverages: The same of the share of the region that the object covers.
-        min_crop_object_coverages: The same of the share of the object that is in the region.
-        crop_emit_mode: Which objects a region keeps: ``"center"``, those whose centre it has, or
-            ``"overlap"``, those of which it has more than ``emit_overlap_thresh``.
-        rand_mirror_prob: Share of images that are mirrored.
-        max_random_hue: Largest change of hue, in steps of two degrees, of ``random_hue_prob`` of
-            the images; the same for ``saturation``, ``illumination`` (of 255) and ``contrast`` (a
-            share).
-        resize_mode: ``"force"`` resamples to ``data_shape``; ``"fit"`` keeps the proportions, with
-            zeros below or beside; ``"shrink"`` also leaves smaller images as they are.
-        inter_method: 0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos; 9 by the sizes, 10 any.
-        mean_img: Path of a file with the mean of each pixel; it is made where it is missing.
-        mean_r: Mean of red, or of gray; so ``mean_g``, ``mean_b``, ``mean_a``.
-        std_r: Deviation of red, or of gray; so ``std_g``, ``std_b``, ``std_a``; 0 for none.
-        scale: Factor of the result.
-        ctx: Has no effect: batches are in ordinary CPU memory, where MXNet's are in memory pinned
-            for the copy to a GPU.
+        round_batch: Whether an incomplete last batch is filled with samples of the next epoch,
+            which then starts after them.
+        resize: Length in pixels to which the shorter side is resized first; -1 for no resizing.
+        rand_pad_prob: Probability of placing the image at random on a larger canvas of
+            ``fill_value``, up to ``max_pad_scale`` times as wide and high.
+        rand_crop_prob: Probability of a random crop.
+        num_crop_sampler: Number of crop samplers. They are tried in random order, each
+            ``max_crop_trials`` times, until a crop satisfies its limits. Every crop parameter is
+            one number for all samplers, or one number for each.
+        min_crop_scales: With ``max_crop_scales``: range of the square root of the crop's area as a
+            fraction of the image's area.
+        min_crop_aspect_ratios: With ``max_crop_aspect_ratios``: range of width / height in pixels.
+        min_crop_overlaps: With ``max_crop_overlaps``: limits of the IoU of the crop and an object;
+            at least one object must satisfy all limits.
+        min_crop_sample_coverages: With ``max_crop_sample_coverages``: limits of the fraction of
+            the crop that the object covers.
+        min_crop_object_coverages: With ``max_crop_object_coverages``: limits of the fraction of
+            the object that lies in the crop.
+        crop_emit_mode: Which objects a crop keeps: ``"center"``, those whose centre lies in it;
+            ``"overlap"``, those of whose area more than ``emit_overlap_thresh`` lies in it.
+        rand_mirror_prob: Probability of a horizontal flip.
+        max_random_hue: Maximum shift of hue, in steps of 2 degrees, applied with probability
+            ``random_hue_prob``. Likewise ``max_random_saturation`` and
+            ``max_random_illumination`` (0 to 255), and ``max_random_contrast`` (a fraction).
+        resize_mode: ``"force"`` stretches to ``data_shape``; ``"fit"`` keeps the aspect ratio and
+            fills the right or the bottom with zeros; ``"shrink"`` does so for larger images only.
+        inter_method: Interpolation: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 chosen
+            by the sizes, 10 random.
+        mean_img: Path of a file with the mean image; it is computed and written if missing.
+        mean_r: Mean of the red (or gray) channel; likewise ``mean_g``, ``mean_b``, ``mean_a``.
+        std_r: Standard deviation of the red (or gray) channel; likewise ``std_g``, ``std_b``,
+            ``std_a``. 0 does not divide.
+        scale: Factor of the normalized values.
+        ctx: Accepted for MXNet's programs; has no effect, batches are always in CPU memory.
         aug_seq: Only ``"det_aug_default"``, the sequence above.
-        dtype: Of the data; float32 by default.
+        dtype: Element type of the data, float32 by default.
         data_name: Name of the data.
         label_name: Name of the labels.
 
     Raises:
-        ArgumentError: A parameter is out of its range, or ``label_pad_width`` too small.
-        OperatorError: One is missing, or of a wrong kind.
+        ArgumentError: A parameter is out of range, or ``label_pad_width`` is too small.
+        OperatorError: A parameter is missing or of the wrong type.
         MissingFileError: A file does not exist.
-        FileFormatError: A file is damaged, or a label is none: here, or at `next`.
+        FileFormatError: A file is damaged or a label is invalid; also raised by `next`.
     """
 
     def __init__(self, **parameters: Any) -> None:
@@ -101,7 +108,7 @@ class ImageDetRecordIter(MXDataIter):
         wanted = parsed["label_pad_width"]
         if 0 < wanted < widest:
             raise ArgumentError(
-                f"{name}: expected label_pad_width of at least {widest}, the width of the widest "
+                f"{name}: expected label_pad_width of at least {widest}, the length of the longest "
                 f"label, got {wanted}"
             )
         width = LABEL_HEAD + max(widest, wanted)

@@ -25,74 +25,82 @@ __all__ = [
 
 
 class ImageRecordIter(MXDataIter):
-    """Iterates over the images of a record file in batches, decoded and augmented by threads.
+    """Iterates over the images of a record file in batches; threads decode and augment them.
 
-    An image is resized (``resize``), mapped (rotation, shear, scale, proportions), padded, cut to
-    ``data_shape`` (or resampled to it), changed in its colours, mirrored and normalized to
-    ``((pixel - mean) * contrast + light) * scale / std``, in that order. What is random depends on
-    the seeds, the pass and the record, not on threads.
+    Each image is resized (``resize``), warped (rotation, shear, scale, aspect ratio), padded,
+    cropped or resized to ``data_shape``, colour-augmented, mirrored, and normalized to
+    ``((pixel - mean) * contrast + light) * scale / std``, in that order. Random choices depend
+    only on the seeds, the epoch and the record, not on the threads.
 
-    Otherwise than in MXNet: ``index`` holds the numbers of the records' headers, also where that
-    gives zeros; without ``round_batch`` the last batch is filled with zeros and has its ``pad``;
-    all dtypes serve, and whole-number ones are normalized too; hues go round at red; contrast and
-    saturation weigh red, green and blue as they are meant; batches may be larger than the data.
+    Differences from MXNet: ``index`` of a batch holds the ids in the records' headers, even if
+    they are zeros; without ``round_batch`` the last batch is filled with zeros, which ``pad``
+    counts; every dtype works, and integer ones are normalized, too; hue wraps around; contrast and
+    saturation weight red, green and blue correctly; a batch may be larger than the data set.
 
     Args:
-        path_imgrec: Path of the record file, or of several, or of a folder: see `input_files`.
-        path_imgidx: Path of its index, or of one for each file: then parts have equal numbers of
-            records, else of bytes.
-        path_imglist: Path of lists whose labels count instead of those in the records.
-        data_shape: (channels, height, width) of a sample; 1, 3 or 4 channels, red first.
+        path_imgrec: Path of the record file, of several, or of a folder: see `input_files`.
+        path_imgidx: Path of the index file, one for each record file. With it, parts have equal
+            numbers of records; without it, equal numbers of bytes.
+        path_imglist: Path of list files whose labels replace those in the records.
+        data_shape: Shape (channels, height, width) of a sample; 1, 3 (RGB) or 4 (RGBA) channels.
         batch_size: Number of samples in a batch.
-        label_width: Labels of an image.
-        preprocess_threads: Threads that decode and augment; no more than there are cores.
+        label_width: Number of labels of an image.
+        preprocess_threads: Maximum number of threads that decode and augment; never more than
+            there are CPU cores.
         verbose: Whether to log the file and the number of threads.
         prefetch_buffer: Number of batches to load ahead.
-        shuffle: Whether each pass has an order of its own; without an index the heads of all
-            records are read first.
-        shuffle_chunk_size: Megabytes that are shuffled together, in an order drawn from
-            ``shuffle_chunk_seed``; 0 for all.
-        seed: What orders are drawn from; and augmentation, where ``seed_aug`` is None.
+        shuffle: Whether to shuffle the records anew in each epoch. Without an index the headers of
+            all records are read first.
+        shuffle_chunk_size: Size in megabytes of the chunks of the file that are shuffled as units,
+            in an order drawn from ``shuffle_chunk_seed``; 0 shuffles single records.
+        seed: Seed of the order, and of the augmentation unless ``seed_aug`` is given.
         num_parts: Number of parts that the data are divided into, for several workers.
         part_index: Index of the part to use, from 0.
-        round_batch: Whether the last batch is filled from the next pass, which then begins behind.
-        resize: Length of the shorter side, in pixels.
-        rand_crop: Whether the region is anywhere rather than in the middle.
-        random_resized_crop: Whether the region has an area of ``min_random_area`` to
-            ``max_random_area`` of the image, and proportions of ``min_aspect_ratio`` to
-            ``max_aspect_ratio`` or the inverse.
-        max_crop_size: Largest side of a square region; with ``min_crop_size``.
-        max_rotate_angle: In degrees, whole; ``rotate`` is an angle for all images.
-        max_random_scale: With ``min_random_scale``: what the image is scaled by.
-        max_aspect_ratio: Without ``random_resized_crop`` the image is stretched by 1 give or take
-            that much, or by ``min_aspect_ratio`` to ``max_aspect_ratio``.
-        max_shear_ratio: Largest shear, either way.
-        max_img_size: With ``min_img_size``: limits of the mapped image's sides, in pixels.
-        pad: Margin, in pixels, of ``fill_value``.
-        brightness: Largest change, as a share; so ``contrast`` and ``saturation``.
-        pca_noise: Standard deviation of the changes along the colours' principal components.
-        random_h: Largest change of hue, in steps of two degrees; so ``random_s`` of saturation and
-            ``random_l`` of lightness, of 255.
-        inter_method: 0 nearest, 1 linear, 2 cubic, 3 area, 4 Lanczos; 9 by the sizes, 10 any.
-        mirror: Whether all images are mirrored; ``rand_mirror``: half of them.
-        mean_img: Path of a file with the mean of each pixel; it is made where it is missing.
-        mean_r: Mean of red, or of gray; so ``mean_g``, ``mean_b``, ``mean_a``.
-        std_r: Deviation of red, or of gray; so ``std_g``, ``std_b``, ``std_a``.
-        scale: Factor of the result.
-        max_random_contrast: Largest change of the factor of a normalized image.
-        max_random_illumination: Largest number added to a normalized image.
-        ctx: Has no effect, nor has ``device_id``: batches are in ordinary CPU memory, where MXNet's
-            are in memory pinned for the copy to a GPU.
+        round_batch: Whether an incomplete last batch is filled with samples of the next epoch,
+            which then starts after them.
+        resize: Length in pixels to which the shorter side is resized first; -1 for no resizing.
+        rand_crop: Whether to crop at a random position instead of the centre.
+        random_resized_crop: Whether to crop a random area, ``min_random_area`` to
+            ``max_random_area`` as a fraction of the image, with an aspect ratio of
+            ``min_aspect_ratio`` to ``max_aspect_ratio`` or its inverse, and to resize the crop.
+        max_crop_size: With ``min_crop_size``: range of the side of a square crop, in pixels, which
+            is then resized; -1 for neither.
+        max_rotate_angle: Maximum random rotation either way, in whole degrees; ``rotate`` is a
+            fixed angle for all images.
+        max_random_scale: With ``min_random_scale``: range of the random scale factor.
+        max_aspect_ratio: Without ``random_resized_crop``: the image is stretched by a ratio drawn
+            from 1 - r to 1 + r; with ``min_aspect_ratio``, from that to this.
+        max_shear_ratio: Maximum random shear, either way.
+        max_img_size: With ``min_img_size``: limits of the warped image's sides, in pixels.
+        pad: Width in pixels of the border of ``fill_value`` (0 to 255) added on every side.
+        brightness: Maximum random change of brightness, as a fraction; likewise ``contrast`` and
+            ``saturation``.
+        pca_noise: Standard deviation of the PCA (AlexNet) lighting noise.
+        random_h: Maximum random shift of hue, in steps of 2 degrees; likewise ``random_s`` for
+            saturation and ``random_l`` for lightness, both on a scale of 0 to 255.
+        inter_method: Interpolation: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 chosen
+            by the sizes, 10 random.
+        mirror: Whether to flip all images horizontally; ``rand_mirror`` flips half of them.
+        mean_img: Path of a file with the mean image; it is computed and written if missing.
+        mean_r: Mean of the red (or gray) channel; likewise ``mean_g``, ``mean_b``, ``mean_a``.
+        std_r: Standard deviation of the red (or gray) channel; likewise ``std_g``, ``std_b``,
+            ``std_a``.
+        scale: Factor of the normalized values.
+        max_random_contrast: Maximum random change of the contrast factor, around 1.
+        max_random_illumination: Maximum random offset added to the normalized pixels.
+        ctx: Accepted for MXNet's programs, as is ``device_id``; has no effect, batches are always
+            in CPU memory.
         aug_seq: Only ``"aug_default"``, the sequence above.
-        dtype: Of the data; float32 by default.
+        dtype: Element type of the data, float32 by default.
         data_name: Name of the data.
         label_name: Name of the labels.
 
     Raises:
-        ArgumentError: A parameter is out of its range.
-        OperatorError: One is missing, or of a wrong kind.
+        ArgumentError: A parameter is out of range.
+        OperatorError: A parameter is missing or of the wrong type.
         MissingFileError: A file does not exist.
-        FileFormatError: A file is damaged, or has other labels or channels: here, or at `next`.
+        FileFormatError: A file is damaged, or has other labels or channels than the parameters
+            say; also raised by `next`.
     """
 
     _schema: ClassVar[Schema] = SCHEMA
@@ -108,7 +116,7 @@ class ImageRecordIter(MXDataIter):
             if not self._other_dtypes:
                 raise ArgumentError(
                     f"{name}: expected dtype None or {dtype}, got {parsed['dtype']}; "
-                    "ImageRecordIter has others"
+                    "ImageRecordIter takes others"
                 )
             dtype = parsed["dtype"]
         mean = None
@@ -137,7 +145,7 @@ def _source(
 
 
 class ImageRecordUInt8Iter(ImageRecordIter):
-    """`ImageRecordIter` with uint8 pixels, 0 to 255, not mirrored and not normalized."""
+    """`ImageRecordIter` that returns uint8 pixels, 0 to 255, not mirrored or normalized."""
 
     _schema = BYTES_SCHEMA
     _dtype = np.uint8
@@ -145,7 +153,7 @@ class ImageRecordUInt8Iter(ImageRecordIter):
 
 
 class ImageRecordInt8Iter(ImageRecordIter):
-    """`ImageRecordIter` with int8 pixels, limited to 127."""
+    """`ImageRecordIter` that returns int8 pixels, clipped at 127, not mirrored or normalized."""
 
     _schema = BYTES_SCHEMA
     _dtype = np.int8

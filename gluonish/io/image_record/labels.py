@@ -16,16 +16,17 @@ Array = np.ndarray[Any, Any]
 
 
 def read_label_list(path: str, name: str, width: int) -> dict[int, Array]:
-    """Return the labels of each image of a list, by the image's number.
+    """Return the labels of each image in a list file, by the image's id.
 
     Args:
-        path: A line for each image: number, labels, and path of the image, between tabs.
-        name: What wants to read it, for messages.
-        width: How many labels to take of each; -1 for all.
+        path: Path of a text file with one line per image: id, labels and image path, separated by
+            tabs.
+        name: Class name of the reader, for error messages.
+        width: Number of labels to take of each line; -1 for all.
 
     Raises:
-        MissingFileError: There is no such file.
-        FileFormatError: A line is none, or has too few labels; names it.
+        MissingFileError: The file does not exist.
+        FileFormatError: A line cannot be parsed or has too few labels; names the line.
     """
     found: dict[int, Array] = {}
     with open_to_read(path, name) as file:
@@ -49,17 +50,17 @@ def read_label_list(path: str, name: str, width: int) -> dict[int, Array]:
 
 
 class LabelSource:
-    """Finds the labels of a record.
+    """Finds the labels of a record, in the record itself or in a list file.
 
     Args:
-        name: The iterator, for messages.
-        list_path: Path of lists of images, as `input_files` reads it, whose labels count instead of
-            those of the records; empty for none.
-        width: How many labels an image has; -1 for any number.
+        name: Class name of the iterator, for error messages.
+        list_path: Path of list files, as for `input_files`, whose labels replace those of the
+            records; empty for none.
+        width: Number of labels of an image; -1 accepts any number.
 
     Raises:
-        MissingFileError: There is no such list.
-        FileFormatError: A line of it is none.
+        MissingFileError: A list file does not exist.
+        FileFormatError: A line of a list file cannot be parsed.
     """
 
     def __init__(self, name: str, list_path: str, width: int) -> None:
@@ -76,10 +77,10 @@ class LabelSource:
         """Return the labels of a record, a float32 array.
 
         Args:
-            header: Of the record.
+            header: Header of the record.
 
         Raises:
-            FileFormatError: The list does not have the image, or there are more or fewer labels.
+            FileFormatError: The list does not contain the image, or the number of labels is wrong.
         """
         if self._listed is not None:
             listed = self._listed.get(header.id)
@@ -92,28 +93,28 @@ class LabelSource:
         if self._width >= 0 and len(labels) != self._width:
             raise FileFormatError(
                 f"{self._name}: expected {self._width} labels of image {header.id}, got "
-                f"{len(labels)}; set label_width, or path_imglist for labels of a list"
+                f"{len(labels)}; set label_width, or path_imglist to read labels from a list"
             )
         return labels
 
     def widest_listed(self) -> int | None:
-        """Return the largest number of labels in the list; None where there is no list."""
+        """Return the largest number of labels in the list files; None without list files."""
         if self._listed is None:
             return None
         return max(map(len, self._listed.values()), default=0)
 
 
 def widest_label(name: str, path: str, labels: LabelSource) -> int:
-    """Return the largest number of labels that an image of some files has.
+    """Return the largest number of labels that any image has.
 
     Args:
-        name: The iterator, for messages.
-        path: The record files, as `input_files` reads it.
-        labels: Where labels come from; with a list the files are not read.
+        name: Class name of the iterator, for error messages.
+        path: Path of the record files, as for `input_files`.
+        labels: Source of the labels; if it has list files, the records are not read.
 
     Raises:
-        MissingFileError: There is no such file.
-        FileFormatError: One is damaged, or a label has another width than it must.
+        MissingFileError: A file does not exist.
+        FileFormatError: A file is damaged, or a label has the wrong length.
     """
     listed = labels.widest_listed()
     if listed is not None:

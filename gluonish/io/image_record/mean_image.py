@@ -36,15 +36,16 @@ def mean_image_of(
     parameters: Mapping[str, Any],
     make_source: Callable[[Mapping[str, Any]], ImageRecordSource],
 ) -> Array:
-    """Return the mean image that an iterator's parameters name, which is made where it is missing.
+    """Return the mean image of the file ``mean_img``; it is computed and written if missing.
 
     Args:
-        name: The iterator, for messages.
-        parameters: Those of the iterator.
-        make_source: Returns a source of float32 data by other parameters.
+        name: Class name of the iterator, for error messages.
+        parameters: The iterator's parameters.
+        make_source: Makes a source of float32 data from given parameters.
 
     Raises:
-        FileFormatError: The file holds something else, a record is damaged, or there is none.
+        FileFormatError: The file does not hold an image of the right shape, a record is damaged,
+            or there are no records.
         OSError: The file cannot be written.
     """
     path = local_path(parameters["mean_img"], name)
@@ -61,7 +62,7 @@ def _load(name: str, path: str, shape: tuple[int, ...]) -> Array:
     if len(held) != 1 or held[0].shape != shape:
         raise FileFormatError(
             f"{name}: expected one image {shape} in {path}, mean_img, got arrays "
-            f"{[x.shape for x in held]}; remove the file to have it made"
+            f"{[x.shape for x in held]}; delete the file to compute it again"
         )
     values: Array = np.asarray(held[0].asnumpy(), np.float32)
     return values
@@ -73,7 +74,7 @@ def _make(source: ImageRecordSource, path: str) -> Array:
 
     total = np.zeros(source.data.shape[1:], np.float64)
     count = 0
-    logging.getLogger("gluonish").info("%s: making %s of all samples", source.name, path)
+    logging.getLogger("gluonish").info("%s: computing the mean image %s", source.name, path)
     with tqdm(desc=os.path.basename(path), unit="image", delay=2) as progress:
         for batch in source.batches(0, 0):
             assert batch.data is not None
@@ -83,7 +84,7 @@ def _make(source: ImageRecordSource, path: str) -> Array:
             count += used
             progress.update(used)
     if not count:
-        raise FileFormatError(f"{source.name}: expected records to make {path} of, got none")
+        raise FileFormatError(f"{source.name}: expected records to compute {path} from, got none")
     mean = (total / count).astype(np.float32)
     save(path, {_KEY: array(mean)})
     return mean

@@ -17,22 +17,21 @@ _INT8_MAX = 127
 
 
 class Normalization:
-    """Writes regions of images into a batch, normalized.
+    """Writes normalized images into a batch.
 
     A pixel becomes ``((pixel - mean) * contrast + light) * scale / std``.
 
-    The mean is that of each channel, or of each pixel. Contrast and light are drawn for each image.
-    Whole-number dtypes get what that gives, rounded and within their range.
+    The mean is one number per channel, or a mean image. Contrast and light are drawn anew for each
+    image. For integer dtypes the result is rounded and clipped to their range.
 
     Args:
-        name: The iterator, for messages.
-        parameters: Those of the iterator; those of normalization may be missing.
-        dtype: Of the batch.
-        mean_image: Mean of each pixel, (channels, height, width) of float32, or None. Those of the
-            channels do not count then.
+        name: Class name of the iterator, for error messages.
+        parameters: The iterator's parameters; those of normalization may be absent.
+        dtype: Element type of the batch.
+        mean_image: Mean image (channels, height, width), float32; it replaces the channels' means.
 
     Raises:
-        ArgumentError: A deviation is negative, or a limit.
+        ArgumentError: A standard deviation, or the limit of a random change, is negative.
     """
 
     def __init__(
@@ -51,7 +50,7 @@ class Normalization:
         self._light = parameters.get("max_random_illumination", 0.0)
         if min(*deviations, self._contrast, self._light) < 0:
             raise ArgumentError(
-                f"{name}: expected deviations and limits of at least 0, got std_{letters} "
+                f"{name}: expected standard deviations and limits >= 0, got std_{letters} "
                 f"{deviations}, max_random_contrast {self._contrast} and max_random_illumination "
                 f"{self._light}"
             )
@@ -72,14 +71,14 @@ class Normalization:
         )
 
     def write(self, out: Array, image: Array, mirrored: bool, rng: random.Random) -> None:
-        """Fill the planes of an image.
+        """Normalize an image and write it to its place in the batch.
 
         Args:
-            out: (channels, height, width); C-contiguous ones of float32 are filled fastest. One
-                smaller than a sample of the batch is its upper left corner.
-            image: (height, width, channels) as decoded, blue before red; bytes.
-            mirrored: Whether left and right change places.
-            rng: Where contrast and light are drawn from.
+            out: Array (channels, height, width) to fill; C-contiguous float32 is fastest. If it is
+                smaller than a sample of the batch, it is its upper left corner.
+            image: Decoded image (height, width, channels), uint8, blue first.
+            mirrored: Whether to flip the image horizontally.
+            rng: Random number generator for contrast and light.
         """
         if image.shape[2] == 3:
             image = image[..., ::-1]

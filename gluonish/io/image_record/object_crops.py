@@ -42,19 +42,20 @@ class _Sampler(NamedTuple):
 
 
 class ObjectCrops:
-    """Cuts out a region that fits one of several samplers, in a random order of these.
+    """Crops a random region that satisfies the limits of one of several samplers.
 
-    A region has ``scale`` squared of the image's area, and the proportions ``aspect``, as far as it
-    fits. At least one object must have an overlap (common area by that of both together), a sample
-    coverage (by that of the region) and an object coverage (by its own) within the limits, and one
-    must be left. Where no trial fits, the image stays whole.
+    A region has ``scale`` squared of the image's area and the aspect ratio ``aspect``, as far as it
+    fits into the image. For at least one object the IoU with the region, the fraction of the
+    region that the object covers, and the fraction of the object that lies in the region must all
+    be within the sampler's limits, and the region must keep at least one object. The samplers are
+    tried in random order; if no trial succeeds, the image stays whole.
 
     Args:
-        name: The iterator, for messages.
-        parameters: Those of the iterator.
+        name: Class name of the iterator, for error messages.
+        parameters: The iterator's parameters.
 
     Raises:
-        ArgumentError: A list has another length than ``num_crop_sampler``, or a range is none.
+        ArgumentError: A list has neither 1 nor ``num_crop_sampler`` numbers, or a range is invalid.
     """
 
     def __init__(self, name: str, parameters: Mapping[str, Any]) -> None:
@@ -89,7 +90,13 @@ class ObjectCrops:
         return given
 
     def __call__(self, image: Image, objects: Objects, rng: random.Random) -> tuple[Image, Objects]:
-        """Return a region of an image and its objects."""
+        """Return a random region of an image, and the objects it keeps.
+
+        Args:
+            image: (height, width, channels).
+            objects: Labelled objects of the image.
+            rng: Random number generator.
+        """
         for sampler in rng.sample(self._samplers, len(self._samplers)):
             for _ in range(sampler.trials):
                 x, y, wide, tall = self._drawn(sampler, image, rng)

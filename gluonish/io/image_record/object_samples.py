@@ -34,16 +34,16 @@ _SHIFTS = ("hue", "illumination", "saturation")  # in the order of OpenCV's HLS
 
 
 class ObjectSamples:
-    """Images with boxes, for detection: resized, padded, cut, mirrored, changed in their colours.
+    """Augments images and their boxes for detection, and writes them into a batch.
 
     Args:
-        name: The iterator, for messages.
-        parameters: Those of the iterator.
-        normalization: The last step.
+        name: Class name of the iterator, for error messages.
+        parameters: The iterator's parameters.
+        normalization: Writes the augmented image.
 
     Raises:
-        ArgumentError: A parameter is out of its range.
-        NotSupportedError: Colours are to change, and OpenCV is not installed.
+        ArgumentError: A parameter is out of range.
+        NotSupportedError: Colour shifts need OpenCV, which is not installed.
     """
 
     def __init__(

@@ -21,38 +21,38 @@ BOX = slice(1, 5)
 
 
 class Objects(NamedTuple):
-    """The label of one image.
+    """The objects of one image, as its label describes them.
 
     Attributes:
-        header: All of the header, its two widths included.
-        table: A row for each object: class, box, and the rest.
+        header: The label's header, including the two widths it starts with.
+        table: One row per object: class, left, top, right, bottom, and further numbers.
     """
 
     header: Array
     table: Array
 
     def boxes(self) -> Array:
-        """Return the corners of each object's box, a view."""
+        """Return the corners (N, 4) of each object's box, a view."""
         view: Array = self.table[:, BOX]
         return view
 
 
 def parse_objects(labels: Array, name: str) -> Objects:
-    """Return the label of an image; objects whose boxes have no area are left out.
+    """Return the objects of a label; objects whose box has no area are dropped.
 
     Args:
-        labels: As the record has them, float32.
-        name: The iterator, for messages.
+        labels: The label, float32, as `ImageDetRecordIter` describes it.
+        name: Class name of the iterator, for error messages.
 
     Raises:
-        FileFormatError: It is no such label.
+        FileFormatError: The label does not have that form.
     """
     count = len(labels)
     widths = [int(x) if np.isfinite(x) else -1 for x in labels[:2]]
     if count < _LEAST_HEADER or widths[0] < _LEAST_HEADER or widths[1] < _LEAST_OBJECT:
         raise FileFormatError(
-            f"{name}: expected a label with the width of its header, of at least 2, the width of "
-            f"an object, of at least 5, and objects, got {labels[:8].tolist()} of {count} numbers"
+            f"{name}: expected a label that starts with the width of its header (at least 2) and "
+            f"of an object (at least 5), got {count} numbers that start {labels[:8].tolist()}"
         )
     header, width = widths
     if header > count or (count - header) % width:
@@ -66,13 +66,22 @@ def parse_objects(labels: Array, name: str) -> Objects:
 
 
 def box_areas(boxes: Array) -> Array:
-    """Return the area of each box (N, 4)."""
+    """Return the area of each box (N, 4).
+
+    Args:
+        boxes: Left, top, right, bottom of each box.
+    """
     areas: Array = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
     return areas
 
 
 def common_areas(boxes: Array, region: Array) -> Array:
-    """Return the area that each box (N, 4) shares with a region (4,)."""
+    """Return the area of the intersection of each box with a region.
+
+    Args:
+        boxes: (N, 4): left, top, right, bottom of each box.
+        region: (4,), the same of the region.
+    """
     wide = np.minimum(boxes[:, 2], region[2]) - np.maximum(boxes[:, 0], region[0])
     tall = np.minimum(boxes[:, 3], region[3]) - np.maximum(boxes[:, 1], region[1])
     areas: Array = np.maximum(wide, 0) * np.maximum(tall, 0)
@@ -80,12 +89,13 @@ def common_areas(boxes: Array, region: Array) -> Array:
 
 
 def cut_boxes(objects: Objects, region: Array, kept: Array | None = None) -> Objects:
-    """Return objects in another frame, cut at its edges.
+    """Return objects in the coordinates of a region, clipped to it.
 
     Args:
-        objects: In shares of an image.
-        region: Corners of the frame, in the same shares; it may be larger than the image.
-        kept: Which objects to keep; None for all.
+        objects: Objects of an image.
+        region: Left, top, right, bottom of the region as fractions of the image; it may be larger
+            than the image.
+        kept: Boolean mask (N,) of the objects to keep; None keeps all.
     """
     table = (objects.table if kept is None else objects.table[kept]).copy()
     boxes = table[:, BOX]

@@ -159,14 +159,14 @@ DETECTION_SCHEMA = Schema(
 
 
 def check_image_parameters(name: str, parameters: Mapping[str, Any]) -> None:
-    """Refuse values that no iterator over image records takes.
+    """Check the parameters that all iterators over image records share.
 
     Args:
-        name: The iterator, for messages.
-        parameters: As its schema parsed them.
+        name: Class name of the iterator, for error messages.
+        parameters: The parameters, parsed by the iterator's schema.
 
     Raises:
-        ArgumentError: A value is out of its range.
+        ArgumentError: A value is out of range.
     """
     check_parts(name, parameters["num_parts"], parameters["part_index"])
     wanted = parameters["data_shape"]

@@ -15,18 +15,18 @@ _MASK = (1 << 64) - 1
 
 
 class PassOrder:
-    """The order of records in each pass.
+    """The order in which each epoch visits the records.
 
-    Shuffled, a pass is a permutation of all records; or, with chunks, a permutation of runs of
-    records that lie together in the file, each run permuted too, which reads a disk in large
-    pieces.
+    A shuffled epoch is a random permutation of all records; or, with chunks, a random permutation
+    of chunks of the file, with the records of each chunk permuted, so that the disk is read in
+    large pieces.
 
     Args:
-        places: The records.
+        places: Offsets of the records.
         shuffle: Whether the order is random.
-        seed: What permutations are drawn from, together with the number of the pass.
-        chunk_nbytes: Size of a run in bytes; 0 for no runs.
-        chunk_seed: What the order of runs is drawn from.
+        seed: Seed of the permutations, together with the number of the epoch.
+        chunk_nbytes: Size of a chunk in bytes; 0 for no chunks.
+        chunk_seed: Seed of the order of the chunks.
     """
 
     def __init__(
@@ -39,15 +39,15 @@ class PassOrder:
         self._chunk_seed = chunk_seed & _MASK
 
     def samples(self, epoch: int, start: int) -> Iterator[Sample]:
-        """Give the samples of a pass.
+        """Yield the samples of an epoch.
 
         Args:
-            epoch: The pass.
-            start: How many of its first samples the last batch of the pass before has had; of a
-                batch that went round more than once, those of its last round count.
+            epoch: Number of the epoch, from 0.
+            start: How many of its first samples the previous epoch's last batch already used; if
+                that batch wrapped around more than once, those of its last round.
 
         Raises:
-            FileFormatError: The file is damaged.
+            FileFormatError: A file is damaged.
         """
         if self._shuffle:
             order = self._permutation(epoch)
@@ -61,10 +61,10 @@ class PassOrder:
             start += 1
 
     def filling(self, epoch: int) -> Iterator[Sample]:
-        """Give the first samples of the pass behind, over and over; none where there is no record.
+        """Yield the first samples of the next epoch, repeatedly; nothing if there are no records.
 
         Args:
-            epoch: The pass whose last batch is filled.
+            epoch: Number of the epoch whose last batch is filled.
         """
         while self._places.has(0):
             yield from self.samples(epoch + 1, 0)

@@ -11,18 +11,18 @@ __all__ = ["RecordFiles"]
 
 
 class RecordFiles:
-    """Record files that any number of threads read at once; offsets count through all of them.
+    """Several record files, addressed as one; any number of threads may read at once.
 
     Args:
-        paths: The files, at least one.
+        paths: Paths of the files, at least one.
 
     Attributes:
-        files: They, open.
-        starts: The offset at which each begins.
-        nbytes: The size of all, in bytes.
+        files: The open files.
+        starts: Offset in the whole at which each file begins, in bytes.
+        nbytes: Total size in bytes.
 
     Raises:
-        MissingFileError: There is no such file.
+        MissingFileError: A file does not exist.
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
@@ -42,7 +42,11 @@ class RecordFiles:
             file.close()
 
     def at(self, offset: int) -> tuple[RecordFile, int]:
-        """Return the file that an offset is in, and where that file begins."""
+        """Return the file that contains an offset, and the offset at which that file begins.
+
+        Args:
+            offset: Offset in bytes, counted through all files.
+        """
         number = self._number(offset)
         return self.files[number], self.starts[number]
 
@@ -50,7 +54,10 @@ class RecordFiles:
         return bisect_right(self.starts, offset) - 1
 
     def end_of(self, offset: int) -> int:
-        """Return where the record ends that begins at an offset; reads only the heads of its parts.
+        """Return the offset at which a record ends; reads only the headers of its parts.
+
+        Args:
+            offset: Offset in bytes at which the record begins.
 
         Raises:
             FileFormatError: No record begins there, or it is cut off.
@@ -60,12 +67,21 @@ class RecordFiles:
         return start + self.files[number].extent(offset - start, self._sizes[number])[1]
 
     def read_into(self, buffer: RecordBuffer, offset: int) -> memoryview:
-        """Return the record at an offset; see `RecordFile.read_into`."""
+        """Return the record at an offset; see `RecordFile.read_into`.
+
+        Args:
+            buffer: Memory to read into.
+            offset: Offset in bytes at which the record begins.
+        """
         file, start = self.at(offset)
         return file.read_into(buffer, offset - start)
 
     def place(self, offset: int) -> str:
-        """Return an offset in words, for messages."""
+        """Return a description of an offset (byte and file), for error messages.
+
+        Args:
+            offset: Offset in bytes, counted through all files.
+        """
         file, start = self.at(offset)
         return f"byte {offset - start} of {file.path}"
 

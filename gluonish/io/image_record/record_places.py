@@ -19,16 +19,16 @@ _CHUNK_NBYTES = 1 << 20  # a multiple of 4
 
 
 class RecordPlaces:
-    """The bytes at which the records of one part of some files begin, in order.
+    """Offsets of the records of one part of the data, in file order.
 
-    Without an index they are found by going from head to head, no further than was asked: a pass in
-    the files' order begins at once, however large they are. One thread at a time may ask.
+    Without an index they are found by following the headers, only as far as needed: an epoch in
+    file order starts at once, however large the files are. Only one thread may use it at a time.
 
     Args:
-        files: The records.
-        offsets: Where records begin that are known already.
-        begin: The byte from which on to look for more.
-        end: The byte before which the last of them begins; ``begin`` for no more.
+        files: The record files.
+        offsets: Offsets of records that are known already.
+        begin: Byte at which to start looking for more records.
+        end: Byte before which the last of them begins; ``begin`` for no more.
     """
 
     def __init__(self, files: RecordFiles, offsets: Iterable[int], begin: int, end: int) -> None:
@@ -38,7 +38,10 @@ class RecordPlaces:
         self._end = end
 
     def has(self, number: int) -> bool:
-        """Whether there is a record of this number, from 0.
+        """Whether there is a record with this index.
+
+        Args:
+            number: Index of the record, from 0.
 
         Raises:
             FileFormatError: A file is damaged before it.
@@ -52,11 +55,15 @@ class RecordPlaces:
         return True
 
     def offset(self, number: int) -> int:
-        """Return where a record begins of which `has` said that it is there."""
+        """Return the offset of a record for which `has` returned True.
+
+        Args:
+            number: Index of the record, from 0.
+        """
         return self._offsets[number]
 
     def all(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """Return where every record begins.
+        """Return the offsets of all records.
 
         Raises:
             FileFormatError: A file is damaged.
@@ -67,12 +74,12 @@ class RecordPlaces:
 
 
 def scanned_places(files: RecordFiles, num_parts: int, part_index: int) -> RecordPlaces:
-    """Return the records that begin in one of equal parts of the bytes of some files.
+    """Return the records of one part of the data, where parts have equal numbers of bytes.
 
     Args:
-        files: The records.
-        num_parts: How many parts.
-        part_index: Which one, from 0.
+        files: The record files.
+        num_parts: Number of parts.
+        part_index: Index of the part, from 0.
     """
     nbytes = files.nbytes
     step = -(-nbytes // num_parts)
@@ -113,24 +120,24 @@ def _first_record_of(file: RecordFile, begin: int) -> int:
 def indexed_places(
     files: RecordFiles, indices: Sequence[str], name: str, num_parts: int, part_index: int
 ) -> RecordPlaces:
-    """Return the records of one of equal parts of the indices of some files.
+    """Return the records of one part of the data, where parts have equal numbers of index entries.
 
     Args:
-        files: The records.
-        indices: Path of the index of each.
-        name: What wants to read it, for messages.
-        num_parts: How many parts.
-        part_index: Which one, from 0.
+        files: The record files.
+        indices: Path of the index of each file.
+        name: Class name of the reader, for error messages.
+        num_parts: Number of parts.
+        part_index: Index of the part, from 0.
 
     Raises:
-        MissingFileError: There is no index.
+        MissingFileError: An index does not exist.
         ArgumentError: There are more or fewer indices than files.
-        FileFormatError: One holds a line that is none, or an offset behind the end of the file.
+        FileFormatError: A line of an index cannot be parsed, or an offset is beyond the file's end.
     """
     if len(indices) != len(files.files):
         raise ArgumentError(
-            f"{name}: expected in path_imgidx an index of each of {len(files.files)} record files, "
-            f"got {len(indices)}"
+            f"{name}: expected path_imgidx to name an index of each of {len(files.files)} record "
+            f"files, got {len(indices)}"
         )
     offsets = [
         start + offset

@@ -17,24 +17,24 @@ _MOST_PIXELS = 1 << 28
 
 
 def resized(image: Image, height: int, width: int, method: int, rng: random.Random) -> Image:
-    """Return an image of another size; itself where it has that size.
+    """Return a resized image; the image itself if it has that size already.
 
     Args:
         image: (height, width, channels).
-        height: In pixels.
-        width: In pixels.
-        method: As for `chosen_method`.
-        rng: Where chance comes from.
+        height: New height in pixels.
+        width: New width in pixels.
+        method: Interpolation method, as for `chosen_method`.
+        rng: Random number generator.
 
     Raises:
-        OperatorError: It would be too large: of an image of a few rows or columns, enlarged.
+        OperatorError: The result would have too many pixels.
     """
     if image.shape[:2] == (height, width):
         return image
     if height * width > _MOST_PIXELS:
         raise OperatorError(
             f"resize: expected an image of at most {_MOST_PIXELS} pixels, got {height} x {width} "
-            f"of {image.shape[0]} x {image.shape[1]}"
+            f"from {image.shape[0]} x {image.shape[1]}"
         )
     chosen = chosen_method(method, image.shape, (height, width), rng)
     made: Image = resampled(image, height, width, chosen)

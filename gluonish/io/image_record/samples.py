@@ -20,25 +20,25 @@ class SampleWriter(Protocol):
     def write(
         self, data: Array, label: Array, image: Array, labels: Array, rng: random.Random
     ) -> None:
-        """Write one sample.
+        """Write one sample into the batch.
 
         Args:
-            data: (channels, height, width) to fill.
-            label: (width,) to fill.
-            image: (height, width, channels) as decoded, blue before red; bytes.
-            labels: What the record or the list has.
-            rng: Where chance comes from.
+            data: Array (channels, height, width) to fill.
+            label: Array (width,) to fill.
+            image: Decoded image (height, width, channels), uint8, blue first.
+            labels: Labels from the record or the list file.
+            rng: Random number generator.
         """
         ...
 
 
 class ImageSamples:
-    """Images with labels of one width, for classification.
+    """Writes augmented images with labels of a fixed length into a batch, for classification.
 
     Args:
-        name: The iterator, for messages.
-        parameters: Those of the iterator.
-        normalization: The last step.
+        name: Class name of the iterator, for error messages.
+        parameters: The iterator's parameters.
+        normalization: Writes the augmented image.
     """
 
     def __init__(

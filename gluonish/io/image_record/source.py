@@ -60,14 +60,19 @@ class _Batch(NamedTuple):
 
 
 def cores() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of CPU cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def open_places(name: str, parameters: Mapping[str, Any]) -> RecordPlaces:
-    """Return where the records of an iterator's part begin; their files are open."""
+    """Open the record files of an iterator, and return where the records of its part are.
+
+    Args:
+        name: Class name of the iterator, for error messages.
+        parameters: The iterator's parameters.
+    """
     files = RecordFiles(input_files(parameters["path_imgrec"], name))
     part = parameters["num_parts"], parameters["part_index"]
     index = parameters.get("path_imgidx")
@@ -81,19 +86,19 @@ def open_places(name: str, parameters: Mapping[str, Any]) -> RecordPlaces:
 
 
 class ImageRecordSource(BatchSource):
-    """Makes batches of image records.
+    """Makes batches from image records.
 
     Args:
-        name: The iterator, for messages.
-        parameters: Those of the iterator.
-        dtype: Of the data.
-        label_shape: Of the labels of one sample.
-        labels: Finds the labels of each.
+        name: Class name of the iterator, for error messages.
+        parameters: The iterator's parameters.
+        dtype: Element type of the data.
+        label_shape: Shape of the label of one sample.
+        labels: Finds the labels of a record.
         writer: Writes images and labels into a batch.
 
     Raises:
-        MissingFileError: The record file or its index does not exist.
-        FileFormatError: The index is damaged, or that of another file.
+        MissingFileError: A record file or its index does not exist.
+        FileFormatError: The index is damaged or belongs to another file.
     """
 
     def __init__(
@@ -214,7 +219,7 @@ class ImageRecordSource(BatchSource):
         image = image if image.ndim == 3 else image[..., None]
         if image.shape[2] != self._channels or image.dtype != np.uint8:
             raise FileFormatError(
-                f"{self.name}: expected an image of {self._channels} channels of bytes, as "
-                f"data_shape says, got {image.shape[2]} of {image.dtype}"
+                f"{self.name}: expected an image of {self._channels} uint8 channels, as in "
+                f"data_shape, got {image.shape[2]} of {image.dtype}"
             )
         return image

@@ -19,18 +19,18 @@ _UNLIMITED = 1e10
 
 
 class Warp:
-    """An affine map with random parts, about the middle of the image.
+    """A random affine transform about the centre of the image.
 
-    The image is sheared, turned, and scaled; ``ratio`` of vertical to horizontal scale keeps their
-    mean. The result has the size of the scaled image, within ``min_img_size`` and ``max_img_size``,
-    and ``fill_value`` where nothing of the image is.
+    The image is sheared, rotated and scaled; the aspect ratio (vertical by horizontal scale)
+    leaves the mean of the two scales unchanged. The result has the size of the scaled image,
+    within ``min_img_size`` and ``max_img_size``, with ``fill_value`` outside the image.
 
     Args:
-        name: The iterator, for messages.
-        parameters: Those of the iterator.
+        name: Class name of the iterator, for error messages.
+        parameters: The iterator's parameters.
 
     Raises:
-        ArgumentError: A range has its ends the wrong way round, or a scale is not positive.
+        ArgumentError: A range is reversed, or a scale is not positive.
         NotSupportedError: OpenCV is not installed.
     """
 
@@ -40,7 +40,7 @@ class Warp:
             low, high = parameters[f"min_{what}"], parameters[f"max_{what}"]
             if not low <= high:
                 raise ArgumentError(
-                    f"{name}: expected min_{what} of at most max_{what}, got {low} and {high}"
+                    f"{name}: expected min_{what} <= max_{what}, got {low} and {high}"
                 )
         if not parameters["min_random_scale"] > 0:
             raise ArgumentError(
@@ -70,7 +70,11 @@ class Warp:
 
     @staticmethod
     def wanted(parameters: Mapping[str, Any]) -> bool:
-        """Whether an iterator's parameters ask for one."""
+        """Whether an iterator's parameters require a warp.
+
+        Args:
+            parameters: The iterator's parameters.
+        """
         p = parameters
         proportions = p["max_aspect_ratio"] != 0 or p["min_aspect_ratio"] is not None
         return (
@@ -84,7 +88,12 @@ class Warp:
         )
 
     def __call__(self, image: Image, rng: random.Random) -> Image:
-        """Return a mapped image."""
+        """Return the transformed image.
+
+        Args:
+            image: (height, width, channels), uint8.
+            rng: Random number generator.
+        """
         p = self._p
         height, width = image.shape[:2]
         scale = rng.uniform(p["min_random_scale"], p["max_random_scale"])

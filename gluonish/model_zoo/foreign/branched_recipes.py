@@ -13,7 +13,11 @@ _LAST_LAYERS = 4  # normalization, activation, pooling, flattening
 
 
 def densenet_recipes(net: DenseNet) -> list[Recipe]:
-    """Return recipes for the networks of torchvision and timm, and of Keras."""
+    """Return the recipes for DenseNet checkpoints of torchvision and timm, and of Keras.
+
+    Args:
+        net: The network.
+    """
     return [
         Recipe("torchvision or timm", tuple(_torch_densenet(net))),
         Recipe("Keras", tuple(_keras_densenet(net)), epsilon=1.001e-5, keras=True),
@@ -110,7 +114,11 @@ _MODULES = {
 
 
 def inception_recipes(net: Inception3) -> list[Recipe]:
-    """Return the recipe for the networks of torchvision and timm."""
+    """Return the recipe for Inception v3 checkpoints of torchvision and timm.
+
+    Args:
+        net: The network.
+    """
     places = [(f"features.{place}", name) for place, name in _STEM.items()]
     for place, (module, branches) in _MODULES.items():
         for number, branch in enumerate(branches):

@@ -48,11 +48,11 @@ class Checkpoint:
     """The arrays of a checkpoint.
 
     Attributes:
-        path: The file.
-        kind: ``"safetensors"``, ``"sharded safetensors"``, ``"PyTorch zip"``, ``"PyTorch before
-            1.6"`` or ``"npz"``.
-        arrays: By name, in the file's order.
-        notes: What was chosen or left out on the way, for the user.
+        path: Path of the file.
+        kind: Format: ``"safetensors"``, ``"sharded safetensors"``, ``"PyTorch zip"``, ``"PyTorch
+            before 1.6"`` or ``"npz"``.
+        arrays: Arrays by name, in the order of the file.
+        notes: What was chosen or left out, for the user.
     """
 
     path: str
@@ -63,21 +63,21 @@ class Checkpoint:
 
 @contextmanager
 def open_checkpoint(path: str | os.PathLike[str], key: str | None = None) -> Iterator[Checkpoint]:
-    """Open a safetensors file, a PyTorch checkpoint or an `.npz` archive, by what it begins with.
+    """Open a safetensors file, a PyTorch checkpoint or an `.npz` archive; the content tells which.
 
     Args:
-        path: The file; of safetensors in several files, their index.
-        key: Which entry of a PyTorch checkpoint has the weights; by default averaged weights
-            (``state_dict_ema``, ``model_ema``), then ``state_dict``, ``model`` and the like.
+        path: Path of the file; for safetensors in several files, of their index.
+        key: Which entry of a PyTorch checkpoint contains the weights; by default averaged weights
+            (``state_dict_ema``, ``model_ema``), else ``state_dict``, ``model`` and similar.
 
     Yields:
-        The checkpoint, whose arrays can be read inside the ``with`` block.
+        The `Checkpoint`, whose arrays can be read inside the ``with`` block.
 
     Raises:
-        MissingFileError: There is no such file.
-        FileFormatError: It is truncated, corrupt or hostile.
-        NotSupportedError: It is of a format that is not read here; the message tells what to do.
-        ArgumentError: There is no such ``key``, or none was given and several would do.
+        MissingFileError: The file does not exist.
+        FileFormatError: It is truncated, corrupt or malicious.
+        NotSupportedError: Its format cannot be read; the message says what to do.
+        ArgumentError: There is no entry ``key``, or none was given and several contain weights.
     """
     name = os.fspath(path)
     with open_to_read(path, "open_checkpoint") as file:
@@ -157,7 +157,7 @@ def _from_torch(
     tensors = {k: v for k, v in state.items() if isinstance(v, StoredTensor)}
     if len(tensors) < len(state):
         left = [str(k) for k in state if k not in tensors]
-        notes.append(f"left out what is no tensor: {', '.join(left)[:200]}")
+        notes.append(f"left out entries that are not tensors: {', '.join(left)[:200]}")
     arrays = {k: stored_array(v, read) for k, v in tensors.items()}
     return Checkpoint(name, kind, _unwrapped(arrays, notes), notes)
 
@@ -186,7 +186,7 @@ def _choose(inner: list[str], name: str, key: str | None) -> str:
         if key in inner:
             return key
         raise ArgumentError(
-            f"{name}: expected the key of a dictionary of tensors, of {inner}, got {key!r}"
+            f"{name}: expected key to name a dictionary of tensors, one of {inner}, got {key!r}"
         )
     for known in (*_AVERAGED_KEYS, *_STATE_KEYS):
         if known in inner:
@@ -194,7 +194,7 @@ def _choose(inner: list[str], name: str, key: str | None) -> str:
     if len(inner) == 1:
         return inner[0]
     if inner:
-        raise ArgumentError(f"{name}: expected a key, of {inner}, got none; say which")
+        raise ArgumentError(f"{name}: expected one of the keys {inner}, got none; pass key")
     raise FileFormatError(f"{name}: expected tensors, got none")
 
 

@@ -27,16 +27,15 @@ __all__ = ["Conversion", "convert", "import_weights", "input_shape"]
 
 @dataclass
 class Conversion:
-    """Weights for a network.
+    """Weights for a network, converted from another library's checkpoint.
 
     Attributes:
-        path: The file that they come from.
-        kind: Its format.
-        origin: The library whose names it has.
-        arrays: float32 arrays by the attributes that lead to the parameters, such as
-            ``features.0.weight``.
+        path: Path of the checkpoint.
+        kind: Format of the checkpoint.
+        origin: Library whose layer names it has.
+        arrays: float32 arrays by parameter path, such as ``features.0.weight``.
         classes: Number of classes.
-        preprocessing: What the weights expect of an image.
+        preprocessing: How images must be preprocessed for these weights.
         notes: What was folded, chosen or left out, and where outputs differ from the origin's.
     """
 
@@ -49,16 +48,23 @@ class Conversion:
     notes: list[str] = field(default_factory=list)
 
     def load(self, net: HybridBlock) -> None:
-        """Put the weights into a network.
+        """Load the weights into a network.
+
+        Args:
+            net: The network.
 
         Raises:
-            ParameterError: They do not fit it.
+            ParameterError: The weights do not fit the network.
         """
         net.load_dict({path: array(values) for path, values in self.arrays.items()})
 
 
 def input_shape(name: str) -> tuple[int, int, int, int]:
-    """Return the shape of one image, as the published weights of a network of the zoo take it."""
+    """Return the shape of one image for which a network's published weights were trained.
+
+    Args:
+        name: Name of the network, such as ``"resnet18_v1"``.
+    """
     side = 299 if name == "inceptionv3" else 32 if name.startswith("cifar_") else 224
     return (1, 3, side, side)
 
@@ -73,24 +79,25 @@ def import_weights(
     allow_inexact: bool = False,
     ignore_extra: bool = False,
 ) -> Conversion:
-    """Return a checkpoint's weights for a network of the zoo, for images of its usual size.
+    """Convert a checkpoint of another library to weights of a network of the model zoo.
 
     Args:
         name: Name of the network, such as ``"resnet18_v1"``.
-        path: A safetensors file, a PyTorch checkpoint or an `.npz` archive of Keras weights.
-        classes: Number of outputs; by default those of the checkpoint.
-        key: Which entry of a PyTorch checkpoint has the weights; see `open_checkpoint`.
-        epsilon: What the origin's normalizations add to the variance, where it is not the usual.
-        allow_inexact: Whether weights are taken although outputs will differ from the origin's;
-            `Conversion.notes` then tell how.
-        ignore_extra: Whether the checkpoint may have layers that the network does not have.
+        path: Path of a safetensors file, a PyTorch checkpoint or an `.npz` archive of Keras
+            weights.
+        classes: Number of outputs; by default that of the checkpoint.
+        key: Which entry of a PyTorch checkpoint contains the weights; see `open_checkpoint`.
+        epsilon: Epsilon of the origin's batch normalization; None for the library's usual value.
+        allow_inexact: Whether to convert even if outputs will differ from the origin's;
+            `Conversion.notes` says how.
+        ignore_extra: Whether to ignore layers of the checkpoint that the network does not have.
 
     Raises:
-        ArgumentError: There is no network of this name, or no such ``key``.
-        FileFormatError: The file is truncated, corrupt or hostile.
-        NotSupportedError: The network's outputs would not be those of the origin, or nothing is
-            known of such checkpoints.
-        ParameterError: Arrays are missing, left over, or of another shape; all are listed.
+        ArgumentError: There is no network ``name``, or no entry ``key``.
+        FileFormatError: The file is truncated, corrupt or malicious.
+        NotSupportedError: The network's outputs would differ from the origin's, or no such
+            checkpoints are known.
+        ParameterError: Arrays are missing, left over, or of another shape; the message lists them.
     """
     options = {"epsilon": epsilon, "allow_inexact": allow_inexact, "ignore_extra": ignore_extra}
     with open_checkpoint(path, key) as checkpoint:
@@ -111,21 +118,22 @@ def convert(
     allow_inexact: bool = False,
     ignore_extra: bool = False,
 ) -> Conversion:
-    """Return a checkpoint's weights for a network, which may have a head of its own.
+    """Convert a checkpoint of another library to weights of a given network.
 
-    The head of MobileNetV2 is a convolution without bias; one with a bias at ``output.0`` takes the
-    bias that checkpoints of PyTorch have, and is exact.
+    The head of MobileNetV2 is a convolution without bias. PyTorch's checkpoints have one: a network
+    whose ``output.0`` has a bias takes it, and the result is exact.
 
     Args:
-        net: A network of one of the zoo's classes. Shapes that it knows must be the checkpoint's.
-        path: As for `import_weights`, like the others.
-        key: Which entry of a PyTorch checkpoint has the weights.
-        epsilon: What the origin's normalizations add to the variance.
-        allow_inexact: Whether weights are taken although outputs will differ.
-        ignore_extra: Whether the checkpoint may have other layers.
+        net: A network of one of the zoo's classes, possibly with its own head. Known shapes must
+            match the checkpoint's.
+        path: Path of the checkpoint, as for `import_weights`.
+        key: Which entry of a PyTorch checkpoint contains the weights.
+        epsilon: Epsilon of the origin's batch normalization; None for the library's usual value.
+        allow_inexact: Whether to convert even if outputs will differ from the origin's.
+        ignore_extra: Whether to ignore layers of the checkpoint that the network does not have.
 
     Raises:
-        GluonishError: As of `import_weights`.
+        GluonishError: As for `import_weights`.
     """
     with open_checkpoint(path, key) as checkpoint:
         layers = source_layers(checkpoint.arrays, checkpoint.path)
@@ -181,9 +189,9 @@ def _convert(
     obstacles += plan.lost_biases()
     if obstacles and not allow_inexact:
         raise NotSupportedError(
-            f"{checkpoint.path}: expected weights of {recipe.origin} that {type(net).__name__} can"
-            f" have, got {'; '.join(obstacles)}; --allow-inexact (allow_inexact=True) takes them as"
-            " they are"
+            f"{checkpoint.path}: expected weights of {recipe.origin} with which"
+            f" {type(net).__name__} gives equal outputs, got {'; '.join(obstacles)};"
+            " --allow-inexact (allow_inexact=True) converts them anyway"
         )
     arrays = plan.arrays()
     notes = [*checkpoint.notes, *plan.notes()]

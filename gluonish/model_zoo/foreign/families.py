@@ -55,7 +55,7 @@ def recipes_of(net: HybridBlock, keras: bool) -> list[Recipe]:
 
     Args:
         net: The network.
-        keras: Whether the checkpoint is one of Keras, else of PyTorch.
+        keras: Whether the checkpoint is from Keras; if not, from PyTorch.
 
     Raises:
         NotSupportedError: There are none; the message says why.
@@ -69,7 +69,7 @@ def recipes_of(net: HybridBlock, keras: bool) -> list[Recipe]:
         reason = (_NO_KERAS if keras else {}).get(kind) or _NO_RECIPE.get(kind)
         reason = reason or f"no checkpoint of {library} is known to have this architecture"
         raise NotSupportedError(
-            f"import: expected a network that checkpoints of {library} fit, got {kind.__name__}:"
+            f"import: expected a network that fits checkpoints of {library}, got {kind.__name__}:"
             f" {reason}"
         )
     return recipes

@@ -15,13 +15,13 @@ __all__ = ["arranged", "arranged_shape"]
 def arranged_shape(
     shape: tuple[int, ...], keras: bool, rank: int, channels: int
 ) -> tuple[int, ...] | None:
-    """Return the shape that `arranged` gives, or None where it cannot.
+    """Return the shape that `arranged` would give, or None if the weight cannot be rearranged.
 
     Args:
-        shape: Of the weight in the checkpoint.
-        keras: Whether it is one of Keras.
-        rank: How many axes the network's parameter has, 2 or 4.
-        channels: Channels of the maps that were flattened in front of a dense layer; 0 for none.
+        shape: Shape of the weight in the checkpoint.
+        keras: Whether the checkpoint is from Keras.
+        rank: Number of axes of the network's parameter, 2 or 4.
+        channels: Channels of the feature maps that were flattened before a dense layer; 0 if none.
     """
     if len(shape) not in (2, 4):
         return None
@@ -35,10 +35,16 @@ def arranged_shape(
 
 
 def arranged(values: Any, keras: bool, rank: int, channels: int) -> Any:
-    """Return a weight as the network's parameter has it; arguments are those of `arranged_shape`.
+    """Return a weight rearranged to the layout of the network's parameter.
+
+    Args:
+        values: The weight in the checkpoint's layout.
+        keras: Whether the checkpoint is from Keras.
+        rank: Number of axes of the network's parameter, 2 or 4.
+        channels: Channels of the feature maps that were flattened before a dense layer; 0 if none.
 
     Raises:
-        AssertionError: `arranged_shape` gives None.
+        AssertionError: `arranged_shape` returns None.
     """
     shape = arranged_shape(values.shape, keras, rank, channels)
     assert shape is not None

@@ -18,7 +18,11 @@ _RELU6 = (
 
 
 def mobilenet_recipes(net: MobileNet) -> list[Recipe]:
-    """Return recipes for version 1: of programs with a list of layers called model, and of timm."""
+    """Return the recipes for MobileNet v1 checkpoints of PyTorch programs and timm.
+
+    Args:
+        net: The network.
+    """
     # In threes: convolution, normalization, activation.
     units = [f"features.{place}" for place in range(0, len(net.features) - 2, 3)]
     listed: list[Link] = []
@@ -52,7 +56,11 @@ def mobilenet_recipes(net: MobileNet) -> list[Recipe]:
 
 
 def mobilenet_v2_recipes(net: MobileNetV2) -> list[Recipe]:
-    """Return recipes for version 2 of torchvision and timm."""
+    """Return the recipes for MobileNet v2 checkpoints of torchvision and timm.
+
+    Args:
+        net: The network.
+    """
     last = len(net.features) - 4
     return [
         Recipe("torchvision", tuple(_torchvision_v2(net, last))),

@@ -31,20 +31,20 @@ class _Digest(io.RawIOBase):
 def save_conversion(
     conversion: Conversion, name: str, target: str | os.PathLike[str]
 ) -> tuple[Path, str]:
-    """Write weights to a file.
+    """Save converted weights to a file.
 
     Args:
         conversion: The weights.
         name: Name of the network.
-        target: The file, whose ending chooses the format; or an existing folder, in which it gets
-            the name that a model store gives to weights, ``{name}-{first 8 digits of the
+        target: Path of the file, whose ending selects the format; or an existing folder, where the
+            file gets the name that the model store uses, ``{name}-{first 8 digits of the
             SHA-1}.params``.
 
     Returns:
         The path, and the SHA-1 of the file.
 
     Raises:
-        MissingFileError: The folder is missing.
+        MissingFileError: The folder does not exist.
         OSError: The file cannot be written.
     """
     records = [DenseRecord(values) for values in conversion.arrays.values()]

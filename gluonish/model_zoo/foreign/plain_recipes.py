@@ -19,7 +19,11 @@ CAFFE_INPUT = (
 
 
 def alexnet_recipes(net: AlexNet) -> list[Recipe]:
-    """Return the recipe for torchvision's AlexNet."""
+    """Return the recipe for AlexNet checkpoints of torchvision.
+
+    Args:
+        net: The network.
+    """
     convolutions = iter((0, 3, 6, 8, 10))
     dense = iter((1, 4))
     links = []
@@ -32,7 +36,11 @@ def alexnet_recipes(net: AlexNet) -> list[Recipe]:
 
 
 def vgg_recipes(net: VGG) -> list[Recipe]:
-    """Return recipes for VGG networks of torchvision, timm and Keras."""
+    """Return the recipes for VGG checkpoints of torchvision, timm and Keras.
+
+    Args:
+        net: The network.
+    """
     recipes = [
         Recipe("torchvision", _torch_vgg(net, ("classifier.0", "classifier.3"), "classifier.6")),
         Recipe("timm", _torch_vgg(net, ("pre_logits.fc1", "pre_logits.fc2"), "head.fc")),
@@ -76,7 +84,11 @@ def _keras_vgg(net: VGG) -> tuple[Link, ...]:
 
 
 def squeezenet_recipes(net: SqueezeNet) -> list[Recipe]:
-    """Return the recipe for torchvision's SqueezeNet."""
+    """Return the recipe for SqueezeNet checkpoints of torchvision.
+
+    Args:
+        net: The network.
+    """
     links = []
     for index, layer in enumerate(net.features):
         path = f"features.{index}"

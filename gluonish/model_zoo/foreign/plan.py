@@ -20,23 +20,32 @@ _NORM_PARTS = ("gamma", "beta", "running_mean", "running_var")
 
 
 def source_of(link: Link, layers: SourceLayers) -> str | None:
-    """Return what a checkpoint calls the layer of a link; None where it has none."""
+    """Return the checkpoint's name of a layer; None if the checkpoint does not have it.
+
+    Args:
+        link: The layer.
+        layers: Layers of the checkpoint.
+    """
     return next((name for name in link.sources if name in layers.layers), None)
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names as a list of bounded length for a message."""
+    """Return names joined by commas, at most `MOST_NAMES` of them, for a message.
+
+    Args:
+        names: The names.
+    """
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return ", ".join(names[:MOST_NAMES]) + more
 
 
 class Plan:
-    """What each parameter of a network is computed from, and what is in the way.
+    """How each parameter of a network is computed from a checkpoint, and what prevents it.
 
     Args:
         net: The network.
-        layers: The checkpoint's layers.
-        epsilon: What the origin's normalizations add to the variance.
+        layers: Layers of the checkpoint.
+        epsilon: Epsilon of the origin's batch normalization.
     """
 
     def __init__(self, net: HybridBlock, layers: SourceLayers, epsilon: float) -> None:
@@ -53,7 +62,11 @@ class Plan:
         self.problems: list[str] = []
 
     def add(self, step: Link | Identity) -> None:
-        """Plan the parameters of one step, or note what is in the way."""
+        """Plan the parameters of one step, or record a problem.
+
+        Args:
+            step: The step of a recipe.
+        """
         if isinstance(step, Identity):
             self._add_identity(step)
             return
@@ -66,13 +79,17 @@ class Plan:
             self._add_weights(step, name)
 
     def extra(self, left_out: Iterable[tuple[str, str]]) -> list[str]:
-        """Return the names of arrays that no step has used and that may not be left out."""
+        """Return the names of arrays that no step used and that must not be left out.
+
+        Args:
+            left_out: Pairs of a layer prefix that may be left out and the reason.
+        """
         prefixes = tuple(prefix for prefix, _ in left_out)
         unused = [place for place in self._layers.names if place not in self._used]
         return [self._layers.name(*place) for place in unused if not place[0].startswith(prefixes)]
 
     def lost_biases(self) -> list[str]:
-        """Return what is lost with the biases that the network has no place for."""
+        """Return descriptions of biases for which the network has no parameter."""
         lost = []
         for name, stored in self._lost:
             largest = float(np.abs(stored.read().astype(np.float64)).max(initial=0))
@@ -85,7 +102,7 @@ class Plan:
         return lost
 
     def notes(self) -> list[str]:
-        """Return what was folded."""
+        """Return descriptions of what was folded into other parameters."""
         found = []
         if self._folded:
             found.append(f"folded {len(self._folded)} biases into the means of normalizations")
@@ -98,7 +115,7 @@ class Plan:
         return found
 
     def arrays(self) -> dict[str, Any]:
-        """Compute all parameters, in the network's order."""
+        """Compute all parameters, in the order of the network."""
         from tqdm import tqdm
 
         paths = [path for path in self._parameters if path in self._values]

@@ -12,15 +12,14 @@ IMAGENET_INPUT = (
 
 @dataclass(frozen=True)
 class Link:
-    """A layer with weights, and where they are.
+    """A layer with weights: its path in the network and its names in checkpoints.
 
     Attributes:
         target: Path of the layer in the network, such as ``features.0``.
-        sources: What it is called in checkpoints, in one of several ways.
-        norm: Path of the normalization that follows and takes the bias, where the layer of the
-            network has none; empty for none.
-        channels: Number of channels of the maps that were flattened in front of a dense layer; 0
-            for none.
+        sources: Its possible names in checkpoints.
+        norm: Path of the batch normalization after it that absorbs its bias, if the network's layer
+            has none; empty if there is none.
+        channels: Channels of the feature maps that were flattened before a dense layer; 0 if none.
     """
 
     target: str
@@ -31,7 +30,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Identity:
-    """A 1x1 convolution and its normalization that pass on their input, where the source has none.
+    """A 1x1 convolution and its normalization set to the identity, where the source has none.
 
     Attributes:
         conv: Path of the convolution.
@@ -47,17 +46,16 @@ Step = Link | Identity
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a checkpoint of one origin becomes the weights of a network.
+    """How a checkpoint of one library becomes the weights of a network.
 
     Attributes:
-        origin: Whose checkpoints these are, such as ``"torchvision"``.
-        steps: In the order of the network; the last is its head.
-        epsilon: What normalizations of the origin add to the variance.
-        preprocessing: What the weights expect of the image.
-        keras: Whether the names are those of Keras.
-        obstacle: Why outputs will differ from the origin's; empty where they will not.
-        left_out: What layers begin with that the network does not have and does not need, with
-            the reason.
+        origin: Library of the checkpoints, such as ``"torchvision"``.
+        steps: The layers, in the order of the network; the last is its head.
+        epsilon: Epsilon of the library's batch normalization.
+        preprocessing: How images must be preprocessed for these weights.
+        keras: Whether names and layouts are those of Keras.
+        obstacle: Why outputs will differ from the origin's; empty if they will not.
+        left_out: Prefixes of layers that the network neither has nor needs, each with the reason.
     """
 
     origin: str
@@ -70,10 +68,17 @@ class Recipe:
 
     @property
     def links(self) -> Iterable[Link]:
-        """The steps that take something from the checkpoint."""
+        """The steps that read weights from the checkpoint."""
         return (step for step in self.steps if isinstance(step, Link))
 
 
 def normalized(conv: str, norm: str, conv_source: str, norm_source: str) -> tuple[Link, Link]:
-    """Return the links of a convolution and the normalization behind it."""
+    """Return the links of a convolution and the batch normalization after it.
+
+    Args:
+        conv: Path of the convolution in the network.
+        norm: Path of the normalization in the network.
+        conv_source: Name of the convolution in checkpoints.
+        norm_source: Name of the normalization in checkpoints.
+    """
     return Link(conv, (conv_source,), norm=norm), Link(norm, (norm_source,))

@@ -21,7 +21,11 @@ _STRIDE = (
 
 
 def resnet_recipes(net: ResNetV1) -> list[Recipe]:
-    """Return recipes for the networks of torchvision and timm, and of Keras."""
+    """Return the recipes for ResNet checkpoints of torchvision and timm, and of Keras.
+
+    Args:
+        net: The network.
+    """
     bottlenecks = isinstance(next(_units(net))[3], BottleneckV1)
     recipes = [
         Recipe(

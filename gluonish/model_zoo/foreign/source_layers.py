@@ -31,9 +31,9 @@ class SourceLayers:
     """The layers of a checkpoint.
 
     Attributes:
-        layers: Arrays by part, by layer.
-        names: The name in the file by layer and part.
-        keras: Whether names and memory layouts are those of Keras; else they are PyTorch's.
+        layers: For each layer its arrays by role, such as ``weight``.
+        names: The array's name in the file, by layer and role.
+        keras: Whether names and memory layouts are those of Keras; if not, PyTorch's.
     """
 
     layers: Mapping[str, Mapping[str, StoredArray]]
@@ -41,7 +41,12 @@ class SourceLayers:
     keras: bool
 
     def name(self, layer: str, part: str) -> str:
-        """What the file calls a part of a layer."""
+        """Return the name in the file of a layer's array.
+
+        Args:
+            layer: Name of the layer.
+            part: Role of the array, such as ``weight``.
+        """
         return self.names[layer, part]
 
 
@@ -49,11 +54,12 @@ def source_layers(arrays: Mapping[str, StoredArray], path: str) -> SourceLayers:
     """Group arrays into layers.
 
     Args:
-        arrays: By their names in the file.
-        path: The file, for messages.
+        arrays: Arrays by their names in the file.
+        path: Path of the file, for error messages.
 
     Raises:
-        FileFormatError: Two arrays have one name once what libraries add to names is dropped.
+        FileFormatError: Two arrays have the same name after prefixes that libraries add are
+            removed.
     """
     keras = any(name.removesuffix(":0").endswith("/kernel") for name in arrays)
     split = _keras_names(arrays) if keras else _torch_names(arrays)

@@ -40,18 +40,18 @@ _KEPT = 2  # storages in memory, for the tensors that follow one another in one
 
 
 def read_torch_zip(file: BinaryIO, name: str) -> tuple[object, ReadStorage]:
-    """Read the pickle of a checkpoint in a zip archive.
+    """Read the pickle of a PyTorch checkpoint in a zip archive.
 
     Args:
-        file: The archive; it stays open while storages are read.
-        name: What error messages call it.
+        file: The archive; it must stay open while storages are read.
+        name: Name of the file, for error messages.
 
     Returns:
-        What was pickled, with `StoredTensor` for tensors, and what reads storages.
+        The unpickled object, with `StoredTensor` for tensors, and a function that reads storages.
 
     Raises:
-        FileFormatError: It is no such archive, claims sizes that it cannot have, or holds other
-            things than tensors and plain data.
+        FileFormatError: It is not such an archive, claims impossible sizes, or contains anything
+            but tensors and plain data.
     """
     try:
         archive = zipfile.ZipFile(file)
@@ -139,22 +139,26 @@ def _load(data: bytes, what: str) -> tuple[object, dict[str, Storage]]:
 
 
 def is_legacy_start(head: bytes) -> bool:
-    """Whether a file that begins so is a checkpoint of PyTorch before 1.6."""
+    """Whether a file that starts with these bytes is a checkpoint of PyTorch before 1.6.
+
+    Args:
+        head: First bytes of the file.
+    """
     return head.startswith(_LEGACY_START)
 
 
 def read_torch_legacy(file: BinaryIO, name: str) -> tuple[object, ReadStorage]:
-    """Read the pickles of a checkpoint that PyTorch before 1.6 wrote.
+    """Read the pickles of a checkpoint written by PyTorch before 1.6.
 
     Args:
-        file: A file of the file system, from its beginning; it stays open while storages are read.
-        name: What error messages call it.
+        file: A file on disk, at its start; it must stay open while storages are read.
+        name: Name of the file, for error messages.
 
     Returns:
-        What was pickled, with `StoredTensor` for tensors, and what reads storages.
+        The unpickled object, with `StoredTensor` for tensors, and a function that reads storages.
 
     Raises:
-        FileFormatError: It is truncated or corrupt, or holds other things than tensors and plain
+        FileFormatError: It is truncated or corrupt, or contains anything but tensors and plain
             data.
     """
     with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
@@ -225,7 +229,12 @@ def _legacy_places(
 
 
 def stored_array(tensor: StoredTensor, read: ReadStorage) -> StoredArray:
-    """Return a tensor of the pickle as an array that is read when it is needed."""
+    """Return a tensor of the pickle as an array that is read when needed.
+
+    Args:
+        tensor: The tensor.
+        read: Reads storages.
+    """
     return StoredArray(tensor.shape, tensor.dtype, partial(_values, tensor, read))
 
 

@@ -42,8 +42,8 @@ class StorageClass(NamedTuple):
     """A class of storages, such as ``torch.FloatStorage``.
 
     Attributes:
-        name: The name without the module.
-        dtype: Of the elements; None where the pickle tells it elsewhere.
+        name: Name without the module.
+        dtype: Element type; None if the pickle states it elsewhere.
     """
 
     name: str
@@ -51,12 +51,12 @@ class StorageClass(NamedTuple):
 
 
 class Storage(NamedTuple):
-    """A block of numbers beside the pickle.
+    """A block of numbers stored outside the pickle.
 
     Attributes:
         key: Its name in the file.
-        dtype: Of its elements; None for bytes.
-        elements: How many of them it claims.
+        dtype: Element type; None for bytes.
+        elements: Number of elements it claims to have.
     """
 
     key: str
@@ -65,19 +65,19 @@ class Storage(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """How many bytes it claims."""
+        """Number of bytes it claims to have."""
         return self.elements * (1 if self.dtype is None else self.dtype.itemsize)
 
 
 class StoredTensor(NamedTuple):
-    """A tensor: a view of a storage that was checked to lie inside it.
+    """A tensor: a view of a storage, checked to lie within it.
 
     Attributes:
         storage: The storage.
-        dtype: Of the elements.
+        dtype: Element type.
         offset: Index of the first element in the storage.
-        shape: Extents.
-        strides: Steps along each axis, in elements.
+        shape: Shape of the tensor.
+        strides: Strides along each axis, in elements.
     """
 
     storage: Storage
@@ -265,15 +265,18 @@ class _Reader(pickle.Unpickler):
 
 
 def load_torch_pickle(data: bytes) -> tuple[object, dict[str, Storage]]:
-    """Read a checkpoint's pickle.
+    """Read a checkpoint's pickle without running code from it.
+
+    Args:
+        data: The pickle.
 
     Returns:
-        What was pickled, with `StoredTensor` for tensors; and the storages by their keys, as first
-        met.
+        The unpickled object, with `StoredTensor` for tensors; and the storages by key, in the order
+        of their first use.
 
     Raises:
-        FileFormatError: It is no pickle, is too long, names something else, or has a tensor that
-            does not lie inside its storage.
+        FileFormatError: It is not a pickle, is too long, refers to anything but tensors and plain
+            data, or contains a tensor outside its storage.
     """
     reader = _Reader(io.BytesIO(data), encoding="latin1")
     reader.storages = {}

@@ -35,7 +35,7 @@ class AlexNet(Classifier):
         x: (N, C, H, W), with H and W of 63 or more; pretrained weights are for (N, 3, 224, 224).
 
     Outputs:
-        y: (N, classes), without softmax.
+        y: (N, classes) logits.
     """
 
     def __init__(self, classes: int = 1000, **kwargs: Any) -> None:

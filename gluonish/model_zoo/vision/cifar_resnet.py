@@ -55,14 +55,14 @@ _STAGES = 3
 
 
 class CIFARBasicBlockV2(BasicBlockV2):
-    """Two 3x3 convolutions and the input, added: the version 2 unit of networks for small images.
+    """Residual unit of two 3x3 convolutions, version 2, of networks for small images.
 
     Args:
         channels: Number of output channels.
         stride: Stride of the first convolution.
-        downsample: Whether the input passes a 1x1 convolution before it is added; unlike in
-            `BasicBlockV2`, it is not normalized before that.
-        in_channels: Number of input channels; 0 to take it from the first batch.
+        downsample: Whether the shortcut is a 1x1 convolution instead of the identity; unlike in
+            `BasicBlockV2`, its input is not normalized.
+        in_channels: Number of input channels; 0 infers it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -73,7 +73,12 @@ class CIFARBasicBlockV2(BasicBlockV2):
     """
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Compute the unit."""
+        """Compute the unit's output.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (N, in_channels, H, W).
+        """
         residual = x if self.downsample is None else self.downsample(x)
         x = self.conv1(F.Activation(self.bn1(x), act_type="relu"))
         x = self.conv2(F.Activation(self.bn2(x), act_type="relu"))
@@ -86,7 +91,7 @@ class CIFARResNetV1(ResNet):
     Args:
         block: `BasicBlockV1`, or another unit.
         layers: Number of residual units in each stage.
-        channels: Number of channels of the stem, then of each stage.
+        channels: Number of output channels of the stem and of each stage.
         classes: Number of classes.
         **kwargs: See `HybridBlock`.
 
@@ -94,10 +99,10 @@ class CIFARResNetV1(ResNet):
         x: (N, C, H, W), of 32 by 32 in the paper.
 
     Outputs:
-        y: (N, classes), without softmax.
+        y: (N, classes) logits.
 
     Raises:
-        ArgumentError: ``channels`` is not one longer than ``layers``.
+        ArgumentError: ``channels`` does not have one entry more than ``layers``.
     """
 
     def __init__(
@@ -125,7 +130,7 @@ class CIFARResNetV2(ResNet):
     Args:
         block: `CIFARBasicBlockV2`, or another unit.
         layers: Number of residual units in each stage.
-        channels: Number of channels of the stem, then of each stage.
+        channels: Number of output channels of the stem and of each stage.
         classes: Number of classes.
         **kwargs: See `HybridBlock`.
 
@@ -133,10 +138,10 @@ class CIFARResNetV2(ResNet):
         x: (N, C, H, W), of 32 by 32 in the paper.
 
     Outputs:
-        y: (N, classes), without softmax.
+        y: (N, classes) logits.
 
     Raises:
-        ArgumentError: ``channels`` is not one longer than ``layers``.
+        ArgumentError: ``channels`` does not have one entry more than ``layers``.
     """
 
     def __init__(
@@ -170,13 +175,13 @@ def get_cifar_resnet(
     Args:
         version: 1 or 2.
         num_layers: 20, 32, 44, 56, 110, or another number that is 2 more than a multiple of 6.
-        pretrained: MXNet's store has no weights of these networks: it has to be False.
-        ctx: As with the other networks.
-        root: As with the other networks.
+        pretrained: Must be False: no weights were published for these networks.
+        ctx: Unused; accepted as for the other networks.
+        root: Unused; accepted as for the other networks.
         **kwargs: Arguments of `CIFARResNetV1` or `CIFARResNetV2`, such as ``classes``.
 
     Raises:
-        ArgumentError: There is no such version or number of layers, or pretrained weights are
+        ArgumentError: ``version`` or ``num_layers`` is not one of those, or pretrained weights are
             asked for.
     """
     if num_layers < 8 or (num_layers - 2) % (2 * _STAGES):

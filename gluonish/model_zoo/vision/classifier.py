@@ -15,21 +15,32 @@ __all__ = ["Classifier", "chain", "load_published"]
 
 
 class Classifier(HybridBlock):
-    """A network of two parts, each of which may be replaced or used alone.
+    """Base class of the zoo's networks, which have two parts that can be replaced or used alone.
 
-    Subclasses set the attributes ``features`` and ``output``.
+    Attributes:
+        features: Everything up to the last hidden features; a subclass sets it.
+        output: The last layer, from features to logits; a subclass sets it.
     """
 
     features: HybridSequential
     output: HybridBlock
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Compute the scores of the classes."""
+        """Compute the logits of the classes.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Images (N, C, H, W).
+        """
         return self.output(self.features(x))
 
 
 def chain(*layers: HybridBlock) -> HybridSequential:
-    """Return layers as one that runs them in order and adds nothing to their names."""
+    """Return a HybridSequential of layers that adds nothing to their names.
+
+    Args:
+        *layers: The layers, in the order in which they run.
+    """
     sequence = HybridSequential(prefix="")
     sequence.add(*layers)
     return sequence
@@ -41,16 +52,16 @@ def load_published(
     ctx: Context | Sequence[Context],
     root: str | os.PathLike[str] | None,
 ) -> None:
-    """Give a network the weights trained on ImageNet, fetching them if need be.
+    """Load weights trained on ImageNet into a network; download them if they are missing.
 
     Args:
-        network: As its family's function makes it.
+        network: The network.
         name: Model name, such as ``resnet50_v1``.
         ctx: Device or devices for the weights.
         root: Folder of the weights; ``$MXNET_HOME/models`` by default.
 
     Raises:
         ArgumentError: No weights of that name were published.
-        DownloadError: They could not be fetched.
+        DownloadError: The weights could not be downloaded.
     """
     network.load_parameters(get_model_file(name, root), ctx=ctx)

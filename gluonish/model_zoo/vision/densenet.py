@@ -37,7 +37,13 @@ _CPU = cpu()
 
 
 def dense_layer(growth_rate: int, bn_size: int, dropout: float) -> HybridConcurrent:
-    """Return a layer that puts ``growth_rate`` new channels behind those of its input."""
+    """Return a layer that concatenates ``growth_rate`` new channels to those of its input.
+
+    Args:
+        growth_rate: Number of new channels.
+        bn_size: Width of the bottleneck, as a multiple of ``growth_rate``.
+        dropout: Dropout rate of the new channels; 0 for none.
+    """
     new = chain(
         BatchNorm(),
         Activation("relu"),
@@ -54,7 +60,11 @@ def dense_layer(growth_rate: int, bn_size: int, dropout: float) -> HybridConcurr
 
 
 def transition(channels: int) -> HybridSequential:
-    """Return what stands between stages: half the extents, and that number of channels."""
+    """Return the layers between two stages, which halve height and width and change the channels.
+
+    Args:
+        channels: Number of output channels.
+    """
     return chain(
         BatchNorm(), Activation("relu"), Conv2D(channels, 1, use_bias=False), AvgPool2D(2, 2)
     )
@@ -67,8 +77,8 @@ class DenseNet(Classifier):
         num_init_features: Number of channels of the stem.
         growth_rate: Number of channels that each layer adds.
         block_config: Number of layers of each stage.
-        bn_size: How many times ``growth_rate`` a bottleneck's channels are.
-        dropout: Probability that a new element is zeroed while training.
+        bn_size: Number of channels of each bottleneck, as a multiple of ``growth_rate``.
+        dropout: Dropout rate of each layer's output; 0 for none.
         classes: Number of classes.
         **kwargs: See `HybridBlock`.
 
@@ -77,7 +87,7 @@ class DenseNet(Classifier):
             (N, 3, 224, 224).
 
     Outputs:
-        y: (N, classes), without softmax.
+        y: (N, classes) logits.
     """
 
     def __init__(
@@ -140,7 +150,7 @@ def get_densenet(
         **kwargs: Arguments of `DenseNet`, such as ``classes``.
 
     Raises:
-        KeyLookupError: There is no such number of layers.
+        KeyLookupError: ``num_layers`` is not one of those.
         DownloadError: The weights could not be downloaded.
     """
     if num_layers not in densenet_spec:

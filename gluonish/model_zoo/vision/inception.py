@@ -103,7 +103,7 @@ class Inception3(Classifier):
         x: (N, C, 299, 299).
 
     Outputs:
-        y: (N, classes), without softmax.
+        y: (N, classes) logits.
     """
 
     def __init__(self, classes: int = 1000, **kwargs: Any) -> None:

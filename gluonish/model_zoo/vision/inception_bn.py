@@ -97,7 +97,7 @@ class InceptionBN(Classifier):
         x: (N, C, H, W), of 224 by 224 in the paper.
 
     Outputs:
-        y: (N, classes), without softmax.
+        y: (N, classes) logits.
     """
 
     def __init__(self, classes: int = 1000, **kwargs: Any) -> None:
@@ -127,13 +127,13 @@ def inception_bn(
     """Return Inception with batch normalization.
 
     Args:
-        pretrained: No weights were published for this network: it has to be False.
-        ctx: As with the other networks.
-        root: As with the other networks.
+        pretrained: Must be False: no weights were published for this network.
+        ctx: Unused; accepted as for the other networks.
+        root: Unused; accepted as for the other networks.
         **kwargs: Arguments of `InceptionBN`, such as ``classes``.
 
     Raises:
-        ArgumentError: Pretrained weights are asked for.
+        ArgumentError: ``pretrained`` is True.
     """
     network = InceptionBN(**kwargs)
     if pretrained:

@@ -27,14 +27,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Conv:
-    """A convolution without bias, its normalization and its activation.
+    """A convolution without bias, batch normalization and ReLU.
 
     Args:
         channels: Number of output channels.
-        kernel_size: Extents of the kernel.
-        strides: Steps between positions of the kernel.
-        padding: Zeros put before and after each spatial axis.
-        epsilon: Added to the variance that normalizes.
+        kernel_size: Height and width of the kernel.
+        strides: Step of the kernel along each spatial axis.
+        padding: Number of zeros added to both ends of each spatial axis.
+        epsilon: Epsilon of the batch normalization.
     """
 
     channels: int
@@ -50,11 +50,11 @@ Layer = Conv | Callable[[], HybridBlock]
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A branch that forks: layers, then several convolutions of what those give.
+    """A branch that forks: a chain of layers, then several convolutions of its output.
 
     Args:
-        layers: Run one after the other.
-        ends: Each runs on the result; their outputs are concatenated.
+        layers: Layers that run first, one after the other.
+        ends: Layers that each run on the result; their outputs are concatenated.
     """
 
     layers: Sequence[Layer]
@@ -68,7 +68,11 @@ AVERAGE: Callable[[], HybridBlock] = partial(AvgPool2D, 3, 1, 1)
 
 
 def normalized_conv(conv: Conv) -> HybridSequential:
-    """Return a convolution with what follows it."""
+    """Return a convolution followed by batch normalization and activation.
+
+    Args:
+        conv: Description of the convolution.
+    """
     return chain(
         Conv2D(conv.channels, conv.kernel_size, conv.strides, conv.padding, use_bias=False),
         BatchNorm(epsilon=conv.epsilon),
@@ -88,12 +92,12 @@ def _make(branch: Branch) -> HybridSequential:
 
 
 def add_module(network: HybridSequential, name: str, branches: Sequence[Branch]) -> None:
-    """Append a module to a network, inside whose name scope this is called.
+    """Append an Inception module to a network; call it inside the network's name scope.
 
     Args:
-        network: What it is appended to.
-        name: What the names of the module's parameters begin with.
-        branches: Each runs on the module's input; their outputs are concatenated.
+        network: Network to append to.
+        name: Prefix of the names of the module's parameters.
+        branches: Layers that each run on the module's input; their outputs are concatenated.
     """
     module = HybridConcurrent(axis=1, prefix=f"{name}_")
     with module.name_scope():

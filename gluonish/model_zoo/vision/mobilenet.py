@@ -67,7 +67,7 @@ class MobileNet(Classifier):
     """MobileNet, version 1.
 
     Args:
-        multiplier: What the numbers of channels are multiplied with.
+        multiplier: Width multiplier: factor of every number of channels.
         classes: Number of classes.
         **kwargs: See `HybridBlock`.
 
@@ -75,7 +75,7 @@ class MobileNet(Classifier):
         x: (N, C, H, W).
 
     Outputs:
-        y: (N, classes), without softmax.
+        y: (N, classes) logits.
     """
 
     def __init__(self, multiplier: float = 1.0, classes: int = 1000, **kwargs: Any) -> None:
@@ -96,8 +96,8 @@ class MobileNetV2(Classifier):
     """MobileNet, version 2.
 
     Args:
-        multiplier: What the numbers of channels are multiplied with; the last convolution has at
-            least 1280.
+        multiplier: Width multiplier: factor of every number of channels; the last convolution has
+            at least 1280.
         classes: Number of classes.
         **kwargs: See `HybridBlock`.
 
@@ -105,7 +105,7 @@ class MobileNetV2(Classifier):
         x: (N, C, H, W).
 
     Outputs:
-        y: (N, classes), without softmax.
+        y: (N, classes) logits.
     """
 
     def __init__(self, multiplier: float = 1.0, classes: int = 1000, **kwargs: Any) -> None:
@@ -138,7 +138,7 @@ def get_mobilenet(
     """Return MobileNet, version 1.
 
     Args:
-        multiplier: What the numbers of channels are multiplied with; 1, 0.75, 0.5 and 0.25 have
+        multiplier: Width multiplier: factor of every number of channels; 1, 0.75, 0.5 and 0.25 have
             pretrained weights.
         pretrained: Whether to load weights trained on ImageNet, which are downloaded if missing.
         ctx: Device or devices for pretrained weights.
@@ -146,7 +146,7 @@ def get_mobilenet(
         **kwargs: Arguments of `MobileNet`, such as ``classes``.
 
     Raises:
-        ArgumentError: Weights are asked for that were not published.
+        ArgumentError: No pretrained weights were published for this width.
         DownloadError: The weights could not be downloaded.
     """
     network = MobileNet(multiplier, **kwargs)
@@ -165,7 +165,7 @@ def get_mobilenet_v2(
     """Return MobileNet, version 2.
 
     Args:
-        multiplier: What the numbers of channels are multiplied with; 1, 0.75, 0.5 and 0.25 have
+        multiplier: Width multiplier: factor of every number of channels; 1, 0.75, 0.5 and 0.25 have
             pretrained weights.
         pretrained: Whether to load weights trained on ImageNet, which are downloaded if missing.
         ctx: Device or devices for pretrained weights.
@@ -173,7 +173,7 @@ def get_mobilenet_v2(
         **kwargs: Arguments of `MobileNetV2`, such as ``classes``.
 
     Raises:
-        ArgumentError: Weights are asked for that were not published.
+        ArgumentError: No pretrained weights were published for this width.
         DownloadError: The weights could not be downloaded.
     """
     network = MobileNetV2(multiplier, **kwargs)
@@ -184,47 +184,47 @@ def get_mobilenet_v2(
 
 @register_model("mobilenet1.0")
 def mobilenet1_0(**kwargs: Any) -> MobileNet:
-    """Return MobileNet with all its channels; see `get_mobilenet` for the arguments."""
+    """Return MobileNet with width multiplier 1.0; see `get_mobilenet` for the arguments."""
     return get_mobilenet(1.0, **kwargs)
 
 
 @register_model("mobilenet0.75")
 def mobilenet0_75(**kwargs: Any) -> MobileNet:
-    """Return MobileNet with 0.75 of its channels; see `get_mobilenet` for the arguments."""
+    """Return MobileNet with width multiplier 0.75; see `get_mobilenet` for the arguments."""
     return get_mobilenet(0.75, **kwargs)
 
 
 @register_model("mobilenet0.5")
 def mobilenet0_5(**kwargs: Any) -> MobileNet:
-    """Return MobileNet with 0.5 of its channels; see `get_mobilenet` for the arguments."""
+    """Return MobileNet with width multiplier 0.5; see `get_mobilenet` for the arguments."""
     return get_mobilenet(0.5, **kwargs)
 
 
 @register_model("mobilenet0.25")
 def mobilenet0_25(**kwargs: Any) -> MobileNet:
-    """Return MobileNet with 0.25 of its channels; see `get_mobilenet` for the arguments."""
+    """Return MobileNet with width multiplier 0.25; see `get_mobilenet` for the arguments."""
     return get_mobilenet(0.25, **kwargs)
 
 
 @register_model("mobilenetv2_1.0")
 def mobilenet_v2_1_0(**kwargs: Any) -> MobileNetV2:
-    """Return MobileNet 2 with all its channels; see `get_mobilenet_v2` for the arguments."""
+    """Return MobileNetV2 with width multiplier 1.0; see `get_mobilenet_v2` for the arguments."""
     return get_mobilenet_v2(1.0, **kwargs)
 
 
 @register_model("mobilenetv2_0.75")
 def mobilenet_v2_0_75(**kwargs: Any) -> MobileNetV2:
-    """Return MobileNet 2 with 0.75 of its channels; see `get_mobilenet_v2` for the arguments."""
+    """Return MobileNetV2 with width multiplier 0.75; see `get_mobilenet_v2` for the arguments."""
     return get_mobilenet_v2(0.75, **kwargs)
 
 
 @register_model("mobilenetv2_0.5")
 def mobilenet_v2_0_5(**kwargs: Any) -> MobileNetV2:
-    """Return MobileNet 2 with 0.5 of its channels; see `get_mobilenet_v2` for the arguments."""
+    """Return MobileNetV2 with width multiplier 0.5; see `get_mobilenet_v2` for the arguments."""
     return get_mobilenet_v2(0.5, **kwargs)
 
 
 @register_model("mobilenetv2_0.25")
 def mobilenet_v2_0_25(**kwargs: Any) -> MobileNetV2:
-    """Return MobileNet 2 with 0.25 of its channels; see `get_mobilenet_v2` for the arguments."""
+    """Return MobileNetV2 with width multiplier 0.25; see `get_mobilenet_v2` for the arguments."""
     return get_mobilenet_v2(0.25, **kwargs)

@@ -15,28 +15,33 @@ __all__ = ["RELU6", "LinearBottleneck", "add_conv", "relu"]
 
 
 class RELU6(HybridBlock):
-    """``min(max(x, 0), 6)``.
+    """The activation ``min(max(x, 0), 6)``.
 
     Args:
         **kwargs: See `HybridBlock`.
 
     Inputs:
-        x: any shape.
+        x: Any shape.
 
     Outputs:
-        y: shape of ``x``.
+        y: Shape of ``x``.
     """
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Clip."""
+        """Clip to [0, 6].
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Any shape.
+        """
         return F.clip(x, 0, 6, name="relu6")
 
 
 def relu() -> HybridBlock:
-    """Return the activation of version 1."""
+    """Return the activation of MobileNet v1."""
     return Activation("relu")
 
 
@@ -48,15 +53,17 @@ def add_conv(
     stride: int = 1,
     groups: int = 1,
 ) -> None:
-    """Append a convolution that keeps the size at stride 1, its normalization and an activation.
+    """Append a convolution, batch normalization and an activation to a network.
+
+    The padding is such that stride 1 keeps height and width.
 
     Args:
-        network: What they are appended to.
-        activation: Makes the activation; None for none.
+        network: Network to append to.
+        activation: Creates the activation; None for no activation.
         channels: Number of output channels.
-        kernel_size: Extent of the kernel along both axes, an odd number.
-        stride: Steps between positions of the kernel.
-        groups: Number of groups of channels; ``channels`` for a convolution channel by channel.
+        kernel_size: Height and width of the kernel, an odd number.
+        stride: Step of the kernel along both spatial axes.
+        groups: Number of groups of channels; ``channels`` for a depthwise convolution.
     """
     network.add(
         Conv2D(channels, kernel_size, stride, kernel_size // 2, groups=groups, use_bias=False),
@@ -67,14 +74,14 @@ def add_conv(
 
 
 class LinearBottleneck(HybridBlock):
-    """The unit of version 2: widen, convolve channel by channel, narrow; and the input, added.
+    """The inverted residual unit of MobileNet v2: expand, depthwise convolution, project.
 
     Args:
         in_channels: Number of input channels.
         channels: Number of output channels.
-        t: How many times wider it is inside.
-        stride: Stride of the inner convolution. The input is added where that is 1 and
-            ``channels`` are as many as ``in_channels``.
+        t: Expansion factor: how many times wider the inner convolution is than the input.
+        stride: Stride of the inner convolution. With stride 1, and if ``channels`` equals
+            ``in_channels``, the input is added to the output.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -95,6 +102,11 @@ class LinearBottleneck(HybridBlock):
             add_conv(self.out, None, channels)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Compute the unit."""
+        """Compute the unit's output.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (N, in_channels, H, W).
+        """
         out = self.out(x)
         return F.elemwise_add(out, x) if self.use_shortcut else out

@@ -57,7 +57,7 @@ Unit = Callable[..., HybridBlock]
 
 
 class ResNet(Classifier):
-    """What residual networks share beside features and output; a subclass makes those."""
+    """Base class of residual networks; a subclass builds ``features`` and ``output``."""
 
     def _check(self, layers: Sequence[int], channels: Sequence[int]) -> None:
         if len(channels) != len(layers) + 1:
@@ -99,19 +99,19 @@ class ResNetV1(ResNet):
     Args:
         block: `BasicBlockV1` or `BottleneckV1`.
         layers: Number of residual units in each stage.
-        channels: Number of channels of the stem, then of each stage.
+        channels: Number of output channels of the stem and of each stage.
         classes: Number of classes.
-        thumbnail: Whether to begin with one 3x3 convolution that keeps the size, for small images.
+        thumbnail: Whether the stem is a single 3x3 convolution of stride 1, for small images.
         **kwargs: See `HybridBlock`.
 
     Inputs:
         x: (N, C, H, W).
 
     Outputs:
-        y: (N, classes), without softmax.
+        y: (N, classes) logits.
 
     Raises:
-        ArgumentError: ``channels`` is not one longer than ``layers``.
+        ArgumentError: ``channels`` does not have one entry more than ``layers``.
     """
 
     def __init__(
@@ -147,19 +147,19 @@ class ResNetV2(ResNet):
     Args:
         block: `BasicBlockV2` or `BottleneckV2`.
         layers: Number of residual units in each stage.
-        channels: Number of channels of the stem, then of each stage.
+        channels: Number of output channels of the stem and of each stage.
         classes: Number of classes.
-        thumbnail: Whether to begin with one 3x3 convolution that keeps the size, for small images.
+        thumbnail: Whether the stem is a single 3x3 convolution of stride 1, for small images.
         **kwargs: See `HybridBlock`.
 
     Inputs:
         x: (N, C, H, W).
 
     Outputs:
-        y: (N, classes), without softmax.
+        y: (N, classes) logits.
 
     Raises:
-        ArgumentError: ``channels`` is not one longer than ``layers``.
+        ArgumentError: ``channels`` does not have one entry more than ``layers``.
     """
 
     def __init__(
@@ -228,7 +228,7 @@ def get_resnet(
         **kwargs: Arguments of `ResNetV1` or `ResNetV2`, such as ``classes``.
 
     Raises:
-        ArgumentError: There is no such version or number of layers.
+        ArgumentError: ``version`` or ``num_layers`` is not one of those.
         DownloadError: The weights could not be downloaded.
     """
     if num_layers not in resnet_spec:

@@ -18,7 +18,13 @@ __all__ = ["BasicBlockV1", "BasicBlockV2", "BottleneckV1", "BottleneckV2", "conv
 
 
 def conv3x3(channels: int, stride: int, in_channels: int) -> Conv2D:
-    """Return a 3x3 convolution without bias that keeps the size of its input at stride 1."""
+    """Return a 3x3 convolution without bias; stride 1 keeps height and width.
+
+    Args:
+        channels: Number of output channels.
+        stride: Step of the kernel along both spatial axes.
+        in_channels: Number of input channels; 0 infers it from the first batch.
+    """
     return Conv2D(
         channels, kernel_size=3, strides=stride, padding=1, use_bias=False, in_channels=in_channels
     )
@@ -54,13 +60,13 @@ class _UnitV1(HybridBlock):
 
 
 class BasicBlockV1(_UnitV1):
-    """Two 3x3 convolutions and the input, added: the unit of ResNet-18 and 34, version 1.
+    """Residual unit of two 3x3 convolutions, of ResNet-18 and 34, version 1.
 
     Args:
         channels: Number of output channels.
         stride: Stride of the first convolution.
-        downsample: Whether the input passes a 1x1 convolution before it is added.
-        in_channels: Number of input channels; 0 to take it from the first batch.
+        downsample: Whether the shortcut is a 1x1 convolution instead of the identity.
+        in_channels: Number of input channels; 0 infers it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -91,13 +97,13 @@ class BasicBlockV1(_UnitV1):
 
 
 class BottleneckV1(_UnitV1):
-    """Convolutions 1x1, 3x3, 1x1 and the input, added: the unit of ResNet-50 and more, version 1.
+    """Residual unit of 1x1, 3x3 and 1x1 convolutions, of ResNet-50 and deeper, version 1.
 
     Args:
-        channels: Number of output channels; the inner ones are a quarter of them.
+        channels: Number of output channels; the inner convolution has a quarter of them.
         stride: Stride of the first convolution.
-        downsample: Whether the input passes a 1x1 convolution before it is added.
-        in_channels: Number of input channels; 0 to take it from the first batch.
+        downsample: Whether the shortcut is a 1x1 convolution instead of the identity.
+        in_channels: Number of input channels; 0 infers it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -137,13 +143,13 @@ def _projection(channels: int, stride: int, in_channels: int) -> Conv2D:
 
 
 class BasicBlockV2(HybridBlock):
-    """Two 3x3 convolutions and the input, added: the unit of ResNet-18 and 34, version 2.
+    """Residual unit of two 3x3 convolutions, of ResNet-18 and 34, version 2 (pre-activation).
 
     Args:
         channels: Number of output channels.
         stride: Stride of the first convolution.
-        downsample: Whether the input passes a 1x1 convolution before it is added.
-        in_channels: Number of input channels; 0 to take it from the first batch.
+        downsample: Whether the shortcut is a 1x1 convolution instead of the identity.
+        in_channels: Number of input channels; 0 infers it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -169,7 +175,12 @@ class BasicBlockV2(HybridBlock):
         self.downsample = _projection(channels, stride, in_channels) if downsample else None
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Compute the unit."""
+        """Compute the unit's output.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (N, in_channels, H, W).
+        """
         residual = x
         x = F.Activation(self.bn1(x), act_type="relu")
         if self.downsample is not None:
@@ -181,13 +192,13 @@ class BasicBlockV2(HybridBlock):
 
 
 class BottleneckV2(HybridBlock):
-    """Convolutions 1x1, 3x3, 1x1 and the input, added: the unit of ResNet-50 and more, version 2.
+    """Residual unit of 1x1, 3x3 and 1x1 convolutions, of ResNet-50 and deeper, version 2.
 
     Args:
-        channels: Number of output channels; the inner ones are a quarter of them.
+        channels: Number of output channels; the inner convolution has a quarter of them.
         stride: Stride of the second convolution.
-        downsample: Whether the input passes a 1x1 convolution before it is added.
-        in_channels: Number of input channels; 0 to take it from the first batch.
+        downsample: Whether the shortcut is a 1x1 convolution instead of the identity.
+        in_channels: Number of input channels; 0 infers it from the first batch.
         **kwargs: See `HybridBlock`.
 
     Inputs:
@@ -215,7 +226,12 @@ class BottleneckV2(HybridBlock):
         self.downsample = _projection(channels, stride, in_channels) if downsample else None
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Compute the unit."""
+        """Compute the unit's output.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (N, in_channels, H, W).
+        """
         residual = x
         x = F.Activation(self.bn1(x), act_type="relu")
         if self.downsample is not None:

@@ -34,7 +34,13 @@ _SPEC: dict[str, tuple[int, int, tuple[int | None, ...]]] = {
 
 
 def convolution(channels: int, kernel_size: int = 1, padding: int = 0) -> HybridSequential:
-    """Return a convolution of some channels and its activation."""
+    """Return a convolution with ReLU.
+
+    Args:
+        channels: Number of output channels.
+        kernel_size: Height and width of the kernel.
+        padding: Number of zeros added to both ends of each spatial axis.
+    """
     return chain(Conv2D(channels, kernel_size, padding=padding), Activation("relu"))
 
 
@@ -54,13 +60,14 @@ class SqueezeNet(Classifier):
         **kwargs: See `HybridBlock`.
 
     Inputs:
-        x: (N, C, H, W), with H and W of 224, or so near that 13 are left before the last pooling.
+        x: (N, C, H, W); H and W are 224, or a size near it that leaves 13 x 13 before the last
+            pooling.
 
     Outputs:
-        y: (N, classes), not negative, without softmax.
+        y: (N, classes) logits, not negative.
 
     Raises:
-        ArgumentError: There is no such version.
+        ArgumentError: ``version`` is neither ``"1.0"`` nor ``"1.1"``.
     """
 
     def __init__(self, version: str, classes: int = 1000, **kwargs: Any) -> None:
@@ -99,7 +106,7 @@ def get_squeezenet(
         **kwargs: Arguments of `SqueezeNet`, such as ``classes``.
 
     Raises:
-        ArgumentError: There is no such version.
+        ArgumentError: ``version`` is neither ``"1.0"`` nor ``"1.1"``.
         DownloadError: The weights could not be downloaded.
     """
     network = SqueezeNet(version, **kwargs)

@@ -42,8 +42,8 @@ class VGG(Classifier):
     """A VGG network: stages of 3x3 convolutions, each ended by pooling, and three dense layers.
 
     Args:
-        layers: Number of convolutions of each stage.
-        filters: Number of channels of each stage.
+        layers: Number of convolutions in each stage.
+        filters: Number of output channels of each stage.
         classes: Number of classes.
         batch_norm: Whether to add batch normalization after each convolution.
         **kwargs: See `HybridBlock`.
@@ -52,10 +52,10 @@ class VGG(Classifier):
         x: (N, C, H, W); pretrained weights are for (N, 3, 224, 224).
 
     Outputs:
-        y: (N, classes), without softmax.
+        y: (N, classes) logits.
 
     Raises:
-        ArgumentError: There are not as many ``filters`` as ``layers``.
+        ArgumentError: ``filters`` and ``layers`` differ in length.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ def get_vgg(
         **kwargs: Arguments of `VGG`, such as ``classes`` and ``batch_norm``.
 
     Raises:
-        KeyLookupError: There is no such number of layers.
+        KeyLookupError: ``num_layers`` is not one of those.
         DownloadError: The weights could not be downloaded.
     """
     if num_layers not in vgg_spec:

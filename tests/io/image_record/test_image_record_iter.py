@@ -417,7 +417,7 @@ def test_labels_must_fit(records, ramp, tmp_path):
 
 
 def test_channels_must_fit(ramp):
-    with pytest.raises(FileFormatError, match=r"4 channels of bytes.*got 3"):
+    with pytest.raises(FileFormatError, match=r"4 uint8 channels.*got 3"):
         next(iterate(ramp, data_shape=(4, 8, 8)))
 
 

@@ -37,5 +37,7 @@ def test_a_line_that_would_become_too_large_is_refused_with_its_record(tmp_path)
     iterator = ImageRecordIter(
         path_imgrec=tmp_path / "line.rec", data_shape=(3, 224, 224), batch_size=1
     )
-    with pytest.raises(FileFormatError, match=r"got 224 x 4480000 of 1 x 20000, in the record at"):
+    with pytest.raises(
+        FileFormatError, match=r"got 224 x 4480000 from 1 x 20000, in the record at"
+    ):
         iterator.next()

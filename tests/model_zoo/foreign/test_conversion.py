@@ -234,7 +234,7 @@ def test_auxiliary_classifier_is_left_out_and_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["resnet50_v2", "inception_bn", "cifar_resnet20_v1"])
 def test_networks_of_no_other_library_are_refused(tmp_path: Path, tiny: Any, name: str) -> None:
-    with pytest.raises(NotSupportedError, match="network that checkpoints of PyTorch fit, got "):
+    with pytest.raises(NotSupportedError, match="network that fits checkpoints of PyTorch, got "):
         import_weights(name, written(tmp_path, tiny))
 
 
@@ -306,7 +306,7 @@ def test_keras_vgg_flattens_channels_last(tmp_path: Path) -> None:
 )
 def test_keras_networks_that_differ_are_refused(tmp_path: Path, name: str, reason: str) -> None:
     np.savez(tmp_path / "x.npz", **{"conv/kernel:0": np.zeros((1, 1, 1, 1), np.float32)})
-    with pytest.raises(NotSupportedError, match=f"checkpoints of Keras fit.*{reason}"):
+    with pytest.raises(NotSupportedError, match=f"checkpoints of Keras, got .*{reason}"):
         import_weights(name, tmp_path / "x.npz")
 
 
