@@ -85,7 +85,7 @@ LONGER = {
     "gluonish_engine.base": 420,  # one class: what every engine does
     "gluonish.ops.registry": 530,  # Operator, a quarter of it documentation, and the table of all
     "gluonish.block.hybrid_block": 450,  # one class that users subclass
-    "gluonish.trainer.trainer": 500,  # one class that users call
+    "gluonish.trainer.trainer": 450,  # one class that users call
     "gluonish.optimizer.base": 440,  # one class that users subclass
     "gluonish.parameter.parameter": 420,  # one class that users call
     "gluonish.kvstore.kvstore": 420,  # one class that users call

@@ -20,6 +20,7 @@ __all__ = [
     "common_contexts",
     "make_optimizer",
     "parameter_list",
+    "refuse_update_in_store",
 ]
 
 
@@ -136,3 +137,16 @@ def check_batch_size(what: str, batch_size: Any) -> float:
     if not float(batch_size) > 0:
         raise ArgumentError(f"Trainer.{what}: expected batch_size above 0, got {batch_size}")
     return float(batch_size)
+
+
+def refuse_update_in_store(what: str, update: bool | None) -> None:
+    """Refuse to work on weights that the store updates.
+
+    Raises:
+        ArgumentError: It does.
+    """
+    if update:
+        raise ArgumentError(
+            f"{what}: expected a trainer that updates outside the kvstore, got one with "
+            "update_on_kvstore; pass update_on_kvstore=False to Trainer"
+        )

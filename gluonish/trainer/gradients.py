@@ -8,7 +8,14 @@ from gluonish.ndarray import NDArray, zeros
 from gluonish.parameter import Parameter
 from gluonish.parameter.places import described
 
-__all__ = ["LossScaler", "StaleGradientError", "groups", "new_gradients", "stale_error"]
+__all__ = [
+    "LossScaler",
+    "StaleGradientError",
+    "clear_old",
+    "groups",
+    "new_gradients",
+    "stale_error",
+]
 
 
 class StaleGradientError(ParameterError, UserWarning):
@@ -45,11 +52,22 @@ def new_gradients(param: Parameter) -> list[NDArray] | None:
     if all(fresh) or not any(fresh):
         return None
     return [
-        gradient
-        if is_fresh
-        else zeros(gradient.shape, gradient.context, gradient.dtype, gradient.stype)
+        gradient if is_fresh else _zeros_like(gradient)
         for gradient, is_fresh in zip(param.list_grad(), fresh, strict=True)
     ]
+
+
+def clear_old(param: Parameter) -> None:
+    """Set gradients that are not new to 0, as they count, where one of another device is new."""
+    fresh = [data._fresh_grad for data in param._held()]
+    if any(fresh):
+        for gradient, is_fresh in zip(param.list_grad(), fresh, strict=True):
+            if not is_fresh:
+                gradient[:] = _zeros_like(gradient)
+
+
+def _zeros_like(gradient: NDArray) -> NDArray:
+    return zeros(gradient.shape, gradient.context, gradient.dtype, gradient.stype)
 
 
 def groups(

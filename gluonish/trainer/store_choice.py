@@ -68,7 +68,7 @@ def expect_processes(trainer: Any, kvstore: str | KVStoreBase | None) -> None:
 
 def choose_store(
     kvstore: str | KVStoreBase | None,
-    update: bool | None,
+    update_on_kvstore: bool | None,
     contexts: Sequence[Context],
     params: Sequence[Parameter],
 ) -> StoreChoice:
@@ -76,7 +76,7 @@ def choose_store(
 
     Args:
         kvstore: As the Trainer was given it.
-        update: Its ``update_on_kvstore``.
+        update_on_kvstore: As the Trainer was given it.
         contexts: The devices.
         params: The parameters.
 
@@ -84,6 +84,7 @@ def choose_store(
         ArgumentError: The arguments contradict each other, or the weights.
         NotSupportedError: The store is one of MXNet's that gluonish lacks.
     """
+    update = update_on_kvstore
     _check_sparse(kvstore, update, params)
     store = None
     if _needs_store(kvstore, update, contexts, params):

@@ -1,9 +1,8 @@
 """Trainer: applies an optimizer to a set of Parameters, on one device or several.
 
-With one device the weights are updated in place. With several, a kvstore adds up the gradients;
-then either the store updates its own copy of the weights, which all devices receive
-(``update_on_kvstore``), or each device updates its weights with the sum. Indices of parameters in
-stores and states are positions in the trainer's list.
+With several, a kvstore adds up the gradients; then either the store updates its own copy of the
+weights, which all devices receive (``update_on_kvstore``), or each device updates its own. Indices
+of parameters in stores and states are positions in the trainer's list.
 
 Parameters may get other arrays between steps: other devices, values set by hand, another dtype, a
 step of another Trainer. `_prepare` looks for that before every step, at the cost of one comparison.
@@ -27,8 +26,9 @@ from gluonish.trainer.arguments import (
     common_contexts,
     make_optimizer,
     parameter_list,
+    refuse_update_in_store,
 )
-from gluonish.trainer.gradients import LossScaler, groups, new_gradients, stale_error
+from gluonish.trainer.gradients import LossScaler, clear_old, groups, new_gradients, stale_error
 from gluonish.trainer.sharded_update import ShardedUpdate, sharded_update
 from gluonish.trainer.state_transfer import (
     copy_states,
@@ -60,8 +60,7 @@ class Trainer:
             0.1}``; None with an Optimizer.
         kvstore: Name of a store that combines the gradients of several devices, a KVStore, or None.
             A named store is created only where there are several devices.
-        compression_params: Gradient compression, as for `KVStore.set_gradient_compression`; without
-            effect where there is no store.
+        compression_params: As of `KVStore.set_gradient_compression`; without effect if no store is.
         update_on_kvstore: Whether the store updates the weights, instead of each device its own.
             None: as ``MXNET_UPDATE_ON_KVSTORE`` says if the store can, and not for row-sparse
             gradients; `repr` of the Trainer tells the outcome.
@@ -130,31 +129,27 @@ class Trainer:
         # The first key in the store, of a store that has others: each trainer has keys of its own.
         self._first_key = 0
         self._params_to_init = list(self._params)
-        self._in_store: set[int] = set()
+        self._in_store: set[int] = set()  # keys
         for param in self._params:
             param._set_trainer(self)
 
     def __repr__(self) -> str:
         store = self._kvstore_params["kvstore"]
         name = store if isinstance(store, str | None) else type(store).__name__
+        update = f"{bool(self._update_on_kvstore)}: {self._update_reason}"
+        if not self._kv_initialized:
+            update = expected_update(
+                **self._kvstore_params, contexts=self._contexts, params=self._params
+            )
         return (
             f"Trainer({type(self._optimizer).__name__}, {len(self._params)} parameters on "
-            f"{self._contexts}, kvstore={name!r}, update_on_kvstore={self._told_update()})"
+            f"{self._contexts}, kvstore={name!r}, update_on_kvstore={update})"
         )
-
-    def _told_update(self) -> str:
-        """Return what became of ``update_on_kvstore``, or will; and why."""
-        if self._kv_initialized:
-            return f"{bool(self._update_on_kvstore)}: {self._update_reason}"
-        return expected_update(**self._kvstore_params, contexts=self._contexts, params=self._params)
-
-    # -- stores ----------------------------------------------------------------------------------
 
     def _init_kvstore(self) -> None:
         """Make or take the store, once; as late as the first step, so that settings may change."""
-        wanted = self._kvstore_params
         store, update, self._update_reason = choose_store(
-            wanted["kvstore"], wanted["update_on_kvstore"], self._contexts, self._params
+            **self._kvstore_params, contexts=self._contexts, params=self._params
         )
         if store is not None:
             optimizer = self._optimizer if update else None
@@ -168,27 +163,19 @@ class Trainer:
 
     def _init_params(self) -> None:
         """Give the store the values of parameters that are initialized by now."""
-        waiting = []
+        store, waiting = self._kvstore, []
         for param in self._params_to_init:
             if param._deferred_init is not None:
                 waiting.append(param)
-            elif self._kvstore is not None:
-                self._store_value(self._kvstore, self._positions[id(param)], param)
+            elif store is not None:
+                arrays = param._held()
+                key = self._first_key + self._positions[id(param)]
+                if key in self._in_store and isinstance(store, KVStore):
+                    store._overwrite(key, arrays[0])
+                else:
+                    store.broadcast(key, arrays[0], arrays)
+                    self._in_store.add(key)
         self._params_to_init = waiting
-
-    def _store_value(self, store: KVStoreBase, index: int, param: Parameter) -> None:
-        arrays = param._held()
-        key = self._first_key + index
-        if index in self._in_store and isinstance(store, KVStore):
-            store._overwrite(key, arrays[0])
-            return
-        store.broadcast(key, arrays[0], arrays)
-        self._in_store.add(index)
-
-    def _reset_kvstore(self) -> None:
-        """Have no store until the next step, which goes on with the one there was."""
-        self._set_aside, self._kvstore = self._kvstore, None
-        self._kv_initialized, self._update_on_kvstore = False, None
 
     def _prepare(self) -> None:
         if self._set_aside is not None:
@@ -221,15 +208,10 @@ class Trainer:
         if self._kv_initialized and self._kvstore is None:
             self._init_kvstore()
             self._params_to_init = list(self._params)
-            inner = self._store_updater()
-            if inner is not None and self._updaters:
+            inner = getattr(self._kvstore, "_updater", None) if self._update_on_kvstore else None
+            if isinstance(inner, Updater) and self._updaters:
                 copy_states(self._updaters[0], inner)
         self._updaters = updaters_for(self._optimizer, contexts, self._updaters)
-
-    def _store_updater(self) -> Updater | None:
-        """Return what updates the weights in a store of our own."""
-        updater = getattr(self._kvstore, "_updater", None) if self._update_on_kvstore else None
-        return updater if isinstance(updater, Updater) else None
 
     def _row_sparse_pull(self, parameter: ParameterArrays, out: Any, row_ids: Any) -> None:
         """Copy some rows of a row-sparse parameter from the store into arrays."""
@@ -251,15 +233,14 @@ class Trainer:
         """
         self._note_set(parameter)
         if self._update_on_kvstore:
-            self._reset_kvstore()
+            self._set_aside, self._kvstore = self._kvstore, None
+            self._kv_initialized, self._update_on_kvstore = False, None
 
     def _note_set(self, parameter: Parameter) -> None:
         """Have the store take over a parameter's values before the next update."""
         in_store = self._update_on_kvstore or self._set_aside is not None
         if in_store and not any(p is parameter for p in self._params_to_init):
             self._params_to_init.append(parameter)
-
-    # -- facts -----------------------------------------------------------------------------------
 
     @property
     def _distributed(self) -> bool | None:
@@ -294,20 +275,15 @@ class Trainer:
         """
         self._optimizer.set_learning_rate(lr)
 
-    # -- steps -----------------------------------------------------------------------------------
-
     def step(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
         """Update all parameters once, with their gradients divided by ``batch_size``.
 
         Args:
-            batch_size: Number of samples in the batch, over all devices; gradients are divided by
-                it. An array of one number is accepted.
-            ignore_stale_grad: Whether to skip parameters without a new gradient; if not, they raise
-                an error.
+            batch_size: Number of samples on all devices, or an array of it; divides the gradients.
+            ignore_stale_grad: Whether parameters without a new gradient are skipped; else an error.
 
         Raises:
-            StaleGradientError: A parameter got no gradient from a backward pass since the last
-                step.
+            StaleGradientError: A parameter got no gradient by backward since the last step.
             ArgumentError: ``batch_size`` is not above 0.
         """
         self._check_and_rescale_grad(self._scale / check_batch_size("step", batch_size))
@@ -324,47 +300,35 @@ class Trainer:
         self._update(ignore_stale_grad)
 
     def allreduce_grads(self) -> None:
-        """Sum the gradients over all devices, in place; call `update` afterwards.
-
-        Together the two do what `step` does, and gradients can be changed in between.
+        """Sum gradients over all devices, in place; they may be changed before `update` follows.
 
         Raises:
             ArgumentError: The store updates the weights (``update_on_kvstore``).
         """
         self._prepare()
-        self._refuse_update_on_kvstore("allreduce_grads")
+        refuse_update_in_store("allreduce_grads", self._update_on_kvstore)
         self._allreduce_grads()
 
     def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
         """Update all parameters with the gradients that `allreduce_grads` has summed.
 
         Args:
-            batch_size: Number of samples in the batch, over all devices; gradients are divided by
-                it. An array of one number is accepted.
-            ignore_stale_grad: Whether to skip parameters without a new gradient; if not, they raise
-                an error.
+            batch_size: Number of samples on all devices, or an array of it; divides the gradients.
+            ignore_stale_grad: Whether parameters without a new gradient are skipped; else an error.
 
         Raises:
-            StaleGradientError: A parameter got no gradient from a backward pass since the last
-                step.
+            StaleGradientError: A parameter got no gradient by backward since the last step.
             ArgumentError: The store updates the weights, or ``batch_size`` is not above 0.
         """
         samples = check_batch_size("update", batch_size)
         self._prepare()
-        self._refuse_update_on_kvstore("update")
+        refuse_update_in_store("update", self._update_on_kvstore)
         self._check_and_rescale_grad(self._scale / samples)
         self._update(ignore_stale_grad)
 
     def _check_and_rescale_grad(self, scale: float) -> None:
         """Have gradients multiplied by ``scale`` in the next update."""
         self._optimizer.rescale_grad = scale
-
-    def _refuse_update_on_kvstore(self, what: str) -> None:
-        if self._update_on_kvstore:
-            raise ArgumentError(
-                f"{what}: expected a trainer that updates outside the kvstore, got one with "
-                "update_on_kvstore; pass update_on_kvstore=False to Trainer"
-            )
 
     def _fresh(self, ignore_stale_grad: bool) -> Selection:
         """Return the parameters to update, after a look at all, so that no step is done by half."""
@@ -389,17 +353,12 @@ class Trainer:
         members = self._reduced().members
         if isinstance(store, SyncStore):
             for _, param in members:
-                for gradient, value in zip(
-                    param.list_grad(), new_gradients(param) or (), strict=False
-                ):
-                    if value is not gradient:  # it is not new, and counts as 0
-                        gradient[:] = value
+                clear_old(param)
             keys = [self._first_key + i for i, _ in members]
             store.add_up(keys, [param.list_grad() for _, param in members])
             return
         for i, param in members:
-            gradients = param.list_grad()
-            new = new_gradients(param)
+            gradients, new = param.list_grad(), new_gradients(param)
             if new is None:
                 store.pushpull(self._first_key + i, gradients, priority=-i)
             else:
@@ -414,7 +373,12 @@ class Trainer:
         """Hand gradients to the store and take new weights, several at once where it can."""
         if self._skips(selection):
             return
-        self._take_over(selection)
+        for _, param in selection.members:
+            if param._trainer is not self:  # another has updated it since
+                self._note_set(param)
+                param._set_trainer(self)
+        if self._params_to_init:
+            self._init_params()
         for group in groups(selection.members, weights_a_call(store, self._optimizer)):
             keys = [self._first_key + i for i, _ in group]
             gradients = [new_gradients(param) or param.list_grad() for _, param in group]
@@ -425,15 +389,6 @@ class Trainer:
             else:
                 store.pushpull(keys, gradients, out=weights, priority=priority)
         selection.mark_used()
-
-    def _take_over(self, selection: Selection) -> None:
-        """Bring the store up to date with weights that another Trainer has updated since."""
-        for _, param in selection.members:
-            if param._trainer is not self:
-                self._note_set(param)
-                param._set_trainer(self)
-        if self._params_to_init:
-            self._init_params()
 
     def _update(self, ignore_stale_grad: bool = False) -> None:
         """Update the weights on each device by its gradients."""
@@ -448,8 +403,6 @@ class Trainer:
             ):
                 updater(selection.indices, gradients, weights)
         selection.mark_used()
-
-    # -- states ----------------------------------------------------------------------------------
 
     def save_states(self, fname: str | os.PathLike[str]) -> None:
         """Save the optimizer and its states, such as momentum, to a file that MXNet 1.9 reads, too.
@@ -482,8 +435,7 @@ class Trainer:
             fname: Path of the file.
 
         Raises:
-            FileFormatError: The file holds no states, or those of other parameters; nothing has
-                changed then.
+            FileFormatError: The file holds no states of these parameters; nothing has changed then.
         """
         self._prepare()
         if self._update_on_kvstore and self._kvstore is not None:
