@@ -4,7 +4,6 @@ An optimizer holds no arrays: states are made by `create_state` and kept by an `
 attributes bear MXNet's names and hold what MXNet's hold, because trainer states save them.
 """
 
-import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NoReturn, Protocol, TypeVar
@@ -14,6 +13,7 @@ from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, nearest
 from gluonish.lr_scheduler import LRScheduler
 from gluonish.ndarray import NDArray
+from gluonish.optimizer.arguments import check_aggregate_num, check_arguments, override_base_lr
 
 __all__ = ["Index", "Optimizer", "State", "create", "is_half", "register"]
 
@@ -36,10 +36,6 @@ class SchedulerInUseError(ArgumentError, UserWarning):
 
 class ReplacedMethodError(NotSupportedError, DeprecationWarning):
     """A method was called that no longer exists; MXNet raises a DeprecationWarning."""
-
-
-class UnknownArgumentError(ArgumentError, TypeError):
-    """An optimizer was given an argument that it does not take; MXNet raises a TypeError."""
 
 
 class Optimizer:
@@ -98,7 +94,7 @@ class Optimizer:
             learning_rate = 0.01
         self.lr = learning_rate
         if lr_scheduler is not None and learning_rate is not None:
-            _override_base_lr(lr_scheduler, learning_rate)
+            override_base_lr(lr_scheduler, learning_rate)
         self.wd = wd
         self.lr_mult: dict[Index, float] = {}
         self.wd_mult: dict[Index, float] = {}
@@ -169,7 +165,7 @@ class Optimizer:
                 f"optimizer: expected one of {', '.join(sorted(Optimizer.opt_registry))},"
                 f" got {name!r}{nearest(str(name), Optimizer.opt_registry)}"
             )
-        _check_arguments(klass, kwargs)
+        check_arguments(klass, kwargs)
         return klass(**kwargs)
 
     # -- what a subclass defines -----------------------------------------------------------------
@@ -354,52 +350,6 @@ class Optimizer:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.param_dict = {}
-
-
-_VARIABLE = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
-
-
-def _check_arguments(klass: type[Optimizer], kwargs: Mapping[str, Any]) -> None:
-    """Refuse keyword arguments that neither an optimizer nor the bases it hands them to name."""
-    known: list[str] = []
-    for base in klass.__mro__:
-        constructor = vars(base).get("__init__")
-        if constructor is None:
-            continue
-        parameters = list(inspect.signature(constructor).parameters.values())[1:]
-        named = [p.name for p in parameters if p.kind not in _VARIABLE]
-        known += named
-        if len(named) == len(parameters):
-            break
-    for name in kwargs:
-        if name not in known:
-            raise UnknownArgumentError(
-                f"{klass.__name__}: expected arguments among {', '.join(sorted(set(known)))}, got "
-                f"{name!r}{nearest(name, known)}"
-            )
-
-
-def check_aggregate_num(name: str, aggregate_num: int | None) -> None:
-    """Refuse a largest number of weights that is none."""
-    if aggregate_num is None:
-        return
-    if not isinstance(aggregate_num, int):
-        raise ArgumentTypeError(f"{name}: expected an int aggregate_num, got {aggregate_num!r}")
-    if aggregate_num < 1:
-        raise ArgumentError(f"{name}: expected aggregate_num of 1 or more, got {aggregate_num}")
-
-
-def _override_base_lr(scheduler: Any, learning_rate: float) -> None:
-    if not hasattr(scheduler, "base_lr"):
-        return
-    scheduler_lr = scheduler.base_lr
-    if scheduler_lr not in (None, learning_rate):
-        # MXNet prints this too; a warning would stop programs that run with warnings as errors.
-        print(  # noqa: T201
-            f"{type(scheduler).__name__}: base_lr {scheduler_lr} of lr_scheduler gives way to"
-            f" learning_rate {learning_rate} of the optimizer"
-        )
-    scheduler.base_lr = learning_rate
 
 
 def is_half(weight: NDArray) -> bool:

@@ -6,7 +6,8 @@ from typing import Any
 from gluonish.ops.updates.layerwise import LANS as RULE
 from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.adam import MomentsOptimizer, bias_share
-from gluonish.optimizer.base import Index, check_aggregate_num, register
+from gluonish.optimizer.arguments import check_aggregate_num
+from gluonish.optimizer.base import Index, register
 from gluonish.optimizer.weight_update import Column
 
 __all__ = ["LANS"]

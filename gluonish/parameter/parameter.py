@@ -15,7 +15,7 @@ import numpy as np
 from gluonish.autograd import mark_variables, pause
 from gluonish.core.context import Context, cpu
 from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import ArgumentError, OutOfMemoryError, ParameterError
+from gluonish.core.errors import ArgumentError, OutOfMemoryError
 from gluonish.core.file_map import is_mapped
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
 from gluonish.core.turn import Turn
@@ -23,6 +23,7 @@ from gluonish.initializer import Constant as ConstantInitializer
 from gluonish.initializer import Uniform
 from gluonish.ndarray import NDArray, array, zeros
 from gluonish.numpy.array import gluon_array
+from gluonish.parameter import refusals
 from gluonish.parameter.arguments import (
     ContextList,
     as_contexts,
@@ -33,7 +34,6 @@ from gluonish.parameter.arguments import (
 from gluonish.parameter.arrays import ParameterArrays, attach_gradients
 from gluonish.parameter.initialization import Deferred, Init, fit
 from gluonish.parameter.places import described
-from gluonish.parameter.refusals import refuse_shape, refuse_uninitialized
 from gluonish.symbol import Symbol, var
 
 __all__ = ["Constant", "Init", "Parameter", "tensor_types"]
@@ -176,7 +176,7 @@ class Parameter(ParameterArrays):
             init = default_init if self.init is None else self.init
         known = shape_is_known(self.shape)
         if not known and not self._allow_deferred_init:
-            refuse_shape(self)
+            refusals.refuse_shape(self)
         self._deferred_init = Deferred(init, contexts, default_init, None)
         if known:
             self._finish_deferred_init()
@@ -194,10 +194,7 @@ class Parameter(ParameterArrays):
                 return
             shape = self.shape
             if shape is None or not shape_is_known(shape):
-                raise ParameterError(
-                    f"{described(self)}: expected a known shape, got {shape}; "
-                    "give in_units, in_channels and the like to the layer"
-                )
+                refusals.refuse_unknown_shape(self)
             try:
                 with pause():
                     data = deferred.values(self.name, shape, self._dtype)
@@ -215,26 +212,20 @@ class Parameter(ParameterArrays):
         self, source: NDArray, contexts: Sequence[Context], taken: bool = False
     ) -> dict[Context, NDArray]:
         """Return copies of ``source`` in this dtype, by device; see `_allocate`."""
-        copies = {}
+        dtype, copies = normalize_dtype(self._dtype), {}
+        same = source.stype == self._stype == "default" and source._spec.dtype == dtype
         for ctx in contexts:
-            if taken and ctx == source.context and self._is_like(source):
+            if taken and same and ctx == source.context:
                 copies[ctx] = gluon_array(source)
                 continue
             copies[ctx] = gluon_array(zeros(source.shape, ctx, self._dtype, self._stype))
             source.copyto(copies[ctx])
         return copies
 
-    def _is_like(self, source: NDArray) -> bool:
-        dtype = normalize_dtype(self._dtype)
-        return source.stype == self._stype == "default" and source._spec.dtype == dtype
-
     def _allocate(self, source: NDArray, contexts: Sequence[Context], taken: bool = False) -> None:
         """Become initialized on these devices, with copies of ``source`` in this dtype.
 
-        Args:
-            source: The values.
-            contexts: The devices.
-            taken: Whether nobody else has ``source``, which then is the copy on its own device.
+        If nobody else has ``source`` (``taken``), it is itself the copy on its device.
         """
         copies = self._copies(source, contexts, taken)
         self._hold(copies)
@@ -313,17 +304,13 @@ class Parameter(ParameterArrays):
         elif self._deferred_init is not None:
             self._deferred_init = self._deferred_init._replace(contexts=contexts)
         else:
-            raise ArgumentError(
-                f"{described(self)}: reset_ctx expected an initialized parameter, got one that "
-                "is not; call initialize(ctx=...)"
-            )
+            refusals.refuse_move(self)
 
     def set_data(self, data: Any) -> None:
         """Set the values on all devices; an unknown shape becomes that of the values.
 
         Args:
-            data: NDArray of the parameter's shape, or what `nd.array` takes; converted to its
-                dtype.
+            data: NDArray of its shape, or what `nd.array` takes; converted to its dtype.
 
         Raises:
             ParameterError: The shape does not fit, or the parameter is not initialized.
@@ -331,7 +318,7 @@ class Parameter(ParameterArrays):
         source = data if isinstance(data, NDArray) else array(data)
         if self._arrays is None:
             if self._deferred_init is None:
-                refuse_uninitialized(self)
+                refusals.refuse_uninitialized(self)
             self.shape = source.shape
             self._deferred_init = self._deferred_init._replace(data=source)
             return

@@ -8,7 +8,7 @@ from gluonish.parameter.places import described
 if TYPE_CHECKING:
     from gluonish.parameter.arrays import ParameterArrays
 
-__all__ = ["refuse_shape", "refuse_uninitialized"]
+__all__ = ["refuse_move", "refuse_shape", "refuse_uninitialized", "refuse_unknown_shape"]
 
 
 def refuse_uninitialized(parameter: "ParameterArrays") -> NoReturn:
@@ -43,4 +43,28 @@ def refuse_shape(parameter: "ParameterArrays") -> NoReturn:
     )
     raise ArgumentError(
         f"{described(parameter)}: expected a known shape, got {parameter.shape}; {remedy}"
+    )
+
+
+def refuse_unknown_shape(parameter: "ParameterArrays") -> NoReturn:
+    """Raise the error of a parameter that waited for its shape in vain.
+
+    Raises:
+        ParameterError: Always.
+    """
+    raise ParameterError(
+        f"{described(parameter)}: expected a known shape, got {parameter.shape}; "
+        "give in_units, in_channels and the like to the layer"
+    )
+
+
+def refuse_move(parameter: "ParameterArrays") -> NoReturn:
+    """Raise the error of a parameter without arrays that is to be on other devices.
+
+    Raises:
+        ArgumentError: Always.
+    """
+    raise ArgumentError(
+        f"{described(parameter)}: reset_ctx expected an initialized parameter, got one that "
+        "is not; call initialize(ctx=...)"
     )

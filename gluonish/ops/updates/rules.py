@@ -389,24 +389,8 @@ LAMB = Rule(
     ("mean", "var"),
     ("lr", "wd", "mean_share", "var_share"),
     _lamb,
-    {
-        **_ADAM,
-        "epsilon": number(1e-6),
-        "lower_bound": number(-1.0),
-        "upper_bound": number(-1.0),
-    },
+    {**_ADAM, "epsilon": number(1e-6), "lower_bound": number(-1.0), "upper_bound": number(-1.0)},
     whole=True,
 )
 
-RULES = (
-    SGD,
-    SGD_MOMENTUM,
-    NAG,
-    NESTEROV,
-    ADAM,
-    ADAMW,
-    RMSPROP,
-    RMSPROP_CENTERED,
-    ADAGRAD,
-    LAMB,
-)
+RULES = (SGD, SGD_MOMENTUM, NAG, NESTEROV, ADAM, ADAMW, RMSPROP, RMSPROP_CENTERED, ADAGRAD, LAMB)
