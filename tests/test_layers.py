@@ -86,15 +86,12 @@ LONGER = {
     "gluonish.ops.registry": 530,  # Operator, a quarter of it documentation, and the table of all
     "gluonish.block.hybrid_block": 450,  # one class that users subclass
     "gluonish.trainer.trainer": 450,  # one class that users call
-    "gluonish.kvstore.kvstore": 420,  # one class that users call
     "gluonish.symbol.executor": 480,  # one class that users call
     "gluonish.ndarray.eager": 450,  # the eager call: the hot path on one page
     "gluonish.numpy": 440,  # a list of names
     "gluonish.kernels.numba.expressions": 420,  # one table: each operator's expression
-    "gluonish.ops.vision.deformable_convolution": 410,  # one operator in two forms
     "gluonish.module.bucketing_module": 410,  # one class that users call
     "gluonish.module.feed_forward": 410,  # one class that users call
-    "gluonish.image.iteration.image_iter": 410,  # one class that users subclass
 }
 ENVIRONMENT = {"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"}
 

@@ -5,16 +5,35 @@ from typing import Any
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray import NDArray
 
-__all__ = ["Key", "check_like", "flat", "pairs_of"]
+__all__ = ["Key", "check_like", "one_for_each", "pairs_of"]
 
 Key = int | str
 
 
-def flat(row_ids: Any) -> list[Any]:
-    """Return arrays of row numbers in order, whether they come alone, in a list or in lists."""
+def one_for_each(row_ids: Any, count: int) -> list[Any]:
+    """Return ``count`` arrays of row numbers in order.
+
+    Args:
+        row_ids: As many arrays, in a list or in lists; or one for all.
+        count: How many there have to be.
+
+    Raises:
+        ArgumentError: They are neither one nor as many.
+    """
+    wanted = _flat(row_ids)
+    if len(wanted) == 1:
+        wanted *= count
+    if len(wanted) != count:
+        raise ArgumentError(
+            f"row_sparse_pull: expected one array of row_ids, or {count}, got {len(wanted)}"
+        )
+    return wanted
+
+
+def _flat(row_ids: Any) -> list[Any]:
     if not isinstance(row_ids, list | tuple):
         return [row_ids]
-    return [array for part in row_ids for array in flat(part)]
+    return [array for part in row_ids for array in _flat(part)]
 
 
 def pairs_of(what: str, key: Any, value: Any) -> list[tuple[Key, list[NDArray]]]:

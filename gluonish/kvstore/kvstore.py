@@ -9,7 +9,7 @@ from gluonish.core.config import MXNET_KVSTORE_USETREE
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError
 from gluonish.core.files import atomic_write, open_to_read
-from gluonish.kvstore.arguments import Key, check_like, flat, pairs_of
+from gluonish.kvstore.arguments import Key, check_like, one_for_each, pairs_of
 from gluonish.kvstore.base import KVStoreBase, check_capability
 from gluonish.kvstore.compression import Compression, compression_from
 from gluonish.kvstore.nccl_reduce import NCCLReduction
@@ -65,8 +65,6 @@ class KVStore(KVStoreBase):
         self._cut = Cut.from_environment()
         trees = self._on_device and MXNET_KVSTORE_USETREE.value
         self._trees = TreeReduction() if trees else None
-
-    # -- values ----------------------------------------------------------------------------------
 
     def init(self, key: Any, value: Any) -> None:
         """Set the initial value of a key; once for every key, before `push` and `pull`.
@@ -141,7 +139,7 @@ class KVStore(KVStoreBase):
             check_like("pull", name, targets, stored, dtype=False)
             if ignore_sparse:
                 targets = [target for target in targets if target.stype == "default"]
-            if self._trees is not None and _fit_for_trees([*targets, stored]):
+            if self._trees is not None and self._trees.takes([*targets, stored]):
                 self._trees.spread(stored, targets, priority)
                 continue
             for target in targets:
@@ -219,15 +217,7 @@ class KVStore(KVStoreBase):
                 f"{row_ids!r:.40}"
             )
         pairs = pairs_of("row_sparse_pull", key, out)
-        count = sum(len(targets) for _, targets in pairs)
-        wanted = flat(row_ids)
-        if len(wanted) == 1:
-            wanted *= count
-        if len(wanted) != count:
-            raise ArgumentError(
-                f"row_sparse_pull: expected one array of row_ids, or {count}, got {len(wanted)}"
-            )
-        asked = iter(wanted)
+        asked = iter(one_for_each(row_ids, sum(len(targets) for _, targets in pairs)))
         for name, targets in pairs:
             stored = self._find("row_sparse_pull", name)
             check_like("row_sparse_pull", name, targets, stored, dtype=False)
@@ -249,7 +239,7 @@ class KVStore(KVStoreBase):
         private = self._updater is None or isinstance(self._updater, Updater)
         if self._reduction is not None and self._reduction.takes(values, context):
             return self._reduction.add_up(values, context, priority, private=private)
-        if self._trees is not None and _fit_for_trees(values):
+        if self._trees is not None and self._trees.takes(values):
             return self._trees.add_up(values, context, priority, private=private)
         return sum_arrays(values, context, priority, self._cut, private=private)
 
@@ -294,8 +284,6 @@ class KVStore(KVStoreBase):
             raise ArgumentError(
                 f"KVStore: expected keys of one type, got {key!r} in a store that has {other!r}"
             )
-
-    # -- updating --------------------------------------------------------------------------------
 
     def set_optimizer(self, optimizer: Optimizer) -> None:
         """Let the store update its weights with an optimizer at each push of gradients."""
@@ -368,8 +356,6 @@ class KVStore(KVStoreBase):
             raise ArgumentError(f"{what}: expected a store with an optimizer; call set_optimizer")
         return self._updater
 
-    # -- facts -----------------------------------------------------------------------------------
-
     @staticmethod
     def is_capable(capability: str) -> bool:
         """Return whether the store has a capability: True for `OPTIMIZER`.
@@ -409,11 +395,3 @@ class KVStore(KVStoreBase):
         """Wait for all processes: there is one."""
 
     barrier = _barrier
-
-
-def _fit_for_trees(arrays: list[NDArray]) -> bool:
-    """Whether arrays are several dense ones of one dtype, each in one piece of memory."""
-    return len(arrays) > 1 and all(
-        x.stype == "default" and x.dtype == arrays[0].dtype and x._data.flags.c_contiguous
-        for x in arrays
-    )

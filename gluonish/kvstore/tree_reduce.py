@@ -62,6 +62,14 @@ class TreeReduction:
         self._logs = MXNET_KVSTORE_LOGTREE.value
         self._trees: dict[tuple[Context, ...], list[Tree]] = {}
 
+    @staticmethod
+    def takes(arrays: Sequence[NDArray]) -> bool:
+        """Whether arrays are several dense ones of one dtype, each in one piece of memory."""
+        return len(arrays) > 1 and all(
+            x.stype == "default" and x.dtype == arrays[0].dtype and x._data.flags.c_contiguous
+            for x in arrays
+        )
+
     def trees(self, contexts: Sequence[Context]) -> list[Tree]:
         """Return the tree of each device."""
         key = tuple(contexts)

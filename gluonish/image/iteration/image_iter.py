@@ -9,11 +9,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import (
-    ArgumentError,
-    FileFormatError,
-    OperatorError,
-)
+from gluonish.core.errors import ArgumentError, FileFormatError, OperatorError
 from gluonish.core.files import open_to_read
 from gluonish.image.augmenters.augmenter import augmented, chosen_augmenters
 from gluonish.image.augmenters.create import CreateAugmenter

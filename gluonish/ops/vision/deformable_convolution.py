@@ -69,10 +69,8 @@ def _shapes(name: str, data: Shape, names: tuple[str, ...], attrs: Attrs) -> dic
         "weight": (attrs["num_filter"], channels, *geometry.kernel),
         "bias": (attrs["num_filter"],),
     }
-    return {
-        **{key: found[key] for key in names},
-        "output": (data[0], attrs["num_filter"], *counts),
-    }
+    output = (data[0], attrs["num_filter"], *counts)
+    return {**{key: found[key] for key in names}, "output": output}
 
 
 def _check_groups(name: str, data: Shape, attrs: Attrs) -> None:
@@ -194,6 +192,7 @@ class _Rule:
         grouped = (batch, self.groups, filters // self.groups, self.count)
         self.grad = self._by_group(reshape(g, grouped))
         self.geometry = geometry
+        self.places = math.prod(geometry.kernel) * self.count  # that the windows read
         self._found: tuple[Any, ...] | None = None
 
     def _by_group(self, x: Any) -> Any:
@@ -209,8 +208,7 @@ class _Rule:
 
     def _mask(self) -> Any:
         """Return the mask as it weighs values (N * parts, C / parts, window * positions)."""
-        points = math.prod(self.geometry.kernel) * self.count
-        return reshape(self.mask, (self.batch * self.parts, 1, points))
+        return reshape(self.mask, (self.batch * self.parts, 1, self.places))
 
     def of_weight(self) -> Any:
         """The gradient of the weight."""
@@ -231,8 +229,7 @@ class _Rule:
         split = reshape(product, (self.groups, rows, self.batch, self.count))
         back = transpose(split, (2, 0, 1, 3))
         channels = self.data.shape[1] // self.parts
-        points = math.prod(self.geometry.kernel) * self.count
-        return reshape(back, (self.batch * self.parts, channels, points))
+        return reshape(back, (self.batch * self.parts, channels, self.places))
 
     def found(self) -> tuple[Any, Any, Any]:
         """The gradients of data, offset and mask."""
@@ -298,12 +295,7 @@ class Form:
         return (Spec(limited(name, out), data.dtype),)
 
     def kernel(
-        self,
-        xp: ModuleType,
-        out: Any,
-        *inputs: Any,
-        read: Read = read_bilinear,
-        **attrs: Any,
+        self, xp: ModuleType, out: Any, *inputs: Any, read: Read = read_bilinear, **attrs: Any
     ) -> None:
         """Fill the output, some samples at a time; ``read`` reads the images."""
         given = self._given(inputs, attrs)
@@ -386,9 +378,7 @@ _SHAPES = (
 
 _PLAIN = Form("_contrib_DeformableConvolution", ("data", "offset", "weight", "bias"), "inside")
 _MODULATED = Form(
-    "_contrib_ModulatedDeformableConvolution",
-    ("data", "offset", "mask", "weight", "bias"),
-    "zeros",
+    "_contrib_ModulatedDeformableConvolution", ("data", "offset", "mask", "weight", "bias"), "zeros"
 )
 FORMS = (_PLAIN, _MODULATED)
 
