@@ -90,8 +90,6 @@ LONGER = {
     "gluonish.ndarray.eager": 450,  # the eager call: the hot path on one page
     "gluonish.numpy": 440,  # a list of names
     "gluonish.kernels.numba.expressions": 420,  # one table: each operator's expression
-    "gluonish.module.bucketing_module": 410,  # one class that users call
-    "gluonish.module.feed_forward": 410,  # one class that users call
 }
 ENVIRONMENT = {"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"}
 

@@ -90,8 +90,6 @@ class BucketingModule(ComputedModule):
         symbol, data_names, label_names = made
         return Module(symbol, data_names, label_names, **self._settings)
 
-    # -- buckets ---------------------------------------------------------------------------------
-
     @property
     def _curr_module(self) -> Module | None:
         """The current bucket's module, under the name by which programs for MXNet get at it."""
@@ -181,8 +179,6 @@ class BucketingModule(ComputedModule):
         if self._monitor is not None:
             module.install_monitor(self._monitor)
 
-    # -- facts -----------------------------------------------------------------------------------
-
     @property
     def symbol(self) -> Symbol | None:
         """The network of the current bucket."""
@@ -203,8 +199,6 @@ class BucketingModule(ComputedModule):
     def output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
         """Name and shape of each output of the current bucket."""
         return self._current("output_shapes").output_shapes
-
-    # -- weights ---------------------------------------------------------------------------------
 
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
         """Return weights and auxiliary states by name, on the CPU; a checkpoint's before `bind`."""
@@ -266,8 +260,6 @@ class BucketingModule(ComputedModule):
                 module.borrow_optimizer(self._default)
         self.optimizer_initialized = True
 
-    # -- steps -----------------------------------------------------------------------------------
-
     def prepare(self, data_batch: Any, sparse_row_id_fn: Any = None) -> None:
         """Bind the bucket of a batch that comes next, where it is new; the current one stays."""
         self._expect_weights("prepare")
@@ -298,8 +290,6 @@ class BucketingModule(ComputedModule):
         self._monitor = mon
         for module in self._buckets.values():
             module.install_monitor(mon)
-
-    # -- files -----------------------------------------------------------------------------------
 
     def save_checkpoint(self, prefix: str, epoch: int, remove_amp_cast: bool = False) -> None:
         """Save the networks of all buckets so far, their keys, and the weights.

@@ -17,12 +17,7 @@ from gluonish.module.bucketing_module import BucketingModule
 from gluonish.module.callback import LogValidationMetricsCallback
 from gluonish.module.checkpoint import load_checkpoint, load_params, save_checkpoint
 from gluonish.module.descriptions import described
-from gluonish.module.feed_forward_data import (
-    epochs_of,
-    evaluation_iterator,
-    iterator_of,
-    joined,
-)
+from gluonish.module.feed_forward_data import epochs_of, evaluation_iterator, iterator_of, joined
 from gluonish.module.module import Module
 from gluonish.module.monitor import Monitor
 from gluonish.module.store_updates import create_store as _create_kvstore  # noqa: F401  # programs
