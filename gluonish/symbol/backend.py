@@ -29,15 +29,15 @@ _LOG = logging.getLogger("gluonish")
 
 
 def get_backend_symbol(self: Symbol, backend: str) -> Symbol:
-    """Return the graph as partitioned by a back end, which gets no shapes or values.
+    """Return the graph as a back end partitions it without knowing shapes or values.
 
     Args:
         self: The graph.
-        backend: Name of the back end.
+        backend: Name of a registered back end.
 
     Raises:
         ArgumentError: There is no such back end.
-        GraphError: A back end of the user's fails.
+        GraphError: A user's back end fails.
     """
     if backend not in BUILT_IN and find_backend(backend) is None:
         raise ArgumentError(
@@ -58,26 +58,26 @@ def optimize_for(
     skip_infer: bool = False,
     **kwargs: Any,
 ) -> Symbol:
-    """Return the graph as partitioned by a back end; an unknown one is logged and ignored.
+    """Return the graph with parts replaced by a back end; an unknown one is logged and ignored.
 
     Args:
         self: The graph.
-        backend: Name of the back end: one of gluonish's, which change nothing, or of a
-            `SubgraphBackend` that was registered with `register_backend`.
-        args: Arrays by name, or in the order of `list_arguments`. They tell shapes and dtypes, are
-            given to the back end, and the dict gets the parameters that it adds.
-        aux: The same of auxiliary states.
-        ctx: Of no effect: a graph gets its device when it is bound.
-        shape_dict: Shapes by name.
-        type_dict: Dtypes by name.
-        stype_dict: Of no effect: back ends are told of no storage types.
-        skip_infer: Whether to tell the back end no shapes.
+        backend: Name of the back end: a `SubgraphBackend` registered with `register_backend`, or
+            one of gluonish's own, which leave the graph as it is.
+        args: Arrays by name, or in the order of `list_arguments`. Their shapes and dtypes are used,
+            the back end can read them, and parameters that it adds are put into the dict.
+        aux: Auxiliary states by name, or in the order of `list_auxiliary_states`.
+        ctx: Has no effect: a graph gets its device when it is bound.
+        shape_dict: Shapes by variable name.
+        type_dict: Dtypes by variable name.
+        stype_dict: Has no effect: back ends do not see storage types.
+        skip_infer: Whether to leave shapes unknown to the back end.
         **kwargs: Options of the back end.
 
     Raises:
-        ArgumentError: The back end does not take the options.
-        GraphError: It fails, or gives what does not fit.
-        OperatorError: Shapes contradict each other.
+        ArgumentError: The back end does not accept the options.
+        GraphError: It fails, or its replacement does not fit.
+        OperatorError: The shapes contradict each other.
     """
     if find_backend(backend) is None:
         if backend not in BUILT_IN:
@@ -103,16 +103,15 @@ def optimize_for(
 
 
 def as_environment_says(symbol: Symbol, arrays: Mapping[str, NDArray]) -> Sequence[Value]:
-    """Return a graph's outputs as the user's back end that ``MXNET_SUBGRAPH_BACKEND`` names takes
-    them; its own if it names none.
+    """Return a graph's outputs, transformed by the back end ``MXNET_SUBGRAPH_BACKEND`` if set.
 
     Args:
         symbol: The graph.
-        arrays: What its variables are bound to, by name.
+        arrays: Arrays that its variables are bound to, by name.
 
     Raises:
-        ConfigError: It names one that is not registered.
-        GraphError: It fails, or gives what does not fit.
+        ConfigError: The environment variable names a back end that is not registered.
+        GraphError: The back end fails, or its replacement does not fit.
     """
     backend = backend_of_environment()
     if backend is None:

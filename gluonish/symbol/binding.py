@@ -41,24 +41,35 @@ def bind(
     group2ctx: Groups = None,
     shared_exec: "executor.Executor | None" = None,
 ) -> "executor.Executor":
-    """Bind the graph to given arrays, and return an Executor.
+    """Bind the graph to arrays, and return an Executor that runs it.
 
     Args:
         self: The graph.
         ctx: Device to run on.
-        args: Arrays in the order of `list_arguments`, or by name.
-        args_grad: Arrays that gradients are written to, in the same order or by name; arguments
-            without one get no gradient.
-        grad_req: What backward does with gradients: ``"write"``, ``"add"`` or ``"null"``; one for
-            all, a list, or a dict by name.
-        aux_states: Arrays in the order of `list_auxiliary_states`, or by name.
+        args: Arrays of the arguments, in the order of `list_arguments` or by name.
+        args_grad: Arrays to store the arguments' gradients in, in the same order or by name; an
+            argument without one gets no gradient.
+        grad_req: How `Executor.backward` stores gradients: ``"write"`` overwrites, ``"add"``
+            accumulates, ``"null"`` skips; one for all, a list, or a dict by name.
+        aux_states: Arrays of the auxiliary states, in the order of `list_auxiliary_states` or by
+            name.
         group2ctx: Dict from ``ctx_group`` (set by `AttrScope`) to the device of its nodes.
-        shared_exec: Accepted without effect: memory is shared anyway.
+        shared_exec: Has no effect: memory is shared anyway.
 
     Raises:
-        ArgumentTypeError: ``ctx`` is not a Context, or an array not an NDArray.
-        ArgumentError: Arrays are missing or ``grad_req`` is unknown.
-        OperatorError: Shapes or dtypes contradict each other.
+        ArgumentTypeError: ``ctx`` is not a Context, or an array is not an NDArray.
+        ArgumentError: An array is missing, or ``grad_req`` is unknown.
+        OperatorError: The shapes or dtypes contradict each other.
+
+    Example:
+        >>> import gluonish as mx
+        >>> x = mx.sym.var("x")
+        >>> executor = (x * x).bind(mx.cpu(), {"x": mx.nd.array([1, 2])}, {"x": mx.nd.zeros(2)})
+        >>> executor.forward(is_train=True)[0].tolist()
+        [1.0, 4.0]
+        >>> executor.backward(mx.nd.ones(2))
+        >>> executor.grad_dict["x"].tolist()
+        [2.0, 4.0]
     """
     _check_context(ctx)
     names = self.list_arguments()
@@ -96,30 +107,37 @@ def simple_bind(
     shared_buffer: dict[str, NDArray] | None = None,
     **kwargs: Any,
 ) -> "executor.Executor":
-    """Bind the graph to new arrays of zeros, of inferred shapes, and return an Executor.
+    """Bind the graph to new arrays of zeros whose shapes are inferred, and return an Executor.
 
     Args:
         self: The graph.
         ctx: Device to run on.
-        grad_req: What backward does with gradients: ``"write"``, ``"add"`` or ``"null"``; one for
-            all, a list, or a dict by name (with ``"null"`` for missing names).
-        type_dict: Dict of dtypes by argument name.
-        stype_dict: Storage types by name of argument, over those that variables declare. Gradients
-            are row-sparse where their arguments are, or where only operators read these that make
-            such gradients (`gluonish.symbol.storage`).
+        grad_req: How `Executor.backward` stores gradients: ``"write"``, ``"add"`` or ``"null"``;
+            one for all, a list, or a dict by name (missing names mean ``"null"``).
+        type_dict: Dtypes by argument name.
+        stype_dict: Storage types by argument name; they override those that variables declare. A
+            gradient is row-sparse if its argument is, or if all operators that read the argument
+            give row-sparse gradients (`gluonish.symbol.storage`).
         group2ctx: Dict from ``ctx_group`` (set by `AttrScope`) to the device of its nodes.
-        shared_arg_names: Arguments that may use the arrays of ``shared_exec``.
-        shared_exec: An executor whose arrays of those arguments, with their gradients, and whose
-            auxiliary states are used where their shapes are the same.
-        shared_buffer: Arrays by name, whose memory is used for arguments of that name; those that
-            are made new are put there.
+        shared_arg_names: Arguments that may share the arrays of ``shared_exec``.
+        shared_exec: Executor whose arrays of these arguments, gradients and auxiliary states are
+            reused if the shapes are equal.
+        shared_buffer: Dict of arrays whose memory is reused for arguments of the same name; new
+            arrays are put into it.
         **kwargs: Shapes by argument name, such as ``data=(32, 10)``.
 
     Raises:
         ArgumentTypeError: ``ctx`` is not a Context.
-        ArgumentError: if ``grad_req`` is unknown.
-        GraphError: A shape stays unknown.
-        OperatorError: Shapes or dtypes contradict each other.
+        ArgumentError: ``grad_req`` is unknown.
+        GraphError: A shape cannot be inferred.
+        OperatorError: The shapes or dtypes contradict each other.
+
+    Example:
+        >>> import gluonish as mx
+        >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, name="fc")
+        >>> executor = net.simple_bind(mx.cpu(), data=(2, 5))
+        >>> executor.arg_dict["fc_weight"].shape, executor.forward()[0].shape
+        ((3, 5), (2, 3))
     """
     _check_context(ctx)
     names, auxiliary = self.list_arguments(), self.list_auxiliary_states()

@@ -28,15 +28,15 @@ _PLACES = {
 def bodies_of(
     node: NodeData, attrs: Mapping[str, Any], outputs: Sequence[Sequence[Value]]
 ) -> tuple[Body, ...]:
-    """Return the bodies of a node.
+    """Return the bodies (subgraphs) of a control-flow node.
 
     Args:
         node: The node.
         attrs: Its parsed attributes.
-        outputs: The outputs of each subgraph.
+        outputs: Outputs of each subgraph.
 
     Raises:
-        OperatorError: They do not fit the node.
+        OperatorError: The subgraphs do not fit the node.
     """
     expected = BODY_COUNTS.get(node.op)
     if expected is None or expected != len(outputs):

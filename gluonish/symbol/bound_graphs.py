@@ -33,11 +33,11 @@ class _Placed(NamedTuple):
 
 
 def graph_of(symbol: Symbol, context: Context) -> PlacedGraph:
-    """Return what an executor of a Symbol runs: that of the last one, if it is the same.
+    """Return the graph that an executor runs; reuses the last executor's if the Symbol is the same.
 
     Args:
         symbol: The Symbol.
-        context: The device of all its nodes.
+        context: Device of all its nodes.
     """
     settings = *settings_now(), attributes_set[0]
     last: _Placed | None = symbol._placed
@@ -52,11 +52,11 @@ def graph_of(symbol: Symbol, context: Context) -> PlacedGraph:
 
 
 def keep_if_small(placed: PlacedGraph, graph: Graph) -> None:
-    """Keep a graph for the Symbol's next executor, if all its values together are small.
+    """Cache a graph for the Symbol's next executor, if all its values together are small.
 
     Args:
         placed: The graph.
-        graph: The same with specs.
+        graph: The same graph with specs.
     """
     nbytes = sum(spec.nbytes for node in graph.nodes for spec in node.specs)
     if nbytes <= _SMALL_NBYTES and placed not in _recent:

@@ -13,12 +13,12 @@ __all__ = ["CachedOp"]
 
 
 class CachedOp:
-    """A computation that is planned once for each kind of inputs, and called with arrays.
+    """A Symbol that is called with arrays; execution is planned once for each kind of input.
 
     Args:
-        sym: The computation.
-        flags: Pairs or a mapping of options; ``static_alloc`` keeps memory between calls, others
-            are accepted.
+        sym: The Symbol.
+        flags: Options, pairs or a mapping. ``static_alloc`` keeps memory between calls; others are
+            accepted without effect.
     """
 
     def __init__(
@@ -36,24 +36,24 @@ class CachedOp:
 
     @property
     def is_np_sym(self) -> bool:
-        """Whether it was made from a Symbol of NumPy's semantics."""
+        """Whether it was made from a Symbol of ``mx.sym.np``."""
         return self._is_np_sym
 
     def __call__(
         self, *args: NDArray, out: NDArray | list[NDArray] | None = None, **kwargs: Any
     ) -> Any:
-        """Compute the outputs and return them.
+        """Compute the outputs.
 
         Args:
-            *args: An array for each input of the Symbol, in the order of its ``list_inputs``.
-            out: Receive the outputs.
-            **kwargs: Accepted: ``default_ctx``.
+            *args: An array for each input of the Symbol, in the order of `Symbol.list_inputs`.
+            out: Array, or list of arrays, to store the outputs in.
+            **kwargs: ``default_ctx`` is accepted without effect.
 
         Returns:
-            The output, or a list of several.
+            The output, or a list if there are several.
 
         Raises:
-            ArgumentError: The number of arrays is another than that of the inputs.
+            ArgumentError: The number of arrays differs from the number of inputs.
         """
         if len(args) != len(self._names):
             raise ArgumentError(

@@ -10,7 +10,11 @@ _CASTS = ("amp_cast", "amp_multicast")
 
 
 def without_casts(outputs: Sequence[Value]) -> tuple[Value, ...]:
-    """Return the outputs of a graph whose casts of mixed precision are left out."""
+    """Return a graph's outputs with the casts that mixed precision inserted removed.
+
+    Args:
+        outputs: Outputs of the graph.
+    """
     order = topological_order(outputs)
     if not any(node.op is not None and node.op.name in _CASTS for node in order):
         return tuple(outputs)

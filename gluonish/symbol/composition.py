@@ -22,7 +22,13 @@ def Group(symbols: Sequence[Symbol], create_fn: Any = Symbol) -> Symbol:  # MXNe
         create_fn: Accepted without effect.
 
     Raises:
-        ArgumentTypeError: There are none, or one is not a Symbol.
+        ArgumentTypeError: ``symbols`` is empty, or contains something that is not a Symbol.
+
+    Example:
+        >>> import gluonish as mx
+        >>> x = mx.sym.var("x")
+        >>> mx.sym.Group([mx.sym.relu(x, name="a"), mx.sym.exp(x, name="b")]).list_outputs()
+        ['a_output', 'b_output']
     """
     listed = list(symbols) if symbols else []
     if not listed:
@@ -34,7 +40,7 @@ def Group(symbols: Sequence[Symbol], create_fn: Any = Symbol) -> Symbol:  # MXNe
 
 
 def compose(self: Symbol, *args: Symbol, name: str | None = None, **kwargs: Symbol) -> Symbol:
-    """Compose graphs: replace variables of this one by other Symbols.
+    """Compose graphs: replace variables of this graph by other Symbols; this is ``symbol(...)``.
 
     Args:
         self: The graph.
@@ -43,8 +49,9 @@ def compose(self: Symbol, *args: Symbol, name: str | None = None, **kwargs: Symb
         **kwargs: Replacements by variable name.
 
     Raises:
-        ArgumentError: for too many replacements, or a name that is no argument.
-        ArgumentTypeError: One is no Symbol, or some are given by position and some by name.
+        ArgumentError: There are too many replacements, or a name is not a variable of the graph.
+        ArgumentTypeError: A replacement is not a Symbol, or some are passed by position and others
+            by name.
     """
     if args and kwargs:
         raise ArgumentTypeError("Symbol: expected inputs by position or by name, got both")
@@ -65,11 +72,11 @@ def compose(self: Symbol, *args: Symbol, name: str | None = None, **kwargs: Symb
 def replaced(
     self: Symbol, replacements: Mapping[str, Symbol | None], name: str | None = None
 ) -> Symbol:
-    """Return the graph with other graphs for the variables of some names, as `compose` does.
+    """Return the graph with some variables replaced by other graphs, as `compose` does.
 
     Args:
         self: The graph.
-        replacements: What comes for a variable, by its name; None keeps it.
+        replacements: Replacement by variable name; None keeps the variable.
         name: New name of the output node.
     """
     made: dict[int, Value | Node] = {}
@@ -93,16 +100,22 @@ def _moved(value: Value, made: Mapping[int, Value | Node]) -> Value:
 
 
 def evaluate_symbol(self: Symbol, ctx: Any = None, **kwargs: NDArray) -> list[NDArray]:
-    """Compute the outputs and return them.
+    """Compute the outputs for given arrays, and return a list of them.
 
     Args:
         self: The graph.
-        ctx: Accepted without effect: the device is that of the arrays.
-        **kwargs: An NDArray for each variable.
+        ctx: Has no effect: the graph runs on the arrays' device.
+        **kwargs: An NDArray for each variable, by name.
 
     Raises:
         ArgumentError: A variable has no array.
-        ArgumentTypeError: It has something else.
+        ArgumentTypeError: A value is not an NDArray.
+
+    Example:
+        >>> import gluonish as mx
+        >>> x, y = mx.sym.var("x"), mx.sym.var("y")
+        >>> (x + 2 * y).eval(x=mx.nd.array([1, 2]), y=mx.nd.array([10, 20]))[0].tolist()
+        [21.0, 42.0]
     """
     variables = self._variables()
     missing = [node.name for node in variables if node.name not in kwargs]

@@ -70,19 +70,27 @@ _FACE = _SymbolFace()
 def foreach(
     body: Callable[..., Any], data: Any, init_states: Any, name: str = "foreach"
 ) -> tuple[Any, Any]:
-    """Run a function on each slice of the data along axis 0, and carry states from one to the next.
+    """Loop over the first axis of the data, and carry states from each iteration to the next.
 
     Args:
-        body: ``body(data, states)`` returns outputs and new states.
-        data: A Symbol, or a nested list of Symbols.
-        init_states: States before the first slice: a Symbol, or a nested list of Symbols.
-        name: What the body is called.
+        body: Function ``body(data, states)`` that is called with one slice of the data and returns
+            the outputs and the new states.
+        data: A Symbol, or a nested list of Symbols, to slice along axis 0.
+        init_states: Initial states: a Symbol, or a nested list of Symbols.
+        name: Name of the body.
 
     Returns:
-        Outputs, stacked along axis 0, and the states after the last slice.
+        The outputs of all iterations, stacked along axis 0, and the states after the last one.
 
     Raises:
-        ArgumentError: The states change their nesting, or data or a state is not used.
+        ArgumentError: The body changes the nesting of the states, or data or a state is not used.
+
+    Example:
+        >>> import gluonish as mx
+        >>> x, total = mx.sym.var("x"), mx.sym.var("total")
+        >>> sums, last = mx.sym.contrib.foreach(lambda x, s: (x + s, x + s), x, total)
+        >>> sums.eval(x=mx.nd.array([1, 2, 3]), total=mx.nd.zeros(()))[0].tolist()
+        [1.0, 3.0, 6.0]
     """
     results: tuple[Any, Any] = control_flow.foreach(_FACE, body, data, init_states, name)
     return results
@@ -98,18 +106,20 @@ def while_loop(
     """Run a function on its own results while a condition holds.
 
     Args:
-        cond: ``cond(*loop_vars)`` returns one number.
-        func: ``func(*loop_vars)`` returns outputs (None for none) and new variables.
-        loop_vars: The variables: a Symbol, or a list of Symbols.
-        max_iterations: The most iterations.
-        name: What the bodies are called.
+        cond: Function ``cond(*loop_vars)`` that returns a scalar; the loop ends when it is 0.
+        func: Function ``func(*loop_vars)`` that returns the outputs (None for none) and the new
+            loop variables.
+        loop_vars: Initial loop variables: a Symbol, or a list of Symbols.
+        max_iterations: Maximum number of iterations, required.
+        name: Name of the bodies.
 
     Returns:
-        Outputs, stacked along axis 0 with zeros up to ``max_iterations``, and the variables after
-        the last iteration.
+        The outputs of all iterations, stacked along axis 0 and padded with zeros to
+        ``max_iterations``, and the loop variables after the last iteration.
 
     Raises:
-        ArgumentError: There is no limit or no variable, or the variables change their number.
+        ArgumentError: ``max_iterations`` is missing, there is no loop variable, or ``func`` changes
+            their number.
     """
     results: tuple[Any, Any] = control_flow.while_loop(
         _FACE, cond, func, loop_vars, max_iterations, name
@@ -123,16 +133,16 @@ def cond(
     else_func: Callable[[], Any],
     name: str = "cond",
 ) -> Any:
-    """Return what one of two functions gives, as a value says; the other one does not run.
+    """Return the result of one of two functions, selected by a value; only that one is run.
 
     Args:
-        pred: One number.
-        then_func: What it gives where ``pred`` is not 0: a Symbol, or a nested list of Symbols.
-        else_func: The same where it is 0; shapes and dtypes are the same.
-        name: What the bodies are called.
+        pred: Scalar that selects ``then_func`` if it is not 0.
+        then_func: Function without arguments that returns a Symbol, or a nested list of Symbols.
+        else_func: The function for 0; its results have the same shapes and dtypes.
+        name: Name of the bodies.
 
     Raises:
-        ArgumentError: The functions give different numbers of Symbols.
+        ArgumentError: The functions return different numbers of Symbols.
     """
     return control_flow.cond(_FACE, pred, then_func, else_func, name)
 
@@ -140,16 +150,19 @@ def cond(
 def rand_zipfian(
     true_classes: Symbol, num_sampled: int, range_max: int
 ) -> tuple[Symbol, Symbol, Symbol]:
-    """Draw classes so that small numbers are frequent: log-uniformly, with replacement.
+    """Draw classes from an approximately log-uniform (Zipfian) distribution, with replacement.
+
+    Small class indices are frequent: class k has the probability
+    ``log((k + 2) / (k + 1)) / log(range_max + 1)``.
 
     Args:
-        true_classes: The classes that are right.
-        num_sampled: How many to draw.
-        range_max: One more than the largest class.
+        true_classes: Indices of the true classes.
+        num_sampled: Number of classes to draw.
+        range_max: Number of classes; indices are in [0, range_max).
 
     Returns:
-        The classes drawn, int64; how often each true class is expected among them, float64; and how
-        often each that was drawn.
+        The drawn classes, int64; the expected count of each true class among them, float64; and the
+        expected count of each drawn class.
     """
     log_range = math.log(range_max + 1)
     uniform = operator_function("_random_uniform")

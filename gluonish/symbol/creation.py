@@ -32,19 +32,19 @@ __all__ = [
 
 
 def zeros(shape: Any, dtype: Any = None, **kwargs: Any) -> Symbol:
-    """Return a Symbol of zeros, float32 unless told otherwise."""
+    """Return a Symbol of zeros, float32 by default."""
     result: Symbol = operator_function("_zeros")(shape=shape, dtype=dtype or "float32", **kwargs)
     return result
 
 
 def ones(shape: Any, dtype: Any = None, **kwargs: Any) -> Symbol:
-    """Return a Symbol of ones, float32 unless told otherwise."""
+    """Return a Symbol of ones, float32 by default."""
     result: Symbol = operator_function("_ones")(shape=shape, dtype=dtype or "float32", **kwargs)
     return result
 
 
 def full(shape: Any, val: float, dtype: Any = None, **kwargs: Any) -> Symbol:
-    """Return a Symbol with ``val`` everywhere."""
+    """Return a Symbol filled with ``val``, float32 by default."""
     make = operator_function("_full")
     result: Symbol = make(shape=shape, value=as_number(val), dtype=dtype or "float32", **kwargs)
     return result
@@ -59,9 +59,9 @@ def arange(
     name: str | None = None,
     dtype: Any = None,
 ) -> Symbol:
-    """Return a Symbol of evenly spaced values in [start, stop), each repeated.
+    """Return a Symbol of evenly spaced values in [start, stop), each repeated ``repeat`` times.
 
-    ``infer_range`` is kept for files; it changes nothing.
+    ``infer_range`` is accepted for files of MXNet's and has no effect.
     """
     result: Symbol = operator_function("_arange")(
         start=start,
@@ -76,7 +76,7 @@ def arange(
 
 
 def eye(N: int, M: int = 0, k: int = 0, dtype: Any = None, **kwargs: Any) -> Symbol:
-    """Return a Symbol of ``N`` rows and ``M`` (0: as many) columns with ones on diagonal ``k``."""
+    """Return a Symbol (N, M) with ones on diagonal ``k`` and zeros elsewhere; ``M`` 0 means N."""
     make = operator_function("_eye")
     result: Symbol = make(N=N, M=M, k=k, dtype=dtype or "float32", **kwargs)
     return result
@@ -92,7 +92,7 @@ def linspace(
 ) -> Symbol:
     """Return a Symbol of ``num`` evenly spaced values from ``start`` to ``stop``.
 
-    Without ``endpoint``, ``stop`` is not among them.
+    With ``endpoint=False`` the values end before ``stop``.
     """
     make = operator_function("_linspace")
     result: Symbol = make(
@@ -107,20 +107,21 @@ def histogram(
     range: tuple[float, float] | None = None,  # noqa: A002  # MXNet's name
     **kwargs: Any,
 ) -> Symbol:
-    """Return how many elements fall into each bin, and the bins' edges.
+    """Return the number of elements in each bin, and the edges of the bins.
 
     Args:
         a: The elements.
-        bins: How many bins of one width in ``range``, or a Symbol of their edges.
-        range: The outer edges; they cannot be found out, as a Symbol has no values.
-        **kwargs: ``name`` and the like.
+        bins: Number of equal bins in ``range``, or a Symbol of their edges.
+        range: Lower and upper end of the bins. It is required unless ``bins`` is a Symbol, because
+            a Symbol has no values to find it from.
+        **kwargs: ``name`` and ``attr`` of the node.
 
     Raises:
-        ArgumentError: There are neither edges nor a range.
+        ArgumentError: Neither edges nor a range are given.
     """
     make = operator_function("_histogram")
     if not isinstance(bins, Symbol) and range is None:
-        raise ArgumentError("histogram: expected a range for bins of a Symbol, got None")
+        raise ArgumentError("histogram: expected a range for a Symbol without values, got None")
     given = {"bins": bins} if isinstance(bins, Symbol) else {"bin_cnt": bins, "range": range}
     result: Symbol = make(data=a, **given, **kwargs)
     return result
@@ -132,13 +133,14 @@ def split_v2(
     axis: int = 0,
     squeeze_axis: bool = False,
 ) -> Symbol:
-    """Return the pieces of a Symbol along an axis.
+    """Split a Symbol along an axis.
 
     Args:
-        ary: What to cut.
-        indices_or_sections: How many pieces, whose sizes differ by 1 at most, or where to cut.
-        axis: Along which axis.
-        squeeze_axis: Whether to drop the axis of pieces of extent 1.
+        ary: Symbol to split.
+        indices_or_sections: Number of parts, whose sizes differ by at most 1; or the indices at
+            which to split.
+        axis: Axis to split along.
+        squeeze_axis: Whether to remove the axis from parts of size 1.
     """
     sections, indices = 0, [0]
     if isinstance(indices_or_sections, int):
@@ -169,7 +171,7 @@ hypot = _function(binary.HYPOT, "hypot", math.hypot)
 
 
 def power(base: Any, exp: Any) -> Any:
-    """Return ``base`` to the power of ``exp``, element by element; either may be a number."""
+    """Return ``base`` to the power of ``exp``, elementwise; either may be a number."""
     return combine(binary.POWER, base, exp, operator.pow)
 
 

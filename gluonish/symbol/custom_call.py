@@ -28,15 +28,15 @@ def run_custom(
     outputs: Sequence[Any],
     inputs: Sequence[Any],
 ) -> None:
-    """Call forward or backward of a node's operator object.
+    """Call `forward` or `backward` of a node's `CustomOp`.
 
     Args:
-        state: What the node owns.
+        state: State of the node.
         xp: NumPy or CuPy.
         phase: ``"forward"`` or ``"backward"``.
-        train: Whether in training.
+        train: Whether the call is in training mode.
         outputs: Raw arrays to fill.
-        inputs: Raw arrays: for backward, gradients of the outputs first, and outputs last.
+        inputs: Raw arrays; for backward the outputs' gradients come first, and the outputs last.
 
     Raises:
         OperatorError: The user's code raises; its exception is the cause.
@@ -112,5 +112,5 @@ def _device(xp: Any, context: Context | None) -> Device:
 
 
 def attach_runner() -> None:
-    """Lend this module to `CustomState`."""
+    """Set this module as the runner of `CustomState`."""
     CustomState.run = staticmethod(run_custom)

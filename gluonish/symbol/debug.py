@@ -7,7 +7,7 @@ __all__ = ["debug_str"]
 
 
 def debug_str(self: Symbol) -> str:
-    """Return the nodes of the graph with inputs and attributes, in the order they run."""
+    """Return the nodes of the graph with inputs and attributes as text, in execution order."""
     lines = ["Symbol Outputs:"]
     lines += [
         f"\toutput[{i}]={value.node.name}({value.index})" for i, value in enumerate(self._values)

@@ -67,15 +67,15 @@ _COUNTS: Mapping[str, Callable[..., int]] = {
 
 
 def deferred_call(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """Return Symbols for the results of a function of ``np``, called when shapes are known.
+    """Return Symbols for the results of a function of ``np`` that runs once shapes are known.
 
     Args:
-        function: A function of ``np`` or a module below it.
-        args: Its arguments: Symbols, numbers, strings and sequences of them.
+        function: A function of ``np`` or one of its submodules.
+        args: Its arguments: Symbols, numbers, strings, and sequences of them.
         kwargs: Its keyword arguments.
 
     Returns:
-        A Symbol; a list of them for functions that return one.
+        A Symbol, or a list of them if the function returns a list.
     """
     symbols: list[Symbol] = []
     given = {name: value for name, value in kwargs.items() if name != "out"}
@@ -128,11 +128,11 @@ def _infer(*inputs: Spec, **attrs: Any) -> tuple[Spec, ...]:
 
 
 def _kernel(xp: Any, out: Any, *inputs: Any, **attrs: Any) -> None:
-    raise NotSupportedError("np: expected a graph whose shapes are known, got one that is not")
+    raise NotSupportedError("np: expected a graph of known shapes, got unknown ones")
 
 
 def _gradient(g: Any, *inputs: Any, **attrs: Any) -> tuple[Any, ...]:
-    raise NotSupportedError("np: expected a graph whose shapes are known, got one that is not")
+    raise NotSupportedError("np: expected a graph of known shapes, got unknown ones")
 
 
 DEFERRED = register(

@@ -11,11 +11,11 @@ MonitorCallback = Callable[[str, NDArray], object]
 
 
 class ExecutionReport:
-    """Hands arrays of a pass to a monitor, under the names that MXNet gives them.
+    """Passes the arrays of a forward or backward pass to a monitor, under MXNet's names.
 
     Args:
         callback: Called with a name and an array.
-        monitor_all: Whether inputs are reported as well as outputs.
+        monitor_all: Whether to report operators' inputs as well as their outputs.
         variables: Names of the graph's variables.
     """
 
@@ -28,16 +28,16 @@ class ExecutionReport:
         self._names: dict[Node, str] = {}
 
     def begin(self) -> None:
-        """Forget the last forward pass."""
+        """Discard what was noted during the last forward pass."""
         self._names = {}
 
     def forward(self, name: str, op_name: str, array: NDArray) -> None:
         """Report an array of the forward pass.
 
         Args:
-            name: The variable's name, or the node's and behind it that of its input or output.
-            op_name: The operator that reads or computes it.
-            array: The array, on the tape where the pass is recorded.
+            name: Name of the variable; or of the node, followed by that of its input or output.
+            op_name: Name of the operator that reads or computes it.
+            array: The array, on the tape if the pass is recorded.
         """
         source = None if array._link is None else array._link[0]
         if source is not None and not isinstance(source, Leaf):
@@ -48,7 +48,7 @@ class ExecutionReport:
     def backward(
         self, node: Node, heads: Sequence[NDArray | None], found: Sequence[NDArray | None]
     ) -> None:
-        """Report the gradients that one operator was given, and those that it computed.
+        """Report the incoming and the computed gradients of one operator.
 
         Args:
             node: The operator's call.

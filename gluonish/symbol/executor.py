@@ -68,24 +68,24 @@ def _dense(x: NDArray) -> NDArray:
 
 
 class Executor:
-    """A Symbol bound to an array for each of its variables; `Symbol.bind` creates it.
+    """A Symbol bound to an array for each of its variables; created by `Symbol.bind`.
 
     Args:
         symbol: The Symbol.
-        ctx: Device of the nodes that belong to no group.
-        arguments: Arrays of `Symbol.list_arguments`.
-        gradients: An array for the gradient of each argument, None for those without.
-        requests: What a backward pass does with each: ``"write"``, ``"add"`` or ``"null"``.
-        auxiliary: Arrays of `Symbol.list_auxiliary_states`.
+        ctx: Device of the nodes without a ``ctx_group``.
+        arguments: Arrays in the order of `Symbol.list_arguments`.
+        gradients: An array for the gradient of each argument, or None for no gradient.
+        requests: How each gradient is stored: ``"write"``, ``"add"`` or ``"null"``.
+        auxiliary: Arrays in the order of `Symbol.list_auxiliary_states`.
         group2ctx: Device of each ``ctx_group``.
-        graph: What another executor of the Symbol on these devices runs, with all its plans.
+        graph: Graph and plans of another executor of this Symbol on these devices, to reuse.
 
     Attributes:
-        arg_arrays: The arguments.
-        grad_arrays: The gradients.
-        aux_arrays: The auxiliary states.
-        outputs: The outputs, which every forward pass overwrites; new arrays where a shape depends
-            on values, for such a graph runs operator by operator.
+        arg_arrays: List of the arguments.
+        grad_arrays: List of their gradients, None for those without.
+        aux_arrays: List of the auxiliary states.
+        outputs: List of the outputs. Each forward pass overwrites them, or creates new arrays if a
+            shape depends on values or storage is sparse.
 
     Raises:
         OperatorError: The arrays' shapes or dtypes contradict each other.
@@ -167,29 +167,29 @@ class Executor:
 
     @property
     def arg_dict(self) -> dict[str, NDArray]:
-        """The arguments by name."""
+        """The arguments, NDArrays by name."""
         return dict(zip(self._arg_names, self.arg_arrays, strict=True))
 
     @property
     def grad_dict(self) -> dict[str, Any]:
-        """The gradients by the arguments' names, None for those without."""
+        """The gradients by argument name; None for arguments without one."""
         return dict(zip(self._arg_names, self.grad_arrays, strict=True))
 
     @property
     def aux_dict(self) -> dict[str, NDArray]:
-        """The auxiliary states by name."""
+        """The auxiliary states, NDArrays by name."""
         return dict(zip(self._aux_names, self.aux_arrays, strict=True))
 
     @property
     def output_dict(self) -> dict[str, NDArray]:
-        """The outputs by name.
+        """The outputs, NDArrays by name.
 
         Raises:
-            ArgumentError: Two have the same name.
+            ArgumentError: Two outputs have the same name.
         """
         names = self._symbol.list_outputs()
         if len(set(names)) < len(names):
-            raise ArgumentError(f"output_dict: expected names that differ, got {names}")
+            raise ArgumentError(f"output_dict: expected distinct output names, got {names}")
         return dict(zip(names, self.outputs, strict=True))
 
     # -- running -------------------------------------------------------------------------------
@@ -198,15 +198,15 @@ class Executor:
         """Compute the outputs and return them.
 
         Args:
-            is_train: Whether to run in training mode, so that `backward` can follow.
-            **kwargs: New values of arguments: NDArrays or NumPy arrays, which are copied.
+            is_train: Whether to run in training mode and record for `backward`.
+            **kwargs: New values of arguments by name, NDArrays or NumPy arrays, which are copied.
 
         Returns:
-            ``outputs``.
+            The list ``outputs``.
 
         Raises:
-            ArgumentTypeError: for an unknown name, or a value that is no array.
-            ArgumentError: A value's shape is not that of the argument.
+            ArgumentTypeError: A name is not an argument, or a value is not an array.
+            ArgumentError: A value's shape differs from that of the argument.
         """
         self._assign(kwargs)
         self._trained = is_train = bool(is_train)
@@ -274,10 +274,10 @@ class Executor:
         return handles
 
     def backward(self, out_grads: Any = None, is_train: bool = True) -> None:
-        """Compute the gradients of the arguments, as their ``grad_req`` says.
+        """Compute the gradients of the arguments and store them as ``grad_req`` says.
 
-        Call it after a forward pass; if that was not in training mode, or already had a backward
-        pass, it is computed again.
+        Call it after `forward`. If that was not in training mode, or `backward` was called already,
+        the forward pass is computed again, with the same random numbers.
 
         Args:
             out_grads: Gradients of the outputs: an array, a list, or a dict by output name; None if
@@ -351,7 +351,7 @@ class Executor:
         if gradient is None:
             if not is_loss:
                 raise ArgumentError(
-                    f"backward: expected out_grads for output {name}, which is no loss, got None"
+                    f"backward: expected out_grads for output {name}, not a loss, got None"
                 )
             return None
         if gradient.shape != output.shape and is_loss and not value.node.attrs.get("out_grad"):
@@ -372,15 +372,15 @@ class Executor:
         aux_params: Mapping[str, NDArray] | None = None,
         allow_extra_params: bool = False,
     ) -> None:
-        """Copy values into arguments and auxiliary states, converting their dtype.
+        """Copy values into the arguments and auxiliary states, converting their dtype.
 
         Args:
-            arg_params: Arrays by argument name.
-            aux_params: Arrays by name of auxiliary state.
-            allow_extra_params: Whether there may be names that the Symbol does not have.
+            arg_params: Values of arguments by name.
+            aux_params: Values of auxiliary states by name.
+            allow_extra_params: Whether to ignore names that the Symbol does not have.
 
         Raises:
-            ArgumentError: for such a name, or another shape.
+            ArgumentError: The Symbol does not have a name, or a shape differs.
         """
         kinds = (
             ("arguments", self.arg_dict, arg_params),
@@ -398,15 +398,15 @@ class Executor:
     def reshape(
         self, partial_shaping: bool = False, allow_up_sizing: bool = False, **kwargs: Any
     ) -> "Executor":
-        """Return an executor for other input shapes, which shares memory with this one.
+        """Return an executor for other input shapes that shares memory with this one.
 
         Args:
             partial_shaping: Whether shapes of arguments that are not listed may change, too.
-            allow_up_sizing: Whether arrays may grow; they get new memory then.
+            allow_up_sizing: Whether arrays may grow, which allocates new memory.
             **kwargs: New shapes by argument name.
 
         Raises:
-            ArgumentError: A shape changes or grows that may not, or is unknown.
+            ArgumentError: A shape changes or grows without permission, or cannot be inferred.
         """
         arguments, gradients, auxiliary = resized_arrays(
             self._symbol,
@@ -432,22 +432,22 @@ class Executor:
     def set_monitor_callback(self, callback: MonitorCallback, monitor_all: bool = False) -> None:
         """Call ``callback(name, array)`` with the outputs of every operator, for debugging.
 
-        While there is a callback, the forward pass runs operator by operator. A backward pass
-        reports the gradients of an operator's inputs as ``<name>_backward_output``, numbered if it
-        has several inputs.
+        With a callback, the forward pass runs operator by operator. A backward pass reports the
+        gradients of an operator's inputs as ``<name>_backward_output``, numbered if it has several
+        inputs.
 
         Args:
-            callback: Gets the output's name and the array.
-            monitor_all: Whether inputs are reported as well: ``<name>_backward_input0`` .. are the
+            callback: Function that takes the name of the value and its array.
+            monitor_all: Whether to report inputs, too; ``<name>_backward_input0`` .. are the
                 gradients of an operator's outputs.
         """
         self._monitor = ExecutionReport(callback, monitor_all, frozenset(self._names))
 
     def debug_str(self) -> str:
-        """Return the graph as text, and how much memory a pass over it needs.
+        """Return the graph as text, and the planned memory of a pass in MB.
 
-        That is the memory of the outputs, of what the forward pass keeps for the backward pass,
-        and of what lives in between, as planned. Arguments and their gradients are not in it.
+        It counts the outputs, what the forward pass keeps for the backward pass, and intermediate
+        values, but not the arguments and their gradients.
         """
         variables = self._symbol._variables()
         arrays = {**self.arg_dict, **self.aux_dict}
@@ -460,11 +460,10 @@ class Executor:
         return f"{debug_str(self._symbol)}Total {nbytes >> 20} MB allocated\n"
 
     def get_optimized_symbol(self) -> Symbol:
-        """Return the graph that runs: what occurs in it several times is there once.
+        """Return the graph that runs, without common subexpressions.
 
-        It is there as often as written under ``MXNET_ELIMINATE_COMMON_EXPR=0``, and where groups
-        of nodes lie on several devices. Where ``MXNET_SUBGRAPH_BACKEND`` names a back end of the
-        user's, the graph is as that takes it.
+        They stay with ``MXNET_ELIMINATE_COMMON_EXPR=0``, and with ``group2ctx``. Replacements by a
+        user's back end that ``MXNET_SUBGRAPH_BACKEND`` names are included.
         """
         if self._group2ctx or not MXNET_ELIMINATE_COMMON_EXPR.value:
             return Symbol(self._values)

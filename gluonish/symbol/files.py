@@ -39,15 +39,15 @@ def _is_hidden(key: str) -> bool:
 
 
 def to_json(self: Symbol, remove_amp_cast: bool = True) -> str:
-    """Return the graph as JSON, the text of a ``-symbol.json`` file that MXNet reads.
+    """Return the graph as JSON, in the format of MXNet's ``-symbol.json`` files.
 
     Args:
         self: The graph.
-        remove_amp_cast: Whether to leave out casts that mixed precision has inserted.
+        remove_amp_cast: Whether to leave out casts that mixed precision inserted.
 
     Raises:
-        ArgumentTypeError: There is an array inside the graph, which a file cannot hold.
-        GraphError: There is a function in it that a back end of the user's put there.
+        ArgumentTypeError: The graph contains a constant array, which the format cannot store.
+        GraphError: The graph contains a Python function that a user's back end put there.
     """
     outputs = without_casts(self._values) if remove_amp_cast else self._values
     attrs = {"mxnet_version": ("int", _VERSION)}
@@ -127,12 +127,15 @@ def _operator_attributes(op: Operator, attrs: Mapping[str, str]) -> dict[str, st
 
 
 def save(self: Symbol, fname: str | os.PathLike[str], remove_amp_cast: bool = True) -> None:
-    """Save the graph to a ``-symbol.json`` file that MXNet reads.
+    """Save the graph to a ``-symbol.json`` file that MXNet can read, atomically.
 
-    The file is written atomically.
+    Args:
+        self: The graph.
+        fname: Path of the file.
+        remove_amp_cast: Whether to leave out casts that mixed precision inserted.
 
     Raises:
-        TypeError: if ``fname`` is not a path.
+        TypeError: ``fname`` is not a path.
     """
     with atomic_write(os.fspath(fname)) as file:
         file.write(to_json(self, remove_amp_cast).encode())
@@ -141,22 +144,28 @@ def save(self: Symbol, fname: str | os.PathLike[str], remove_amp_cast: bool = Tr
 def load(fname: str | os.PathLike[str]) -> Symbol:
     """Load a graph from a ``-symbol.json`` file of MXNet 0.8 or later.
 
+    Args:
+        fname: Path of the file.
+
     Raises:
-        FileFormatError: The file is no graph, or one with an operator or attribute that gluonish
-            does not have.
-        OSError: It cannot be read.
-        TypeError: if ``fname`` is not a path.
+        FileFormatError: The file does not contain a graph, or contains an operator or attribute
+            that gluonish does not have.
+        OSError: The file cannot be read.
+        TypeError: ``fname`` is not a path.
     """
     with open_to_read(os.fspath(fname), "symbol.load") as file:
         return _read(file.read(), os.fspath(fname))
 
 
 def load_json(json_str: str) -> Symbol:
-    """Load a graph from JSON; see `load`.
+    """Load a graph from the text of a ``-symbol.json`` file.
+
+    Args:
+        json_str: The JSON text.
 
     Raises:
-        ArgumentTypeError: It is not a str.
-        FileFormatError: as `load`.
+        ArgumentTypeError: ``json_str`` is not a str.
+        FileFormatError: As for `load`.
     """
     if not isinstance(json_str, str):
         raise ArgumentTypeError(f"load_json: expected a str, got {type(json_str).__name__}")
@@ -164,10 +173,14 @@ def load_json(json_str: str) -> Symbol:
 
 
 def symbol_from_state(symbol: Symbol, state: Mapping[str, str | None]) -> None:
-    """Fill a new symbol from the state in a pickle of MXNet's: the text of a graph.
+    """Restore a symbol from the state in one of MXNet's pickles: the JSON text of a graph.
+
+    Args:
+        symbol: The new, empty symbol.
+        state: The state.
 
     Raises:
-        FileFormatError: as `load`.
+        FileFormatError: As for `load`.
     """
     text = state["handle"]
     symbol._values = () if text is None else _read(text, "pickled Symbol")._values

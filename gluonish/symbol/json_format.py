@@ -38,15 +38,15 @@ Entry = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class NodeData:
-    """One node.
+    """One node of a graph file.
 
     Args:
         op: Operator name, ``null`` for a variable.
         name: Node name.
-        attrs: The operator's settings and the user's attributes, as text.
-        inputs: Where each input comes from, always an earlier node.
+        attrs: The operator's parameters and the user's attributes, as strings.
+        inputs: The value that each input reads, of an earlier node.
         subgraphs: Bodies of a control-flow operator.
-        control_deps: Earlier nodes that must have run.
+        control_deps: Earlier nodes that must have run before.
     """
 
     op: str
@@ -58,18 +58,18 @@ class NodeData:
 
     @property
     def is_variable(self) -> bool:
-        """Whether the node is an input of the graph and no operator."""
+        """Whether the node is a variable, not an operator."""
         return self.op == VARIABLE
 
 
 @dataclass(frozen=True, slots=True)
 class GraphData:
-    """A graph.
+    """The content of a graph file.
 
     Args:
         nodes: The nodes, each after its inputs.
         heads: The outputs.
-        attrs: Pairs of a type name and a value; empty for a subgraph.
+        attrs: The graph's attributes, pairs of a type name and a value; empty for a subgraph.
     """
 
     nodes: tuple[NodeData, ...]
@@ -78,12 +78,12 @@ class GraphData:
 
     @property
     def arg_nodes(self) -> tuple[int, ...]:
-        """The numbers of the variables."""
+        """Indices of the variables among the nodes."""
         return tuple(i for i, node in enumerate(self.nodes) if node.is_variable)
 
     @property
     def mxnet_version(self) -> int:
-        """Version that wrote the file: 10000 major + 100 minor + patch."""
+        """Version of MXNet that wrote the file: 10000 major + 100 minor + patch."""
         kind, value = self.attrs.get("mxnet_version", ("int", _OLDEST_VERSION))
         if kind != "int" or type(value) is not int:
             raise FileFormatError(f"symbol: expected mxnet_version as int, got {kind} {value!r}")
@@ -91,20 +91,20 @@ class GraphData:
 
     @property
     def is_np_shape(self) -> bool:
-        """Whether shapes in the file follow NumPy: 0 is a size, and -1 is an unknown one."""
+        """Whether shapes in the file follow NumPy: 0 is a size, and -1 means unknown."""
         return bool(self.attrs.get("is_np_shape", ("int", 0))[1])
 
 
 def parse(text: str | bytes, name: str = "symbol") -> GraphData:
-    """Read a graph file of any version; what follows the closing brace is ignored, as in MXNet.
+    """Parse a graph file of any version; text after the closing brace is ignored, as in MXNet.
 
     Args:
-        text: The file's content.
-        name: What error messages call it.
+        text: Content of the file.
+        name: Name of the file, for error messages.
 
     Raises:
-        FileFormatError: It is no JSON, or no graph: a missing or unknown key, a wrong type, an
-            entry that points nowhere, or a node before one of its inputs.
+        FileFormatError: It is not JSON, or not a graph: a key is missing or unknown, a value has
+            the wrong type, an entry refers to nothing, or a node comes before one of its inputs.
     """
     content = parse_json(text, name, "the JSON of a graph")
     return _graph(content, name, _MAX_SUBGRAPH_DEPTH)
@@ -213,7 +213,13 @@ def _kind(content: Any) -> str:
 
 
 def renumber(graph: GraphData, nodes: Iterable[NodeData], places: Mapping[int, int]) -> GraphData:
-    """Return the graph with these nodes, their references translated from old to new numbers."""
+    """Return the graph with other nodes, and its references changed to their indices.
+
+    Args:
+        graph: The graph.
+        nodes: The new nodes.
+        places: New index by old index.
+    """
 
     def move(entries: Iterable[Entry]) -> tuple[Entry, ...]:
         return tuple((places[node], output, version) for node, output, version in entries)
@@ -233,11 +239,12 @@ def renumber(graph: GraphData, nodes: Iterable[NodeData], places: Mapping[int, i
 
 
 def dump(graph: GraphData, num_outputs: Callable[[NodeData], int]) -> str:
-    """Write the graph as MXNet 1.9 does, byte for byte.
+    """Return a graph as JSON, byte for byte as MXNet 1.9 writes it.
 
     Args:
         graph: The graph; its nodes keep their order.
-        num_outputs: How many outputs a node has, hidden ones included; 1 for a variable.
+        num_outputs: Function that returns the number of a node's outputs, including hidden ones; 1
+            for a variable.
     """
     return _dump_graph(graph, num_outputs, 0)
 

@@ -27,18 +27,19 @@ _LOG = logging.getLogger("gluonish")
 def upgrade(
     graph: GraphData, input_names: InputNames, input_attributes: InputAttributes
 ) -> GraphData:
-    """Return the graph as version 1.9.1 would have written it.
+    """Return a graph of an older version as MXNet 1.9.1 would have written it.
 
-    A graph of 1.9.1 is returned as it is, a newer one too, with a line in the log.
+    Graphs of 1.9.1 and newer are returned unchanged; a newer version is logged.
 
     Args:
-        graph: The graph as `parse` returns it.
-        input_names: The names of all inputs of a node's operator, auxiliary ones included and last.
-        input_attributes: The attributes that a node's operator gives to the variables it is fed
-            with, such as ``{"moving_mean": {"__init__": '["zero", {}]'}}``.
+        graph: The graph, from `parse`.
+        input_names: Function that returns the names of all inputs of a node's operator; auxiliary
+            states come last.
+        input_attributes: Function that returns the attributes a node's operator sets on variables
+            that are its inputs, such as ``{"moving_mean": {"__init__": '["zero", {}]'}}``.
 
     Raises:
-        FileFormatError: The graph's version is no integer.
+        FileFormatError: The graph's version is not an integer.
     """
     version = graph.mxnet_version
     if version > CURRENT_VERSION:

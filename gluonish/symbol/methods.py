@@ -25,7 +25,7 @@ __all__ = ["attach"]
 
 
 def attach() -> None:
-    """Give `Symbol` its methods."""
+    """Add the methods of `Symbol` that are defined in other modules."""
     methods: dict[str, Any] = {
         "__call__": compose,
         "__setstate__": symbol_from_state,

@@ -21,7 +21,11 @@ HIDDEN_ATTRIBUTES = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirr
 
 
 def stored_attributes(attrs: Mapping[str, str] | None) -> dict[str, str]:
-    """Return attributes by the names that nodes keep them under."""
+    """Return attributes under the names with which nodes store them.
+
+    Args:
+        attrs: Attributes as users name them, such as ``ctx_group``.
+    """
     return {
         f"__{name}__" if name in HIDDEN_ATTRIBUTES else name: value
         for name, value in (attrs or {}).items()
@@ -42,10 +46,12 @@ def _set_names(cls: "type[NameManager]", manager: "NameManager") -> None:
 
 
 class NameManager(metaclass=ClassPropertyMeta):
-    """Names unnamed Symbols by a hint and a number: ``fullyconnected0``; a scope restarts at 0.
+    """Names unnamed Symbols by a hint and a counter, such as ``fullyconnected0``.
+
+    In a ``with NameManager():`` block the counters start at 0 again.
 
     Attributes:
-        _counter: Next number of each word.
+        _counter: Next number of each hint.
     """
 
     def __init__(self) -> None:
@@ -53,7 +59,12 @@ class NameManager(metaclass=ClassPropertyMeta):
         self._tokens: list[Token[NameManager | None]] = []
 
     def get(self, name: str | None, hint: str) -> str:
-        """Return ``name`` unless it is None, else ``hint`` with the next number."""
+        """Return ``name``, or if it is None ``hint`` followed by its next number.
+
+        Args:
+            name: Name chosen by the user, or None.
+            hint: Start of an automatic name, such as ``"convolution"``.
+        """
         if name:
             return name
         number = self._counter.get(hint, 0)
@@ -76,7 +87,7 @@ class NameManager(metaclass=ClassPropertyMeta):
 
 
 class Prefix(NameManager):
-    """A NameManager that puts a prefix before every name.
+    """A NameManager that prefixes every name: ``with Prefix("mlp_"):``.
 
     Args:
         prefix: The prefix.
@@ -87,7 +98,12 @@ class Prefix(NameManager):
         self._prefix = prefix
 
     def get(self, name: str | None, hint: str) -> str:
-        """Return the prefix and the name that a `NameManager` would give."""
+        """Return the prefix followed by the name that a `NameManager` would return.
+
+        Args:
+            name: Name chosen by the user, or None.
+            hint: Start of an automatic name.
+        """
         return self._prefix + super().get(name, hint)
 
 
@@ -108,13 +124,20 @@ def _set_scope(cls: "type[AttrScope]", scope: "AttrScope") -> None:
 
 
 class AttrScope(metaclass=ClassPropertyMeta):
-    """Scope that sets attributes of all Symbols created inside: ``AttrScope(ctx_group="dev1")``.
+    """Context manager that sets attributes on all Symbols created inside.
 
     Args:
-        **kwargs: Attribute names and string values.
+        **kwargs: Values of the attributes, strings, by name.
 
     Raises:
         ArgumentTypeError: A value is not a string.
+
+    Example:
+        >>> import gluonish as mx
+        >>> with mx.AttrScope(ctx_group="dev1"):
+        ...     x = mx.sym.var("x")
+        >>> x.attr("ctx_group")
+        'dev1'
     """
 
     def __init__(self, **kwargs: str) -> None:
@@ -132,7 +155,11 @@ class AttrScope(metaclass=ClassPropertyMeta):
     )
 
     def get(self, attr: Mapping[str, str] | None) -> dict[str, str]:
-        """Return the scope's attributes, overridden by those passed."""
+        """Return the scope's attributes, overridden by those passed.
+
+        Args:
+            attr: Attributes of one Symbol, or None.
+        """
         return {**self._attr, **(attr or {})}
 
     def __enter__(self) -> Self:
@@ -154,6 +181,6 @@ _NO_ATTRIBUTES: Mapping[str, str] = {}
 
 
 def current_attributes() -> Mapping[str, str]:
-    """Return the attributes of all scopes around as nodes keep them, inner ones winning."""
+    """Return the attributes of all enclosing scopes as nodes store them; inner scopes win."""
     found = _scope.get()
     return _NO_ATTRIBUTES if found is None else stored_attributes(found._attr)

@@ -42,21 +42,27 @@ def var(
     stype: str | None = None,
     **kwargs: str,
 ) -> Symbol:
-    """Create a variable: an input of the graph.
+    """Create a variable: an input or a parameter of the graph.
 
     Args:
         name: Name of the variable.
-        attr: Dict of attributes, str to str.
-        shape: Declared shape; 0 for an unknown size.
-        lr_mult: Factor of the learning rate.
-        wd_mult: Factor of the weight decay.
+        attr: Attributes, a dict of strings.
+        shape: Declared shape; 0 marks an unknown size.
+        lr_mult: Factor of the learning rate for this parameter.
+        wd_mult: Factor of the weight decay for this parameter.
         dtype: Declared dtype.
-        init: Initializer: its name, its JSON, or an object with ``dumps``.
-        stype: Storage type.
-        **kwargs: Further attributes ``__key__="value"``.
+        init: Initializer of this parameter: its name, its JSON, or an Initializer.
+        stype: Storage type: ``"default"``, ``"row_sparse"`` or ``"csr"``.
+        **kwargs: Further attributes, ``__key__="value"``.
 
     Raises:
-        ArgumentTypeError: The name or an attribute is not a string.
+        ArgumentTypeError: ``name`` or an attribute is not a string.
+
+    Example:
+        >>> import gluonish as mx
+        >>> x = mx.sym.var("x", shape=(2, 3))
+        >>> (x + 1).infer_shape()[1]
+        [(2, 3)]
     """
     if not isinstance(name, str):
         raise ArgumentTypeError(f"var: expected name to be a str, got {name!r}")
@@ -89,7 +95,10 @@ Variable = var
 def operator_function(name: str) -> Any:
     """Return the symbolic function of an operator, or the package ``np`` or ``npx``.
 
-    This is the ``__getattr__`` of the namespace.
+    This is the ``__getattr__`` of ``mx.sym``.
+
+    Args:
+        name: Name of the operator.
 
     Raises:
         AttributeError: There is no operator of this name.
@@ -103,12 +112,17 @@ def operator_function(name: str) -> Any:
 
 
 def names() -> list[str]:
-    """Return what the namespace holds, operators included; this is its ``__dir__``."""
+    """Return all names in ``mx.sym``, including the operators; this is its ``__dir__``."""
     return sorted({*vars(sys.modules["gluonish.symbol"]), *all_names()})
 
 
 def make_operator_function(op: Operator, called: str) -> Callable[..., Symbol]:
-    """Return the symbolic function of an operator, under the name that it is asked by."""
+    """Return the symbolic function of an operator.
+
+    Args:
+        op: The operator.
+        called: Name of the function: the operator's own or an alias.
+    """
 
     def function(
         *args: Any, name: str | None = None, attr: Mapping[str, str] | None = None, **kwargs: Any

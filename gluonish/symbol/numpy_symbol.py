@@ -19,13 +19,14 @@ __all__ = ["NumpySymbol", "make_np_function", "symbolic"]
 
 
 class UnknownShapeError(AttributeError):
-    """A shape was asked of a Symbol; to programs it has no such attribute."""
+    """The shape of a Symbol was requested; to programs it looks like a missing attribute."""
 
 
 class NumpySymbol(NumpyMethods, Symbol):  # type: ignore[misc]  # with NumPy's arguments
-    """One or more outputs of a graph whose shapes are not known, with NumPy's semantics.
+    """One or more outputs of a graph, with NumPy's semantics and unknown shapes.
 
-    Made by `Symbol.as_np_ndarray` and the functions of ``mx.sym.np``. MXNet calls it ``_Symbol``.
+    Created by `Symbol.as_np_ndarray` and the functions of ``mx.sym.np``. MXNet calls it
+    ``_Symbol``.
     """
 
     __slots__ = ()
@@ -33,7 +34,7 @@ class NumpySymbol(NumpyMethods, Symbol):  # type: ignore[misc]  # with NumPy's a
 
     @property
     def shape(self) -> NoReturn:
-        """Unknown: no attribute of a Symbol."""
+        """Not available: a Symbol has no known shape."""
         raise UnknownShapeError(f"shape: expected an array, got {self!r}, whose shape is unknown")
 
     ndim = size = shape
@@ -52,7 +53,7 @@ class NumpySymbol(NumpyMethods, Symbol):  # type: ignore[misc]  # with NumPy's a
         return self
 
     def as_nd_ndarray(self) -> Symbol:
-        """Return the same outputs with the semantics of ``mx.nd``."""
+        """Return the same outputs as a classic Symbol, of ``mx.sym``."""
         return Symbol(self._values)
 
 
@@ -108,10 +109,13 @@ def _make_source(op: Operator, attrs: Attrs) -> NumpySymbol:
 
 
 def symbolic(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of ``mx.np`` that makes Symbols also where no argument is one.
+    """Return a function of ``mx.np`` that makes Symbols even if no argument is a Symbol.
 
-    One that wants the shape of a Symbol is called when that is known; see
+    A function that reads the shape of a Symbol runs once the shape is known; see
     `gluonish.symbol.deferred`.
+
+    Args:
+        function: The function of ``mx.np``.
     """
 
     @functools.wraps(function)
@@ -128,7 +132,12 @@ def symbolic(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def make_np_function(op: Operator, name: str) -> Callable[..., Any]:
-    """Return the symbolic function of an operator, which gives Symbols with NumPy's semantics."""
+    """Return the symbolic function of an operator, which returns Symbols with NumPy's semantics.
+
+    Args:
+        op: The operator.
+        name: Name of the function.
+    """
     plain = make_operator_function(op, name)
 
     def function(*args: Any, **kwargs: Any) -> Any:

@@ -31,20 +31,20 @@ def partition(
     arrays: Mapping[str, NDArray],
     add: AddParameter,
 ) -> list[Value]:
-    """Return a graph's outputs with what a back end puts in the place of subgraphs.
+    """Return a graph's outputs after a back end has replaced subgraphs.
 
     Args:
-        what: Who asks, for messages.
-        values: The outputs.
-        name: The back end's registered name.
-        options: What it is made with.
-        known: What is known of variables, by name; None to infer nothing.
+        what: Name of the calling function, for error messages.
+        values: Outputs of the graph.
+        name: Registered name of the back end.
+        options: Arguments of its constructor.
+        known: Known shapes and dtypes of variables, by name; None to infer nothing.
         arrays: Values of parameters, by name.
-        add: Takes new parameters.
+        add: Called with the name and value of each new parameter.
 
     Raises:
-        ArgumentError: There is no such back end, or it does not take the options.
-        GraphError: It fails, or gives what does not fit; the message names it and the nodes.
+        ArgumentError: There is no such back end, or it does not accept the options.
+        GraphError: It fails, or its replacement does not fit; the message names it and the nodes.
     """
     backend = make_backend(what, name, options)
     values = _hooked(what, name, backend, "begin", values)

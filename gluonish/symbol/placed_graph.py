@@ -25,21 +25,27 @@ CallKeys = list[Key]
 
 
 def node_context(node: Node, groups: Mapping[str, Context], default: Context) -> Context:
-    """Return where a node belongs: the device of its ``ctx_group``, or the default."""
+    """Return the device of a node: that of its ``ctx_group``, or the default.
+
+    Args:
+        node: The node.
+        groups: Device of each ``ctx_group``.
+        default: Device of nodes without a group.
+    """
     return groups.get(node.extra.get("__ctx_group__", ""), default)
 
 
 class PlacedGraph:
-    """A graph over devices, called on the arrays of its variables.
+    """A graph on one or several devices, called with the arrays of its variables.
 
     Args:
-        variables: The variables, in call order.
+        variables: The variables, in the order of the arrays.
         outputs: The outputs.
-        place: Gives the device of an operator node.
-        name: For engine jobs and messages.
+        place: Function that returns the device of an operator node.
+        name: Name of the graph, for engine jobs and messages.
 
     Attributes:
-        output_specs: Specs of the outputs by those of the variables, as executors found them.
+        output_specs: Specs of the outputs found so far, by the specs of the variables.
     """
 
     def __init__(
@@ -62,7 +68,7 @@ class PlacedGraph:
         }
 
     def contexts(self) -> dict[Key, Context]:
-        """Return the device of the first part that reads each value, and those of the outputs."""
+        """Return the device of each value: of the first part that reads it, and of each output."""
         found: dict[Key, Context] = {}
         for part in self._parts:
             for value in part.inputs:
@@ -73,16 +79,16 @@ class PlacedGraph:
     def fill(
         self, arrays: Sequence[NDArray], outputs: Sequence[NDArray], keys: CallKeys | None = None
     ) -> tuple[list[NDArray], CallKeys]:
-        """Compute the outputs into arrays that are there.
+        """Compute the outputs into existing arrays.
 
         Args:
-            arrays: One for each variable, contiguous.
+            arrays: A contiguous array for each variable.
             outputs: An array for each output.
-            keys: What an earlier call returned, to draw its random numbers again.
+            keys: Random state that an earlier call returned, to draw the same random numbers again.
 
         Returns:
-            Handles of the outputs that are linked to the tape where the call was recorded, and
-            where the random numbers started.
+            Handles of the outputs, linked to the tape if the call was recorded, and the random
+            state at its start.
         """
         values = self._constants | dict(zip(self._variables, arrays, strict=True))
         handles: dict[Key, NDArray] = {}
@@ -96,7 +102,13 @@ class PlacedGraph:
     def monitored(
         self, arrays: Sequence[NDArray], outputs: Sequence[NDArray], hook: tuple[Monitor, bool]
     ) -> list[NDArray]:
-        """Do what `fill` does operator by operator, and report what each computes."""
+        """Compute the outputs operator by operator, and report each result.
+
+        Args:
+            arrays: An array for each variable.
+            outputs: An array for each output.
+            hook: Function that receives each result, and whether it receives inputs, too.
+        """
         values = self._constants | dict(zip(self._variables, arrays, strict=True))
         for part in self._parts:
             part.monitored(values, hook)

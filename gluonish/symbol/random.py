@@ -49,10 +49,10 @@ def _draw(name: str, parameters: Mapping[str, Any], options: dict[str, Any]) -> 
 def multinomial(
     data: Symbol, shape: Any = None, get_prob: bool = True, dtype: Any = "int32", **kwargs: Any
 ) -> Symbol:
-    """Draw class indices with the probabilities along the last axis of ``data``.
+    """Draw class indices from categorical distributions along the last axis of ``data``.
 
-    With ``get_prob``, which arrays' function leaves out, their log-likelihoods come as a second
-    output.
+    With ``get_prob`` (unlike in ``mx.nd``, the default) a second output holds the log-likelihoods
+    of the drawn classes.
     """
     options = {"get_prob": get_prob, "dtype": dtype, **kwargs}
     if shape is not None:

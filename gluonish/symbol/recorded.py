@@ -18,14 +18,14 @@ __all__ = ["symbol_of"]
 
 
 def symbol_of(link: Link) -> Symbol:
-    """Return the computation behind one output of a recorded call.
+    """Return the recorded computation of an array as a Symbol.
 
     Args:
-        link: The call and the number of its output.
+        link: The recorded call and the index of its output.
 
     Raises:
         AutogradError: A backward pass has freed the record.
-        NotSupportedError: A call is of no operator.
+        NotSupportedError: A recorded call is not an operator's.
     """
     head, index = link
     _check(head)

@@ -17,7 +17,12 @@ Named = Mapping[str, NDArray]
 
 
 def fitted(array: NDArray, shape: Shape) -> NDArray:
-    """Return an array of a shape on the memory of another: itself, or its first elements."""
+    """Return an array of the given shape in the memory of another, which may be larger.
+
+    Args:
+        array: Array whose memory is used; it is returned itself if the shape is equal.
+        shape: The shape.
+    """
     if array.shape == shape:
         return array
     spec = Spec(shape, array._spec.dtype)
@@ -33,17 +38,17 @@ def resized_arrays(
     partial_shaping: bool,
     allow_up_sizing: bool,
 ) -> tuple[Arrays, list[NDArray | None], Arrays]:
-    """Return arguments, gradients and auxiliary states of an executor in other shapes.
+    """Return an executor's arguments, gradients and auxiliary states in other shapes.
 
     Args:
         symbol: The graph.
-        arrays: Its arguments, gradients and auxiliary states so far, by name.
+        arrays: The current arguments, gradients and auxiliary states, by name.
         given: New shapes by argument name.
         partial_shaping: Whether shapes of arguments that are not listed may change, too.
-        allow_up_sizing: Whether arrays may grow; they get new memory then.
+        allow_up_sizing: Whether arrays may grow, which allocates new memory.
 
     Raises:
-        ArgumentError: A shape changes or grows that may not, or stays unknown.
+        ArgumentError: A shape changes or grows without permission, or cannot be inferred.
     """
     arguments, gradients, auxiliary = arrays
     unknown = [name for name in given if name not in arguments]

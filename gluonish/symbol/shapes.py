@@ -28,12 +28,15 @@ Lists = tuple[list[Any], list[Any], list[Any]]
 
 
 def declared(node: Node) -> PartialSpec:
-    """Return what a variable's ``__shape__`` and ``__dtype__`` say of it.
+    """Return the shape and dtype that a variable declares (``__shape__``, ``__dtype__``).
 
-    Zeros mean unknown there, and -1 does with NumPy's semantics of shapes.
+    Unknown sizes are 0, or -1 with NumPy's shape semantics.
+
+    Args:
+        node: The variable.
 
     Raises:
-        OperatorError: They say nothing: a damaged file may have them so.
+        OperatorError: The attributes cannot be parsed, as in a damaged file.
     """
     shape_text = node.extra.get("__shape__")
     dtype_text = node.extra.get("__dtype__")
@@ -53,13 +56,13 @@ def declared(node: Node) -> PartialSpec:
 
 
 def from_public(shape: Sequence[int] | None) -> Shape | None:
-    """Return a shape in which unknown extents, 0 or -1 in MXNet's interface, are `UNKNOWN`.
+    """Return a shape with MXNet's unknown sizes (0 or -1) replaced by `UNKNOWN`.
 
-    With NumPy's semantics of shapes 0 is an extent, and () is the shape of one number. Without
-    them () is no shape.
+    With NumPy's shape semantics 0 is a size, and () is the shape of a scalar. Without them () means
+    an unknown shape.
 
     Args:
-        shape: Extents; None for no shape.
+        shape: The shape; None if unknown.
     """
     least = 0 if is_np_shape() else 1
     if shape is None or (least and not len(shape)):
@@ -68,7 +71,11 @@ def from_public(shape: Sequence[int] | None) -> Shape | None:
 
 
 def to_public(shape: Shape | None) -> Shape | None:
-    """Return a shape in which unknown extents are 0, or -1 with NumPy's semantics of shapes."""
+    """Return a shape with unknown sizes as 0, or as -1 with NumPy's shape semantics.
+
+    Args:
+        shape: The shape; None if unknown.
+    """
     unknown = _unknown_extent()
     return None if shape is None else tuple(unknown if n == UNKNOWN else n for n in shape)
 
@@ -78,7 +85,12 @@ def _unknown_extent() -> int:
 
 
 def known_specs(symbol: Symbol, given: Mapping[str, PartialSpec]) -> dict[str, PartialSpec]:
-    """Return what is known of each variable: what is given first, its declaration for the rest."""
+    """Return what is known of each variable's shape and dtype, by name.
+
+    Args:
+        symbol: The graph.
+        given: Shapes and dtypes that take precedence over those that variables declare.
+    """
     known = {}
     for node in symbol._variables():
         said = declared(node)
@@ -120,10 +132,15 @@ def _lists(symbol: Symbol, inference: Inference) -> tuple[list[PartialSpec], ...
 
 
 def infer_shape_partial(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
-    """Like `infer_shape`, but return partial results where not all shapes can be inferred.
+    """Like `infer_shape`, but return partial results if not all shapes can be inferred.
 
-    Unknown extents are 0, and a shape of which nothing is known is (); with NumPy's semantics of
-    shapes, where these are shapes, they are -1 and None.
+    Unknown sizes are 0, and a completely unknown shape is (); with NumPy's shape semantics they are
+    -1 and None.
+
+    Args:
+        self: The graph.
+        *args: Shapes in the order of `list_arguments`; None for unknown.
+        **kwargs: Shapes by variable name.
     """
     nothing = None if is_np_shape() else ()
     arguments, outputs, auxiliary = (
@@ -148,15 +165,21 @@ def infer_shape(self: Symbol, *args: Any, **kwargs: Any) -> Any:
     Args:
         self: The graph.
         *args: Shapes in the order of `list_arguments`; None for unknown.
-        **kwargs: Shapes by variable name; 0 in a shape stands for an unknown extent, or -1 with
-            NumPy's semantics of shapes.
+        **kwargs: Shapes by variable name; 0 marks an unknown size, or -1 with NumPy's shape
+            semantics.
 
     Returns:
-        Shapes of arguments, outputs and auxiliary states, three lists; three times None if some
+        The shapes of arguments, outputs and auxiliary states, three lists; None three times if a
         shape stays unknown.
 
     Raises:
-        OperatorError: Shapes contradict each other.
+        OperatorError: The shapes contradict each other.
+
+    Example:
+        >>> import gluonish as mx
+        >>> net = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3, name="fc")
+        >>> net.infer_shape(data=(2, 5))
+        ([(2, 5), (3, 5), (3,)], [(2, 3)], [])
     """
     lists = _shapes(self, args, kwargs)
     unknown = _unknown_extent()
@@ -173,11 +196,11 @@ def infer_type(self: Symbol, *args: Any, **kwargs: Any) -> Any:
         **kwargs: Dtypes by variable name.
 
     Returns:
-        NumPy types of arguments, outputs and auxiliary states, three lists; three times None if
-        some dtype stays unknown.
+        The NumPy types of arguments, outputs and auxiliary states, three lists; None three times if
+        a dtype stays unknown.
 
     Raises:
-        OperatorError: Dtypes contradict each other.
+        OperatorError: The dtypes contradict each other.
     """
     lists = infer_type_partial(self, *args, **kwargs)
     complete = all(dtype is not None for part in lists for dtype in part)
@@ -185,7 +208,13 @@ def infer_type(self: Symbol, *args: Any, **kwargs: Any) -> Any:
 
 
 def infer_type_partial(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
-    """Like `infer_type`, with None for dtypes that cannot be inferred."""
+    """Like `infer_type`, with None for dtypes that cannot be inferred.
+
+    Args:
+        self: The graph.
+        *args: Dtypes in the order of `list_arguments`; None for unknown.
+        **kwargs: Dtypes by variable name.
+    """
     dtypes = _by_name(self, args, kwargs)
     given = {name: PartialSpec(None, normalize_dtype(d)) for name, d in dtypes.items()}
     known = {name: PartialSpec(None, s.dtype) for name, s in known_specs(self, given).items()}

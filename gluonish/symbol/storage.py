@@ -22,21 +22,26 @@ class Storage(NamedTuple):
 
 
 def makes_sparse(outputs: Sequence[Value]) -> bool:
-    """Whether an operator on the way to the outputs makes a sparse array of dense ones."""
+    """Whether an operator of the graph returns a sparse array for dense inputs.
+
+    Args:
+        outputs: Outputs of the graph.
+    """
     nodes = topological_order(outputs)
     casts = [n for n in nodes if n.op is not None and n.op.name == "cast_storage"]
     return any(node.attrs["stype"] != "default" for node in casts)
 
 
 def storage_types(symbol: Symbol, given: Mapping[str, str | None]) -> dict[str, Storage]:
-    """Return the storage types of all arguments.
+    """Return the storage types of all arguments and of their gradients.
 
-    The gradient of a row-sparse argument is row-sparse, and so is that of a dense one which only
-    operators read that give such a gradient: an embedding, or a product with a csr array before it.
+    The gradient of a row-sparse argument is row-sparse. So is that of a dense argument if every
+    operator that reads it gives a row-sparse gradient: an embedding, or a product with a csr array
+    as first operand.
 
     Args:
         symbol: The graph, whose variables may declare their storage type.
-        given: Storage types by name of argument, over those that are declared.
+        given: Storage types by argument name, which take precedence.
 
     Raises:
         ArgumentError: A storage type is unknown.

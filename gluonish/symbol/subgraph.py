@@ -58,14 +58,14 @@ class OperatorNode(NamedTuple):
     """One operator of a graph, as a back end sees it.
 
     Attributes:
-        name: Its name.
-        op: Registry name of the operator: ``"FullyConnected"``.
-        attrs: All attributes of the operator, as Python values.
-        extra: Further attributes, the user's own among them, as text.
-        inputs: Names of the arrays that it reads.
-        input_shapes: Their shapes; None for one that is not known.
-        output_shapes: Shapes of its outputs, likewise.
-        output_dtypes: NumPy types of its outputs, likewise.
+        name: Name of the node.
+        op: Registered name of the operator, such as ``"FullyConnected"``.
+        attrs: All parameters of the operator, as Python values.
+        extra: Further attributes as strings, including the user's.
+        inputs: Names of the arrays it reads.
+        input_shapes: Their shapes; None if unknown.
+        output_shapes: Shapes of its outputs; None if unknown.
+        output_dtypes: NumPy types of its outputs; None if unknown.
     """
 
     name: str
@@ -79,19 +79,20 @@ class OperatorNode(NamedTuple):
 
 
 class Subgraph:
-    """A part of a graph, given to a back end to replace.
+    """A part of a graph that a back end can replace.
 
     Args:
-        name: The back end's name and a number.
-        symbol: What it computes, over variables that stand for what it reads.
-        nodes: Its operators, in order.
-        arrays: Values of those inputs that are parameters, as far as they are known.
-        shapes: Shape of each input; None where it is not known.
-        add: Takes a new parameter's name and value, and returns its name in the whole graph.
+        name: The back end's name followed by a number.
+        symbol: The computation, with variables for its inputs.
+        nodes: Its operators, in execution order.
+        arrays: Known values of those inputs that are parameters, by name.
+        shapes: Shape of each input; None if unknown.
+        add: Function that takes a new parameter's name and value and returns its name in the whole
+            graph.
 
     Attributes:
-        inputs: Names of the variables, in order: what a function in its place is called with.
-        auxiliary: Those among them, the last ones, that an operator overwrites.
+        inputs: Names of the inputs, in the order in which a replacement function gets them.
+        auxiliary: Those inputs, the last ones, that an operator overwrites.
         outputs: Names of the outputs.
     """
 
@@ -118,38 +119,40 @@ class Subgraph:
         return f"<Subgraph {self.name}: {', '.join(node.name for node in self.nodes)}>"
 
     def add_parameter(self, name: str, array: NDArray) -> Symbol:
-        """Return a variable with a value, which the replacement may read beside the inputs.
+        """Return a variable for a new parameter, which the replacement may read.
 
         Args:
-            name: Its name, which gets that of the subgraph in front.
-            array: Its value. `Symbol.optimize_for` adds it to ``args``, a block to its parameters;
-                where it was trained or loaded since, it keeps that when the block is traced anew.
+            name: Name of the parameter; the subgraph's name is prefixed.
+            array: Its value. `Symbol.optimize_for` adds it to ``args``, a block adds it to its
+                parameters; if it was trained or loaded since, tracing the block again keeps that
+                value.
 
         Raises:
-            NotSupportedError: There is no place for it: no ``args`` were given.
+            NotSupportedError: It cannot be stored, because no ``args`` were given.
         """
         return Symbol([variable(self._add(f"{self.name}_{name}", array))])
 
 
 class SubgraphBackend:
-    """Base class of back ends: which operators they take, and what replaces those.
+    """Base class of back ends, which say which operators they replace, and by what.
 
-    A subgraph begins at operators that `select` takes, and grows over operators beside it that
-    `select_input` and `select_output` take. What would make the graph run in a circle is left out,
-    so a selected operator may end up in a subgraph of its own.
+    A subgraph starts at operators that `select` accepts, and grows to neighbouring operators that
+    `select_input` and `select_output` accept. Operators that would create a cycle are left out, so
+    a selected operator may become a subgraph of its own.
 
-    An object is made for each graph; options of ``optimize_for`` are arguments of ``__init__``.
+    One object is created for each graph; the options of ``optimize_for`` are arguments of
+    ``__init__``.
     """
 
     def begin(self, symbol: Symbol) -> Symbol | None:
-        """Look at the whole graph before anything is selected; may return another one.
+        """Called with the whole graph before operators are selected; may return another graph.
 
         Args:
             symbol: The graph.
         """
 
     def select(self, node: OperatorNode) -> bool:
-        """Whether a subgraph may begin at an operator; a subclass defines this.
+        """Whether a subgraph may start at an operator; subclasses define this.
 
         Args:
             node: The operator.
@@ -162,31 +165,39 @@ class SubgraphBackend:
         )
 
     def select_input(self, node: OperatorNode, producer: OperatorNode) -> bool:
-        """Whether a subgraph with ``node`` may take in ``producer``, which that reads.
+        """Whether the subgraph of ``node`` may include an operator whose output it reads.
 
-        By default as `select` says of it.
+        By default the result of `select`.
+
+        Args:
+            node: Operator in the subgraph.
+            producer: Operator that computes one of its inputs.
         """
         return self.select(producer)
 
     def select_output(self, node: OperatorNode, reader: OperatorNode) -> bool:
-        """Whether a subgraph with ``node`` may take in ``reader``, which reads that.
+        """Whether the subgraph of ``node`` may include an operator that reads its output.
 
-        By default as `select` says of it.
+        By default the result of `select`.
+
+        Args:
+            node: Operator in the subgraph.
+            reader: Operator that reads one of its outputs.
         """
         return self.select(reader)
 
     def replace(self, subgraph: Subgraph) -> Replacement:
-        """Return what takes a subgraph's place; a subclass defines this.
+        """Return the replacement of a subgraph; subclasses define this.
 
         Args:
             subgraph: The subgraph.
 
         Returns:
-            None to leave it as it is. A Symbol over its inputs, and over parameters that
-            `Subgraph.add_parameter` made, with as many outputs. Or a function of its inputs, which
-            are NDArrays, that returns an array or a list of them; it runs as an operator. Its
-            gradient is found by running it once more while recording, so it should compute with
-            ``mx.nd``, and the same in each run; else return a Symbol with a `CustomOp`.
+            None to keep the subgraph; a Symbol with as many outputs, over the subgraph's inputs and
+            parameters made by `Subgraph.add_parameter`; or a function that takes the inputs as
+            NDArrays and returns an array or a list of arrays, which runs as one operator. For its
+            gradient the function is run again and recorded, so it must use ``mx.nd`` and compute
+            the same each time; otherwise return a Symbol with a `CustomOp`.
 
         Raises:
             NotSupportedError: The class does not define it.
@@ -196,7 +207,7 @@ class SubgraphBackend:
         )
 
     def end(self, symbol: Symbol) -> Symbol | None:
-        """Look at the whole graph after everything is replaced; may return another one.
+        """Called with the whole graph after all replacements; may return another graph.
 
         Args:
             symbol: The graph.
@@ -209,14 +220,14 @@ _backends: dict[str, type[SubgraphBackend]] = {}
 def register_backend(
     name: str,
 ) -> Callable[[type[SubgraphBackend]], type[SubgraphBackend]]:
-    """Return a decorator that registers a `SubgraphBackend` under a name.
+    """Return a class decorator that registers a `SubgraphBackend` under a name.
 
     Args:
-        name: The name; a later class of the same name takes the place of an earlier one.
+        name: The name; a later class with the same name replaces an earlier one.
 
     Raises:
-        ArgumentError: The name is empty, or one of gluonish's own.
-        ArgumentTypeError: by the decorator, if the class is no `SubgraphBackend`.
+        ArgumentError: The name is empty, or that of a built-in back end.
+        ArgumentTypeError: From the decorator: the class is not a subclass of `SubgraphBackend`.
     """
     if not name or name.strip() != name or name in BUILT_IN:
         raise ArgumentError(
@@ -234,7 +245,12 @@ def register_backend(
 
 @contextmanager
 def lent_backend(name: str, kind: type[SubgraphBackend]) -> Iterator[None]:
-    """A scope in which a back end is known under a name; for tests."""
+    """Context manager in which a back end is registered under a name; for tests.
+
+    Args:
+        name: The name.
+        kind: The class.
+    """
     before = _backends.get(name)
     register_backend(name)(kind)
     try:
@@ -246,25 +262,29 @@ def lent_backend(name: str, kind: type[SubgraphBackend]) -> Iterator[None]:
 
 
 def find_backend(name: str | None) -> type[SubgraphBackend] | None:
-    """Return the class of a registered name; None if there is none."""
+    """Return the class registered under a name; None if there is none.
+
+    Args:
+        name: The name.
+    """
     return _backends.get(name or "")
 
 
 def known_names() -> tuple[str, ...]:
-    """Return the names that may be asked for."""
+    """Return the names of all back ends."""
     return (*BUILT_IN, *_backends)
 
 
 def make_backend(what: str, name: str, options: Mapping[str, Any]) -> SubgraphBackend:
-    """Return a new object of a registered back end.
+    """Create an object of a registered back end.
 
     Args:
-        what: Who asks, for messages.
-        name: The registered name.
-        options: Arguments of its ``__init__``.
+        what: Name of the calling function, for error messages.
+        name: Registered name of the back end.
+        options: Arguments of its constructor.
 
     Raises:
-        ArgumentError: There is no such back end, or it does not take the options.
+        ArgumentError: There is no such back end, or it does not accept the options.
     """
     kind = find_backend(name)
     if kind is None:
@@ -278,10 +298,10 @@ def make_backend(what: str, name: str, options: Mapping[str, Any]) -> SubgraphBa
 
 
 def backend_of_environment() -> str | None:
-    """Return the user's back end that ``MXNET_SUBGRAPH_BACKEND`` names; None if it names none.
+    """Return the user's back end that ``MXNET_SUBGRAPH_BACKEND`` names, or None.
 
     Raises:
-        ConfigError: It names one that is not registered.
+        ConfigError: The name is not registered.
     """
     name = MXNET_SUBGRAPH_BACKEND.value
     if name in BUILT_IN:

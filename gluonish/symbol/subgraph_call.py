@@ -127,13 +127,13 @@ SUBGRAPH_CALL = Operator(
 def function_node(
     subgraph: Subgraph, backend: str, function: Callable[..., Any], inputs: Sequence[Value]
 ) -> Node:
-    """Return a node that calls a function in the place of a subgraph.
+    """Return a node that calls a Python function in place of a subgraph.
 
     Args:
         subgraph: The subgraph.
-        backend: Name of the back end, for messages.
-        function: Takes an NDArray for each of `Subgraph.inputs`.
-        inputs: Values for them, in order.
+        backend: Name of the back end, for error messages.
+        function: Function that takes an NDArray for each of `Subgraph.inputs`.
+        inputs: Values for these inputs, in order.
     """
     state = CustomState(f"{subgraph.name} of {backend}", {}, _Prop(subgraph, function))
     given = {"backend": backend}

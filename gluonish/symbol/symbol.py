@@ -60,10 +60,10 @@ class Symbol(AttachedMethods):
     """One or more outputs of a computation graph, without values.
 
     Created by `var`, `Group`, `load` and the operator functions of ``mx.sym``, not by calling the
-    class.
+    class. `eval`, `bind` and `simple_bind` compute it.
 
     Attributes:
-        name: Name of the node, None for several outputs of different nodes.
+        name: Name of the node; None for outputs of several nodes.
     """
 
     __slots__ = ("_leaves", "_placed", "_values")
@@ -83,7 +83,7 @@ class Symbol(AttachedMethods):
 
     @property
     def name(self) -> str | None:
-        """Name of the node; None for a group of outputs of different nodes."""
+        """Name of the node; None for outputs of several nodes."""
         nodes = {id(value.node) for value in self._values}
         return self._values[0].node.name if len(nodes) == 1 else None
 
@@ -106,7 +106,7 @@ class Symbol(AttachedMethods):
             index = matching[0]
         if not 0 <= index < len(self._values):
             raise OutOfBoundsError(
-                f"Symbol: expected an output below {len(self._values)}, got {index}"
+                f"Symbol: expected an output index below {len(self._values)}, got {index}"
             )
         return type(self)([self._values[index]])
 
@@ -131,12 +131,12 @@ class Symbol(AttachedMethods):
         return _unpickled, (type(self), flattened(self._values))
 
     def get_internals(self) -> "Symbol":
-        """Return all values of the graph, including variables, as one group."""
+        """Return all values of the graph, including variables, as one Symbol to index by name."""
         nodes = topological_order(self._values)
         return Symbol([Value(node, i) for node in nodes for i in range(node.num_visible)])
 
     def get_children(self) -> "Symbol | None":
-        """Return the inputs of the output nodes as a group; None for a variable."""
+        """Return the inputs of the output nodes as one Symbol; None for a variable."""
         nodes = {id(own.node): own.node for own in self._values}.values()
         inputs = [value for node in nodes for value in node.inputs]
         return Symbol(inputs) if inputs else None
@@ -167,44 +167,44 @@ class Symbol(AttachedMethods):
         return found
 
     def list_arguments(self) -> list[str]:
-        """Return the names of the arguments: all variables but auxiliary states, depth first."""
+        """Return the names of all variables except auxiliary states, in depth-first order."""
         auxiliary = self._auxiliary()
         return [node.name for node in self._variables() if id(node) not in auxiliary]
 
     def list_auxiliary_states(self) -> list[str]:
-        """Return the names of auxiliary states: variables that operators update."""
+        """Return the names of the auxiliary states: variables that operators update."""
         auxiliary = self._auxiliary()
         return [node.name for node in self._variables() if id(node) in auxiliary]
 
     def list_inputs(self) -> list[str]:
-        """Return the names of all variables."""
+        """Return the names of all variables, auxiliary states included."""
         return [node.name for node in self._variables()]
 
     def list_outputs(self) -> list[str]:
         """Return the names of the outputs.
 
-        The output of a node is called ``<node>_output``, or by the operator's own suffix.
+        An output is named ``<node>_output``, or with a suffix of the operator's own.
         """
         return output_names(self._values)
 
     # -- attributes ----------------------------------------------------------------------------
 
     def attr(self, key: str) -> str | None:
-        """Return an attribute of the node as a string; None if there is none."""
+        """Return the attribute ``key`` of the node as a string; None if it is not set."""
         return self.list_attr().get(key)
 
     def list_attr(self, recursive: bool = False) -> dict[str, str]:
-        """Return the node's attributes as strings.
+        """Return all attributes of the node, strings by name.
 
         Raises:
-            ArgumentError: with ``recursive``; use `attr_dict`.
+            ArgumentError: ``recursive`` is True; `attr_dict` returns those of the whole graph.
         """
         if recursive:
             raise ArgumentError("list_attr: expected recursive=False, got True; use attr_dict")
         return node_attributes(self._values[0].node)
 
     def attr_dict(self) -> dict[str, dict[str, str]]:
-        """Return the attributes of every node that has some, by node name."""
+        """Return the attributes of every node that has any, by node name."""
         found = {node.name: node_attributes(node) for node in topological_order(self._values)}
         return {name: attrs for name, attrs in found.items() if attrs}
 
@@ -250,8 +250,8 @@ class Symbol(AttachedMethods):
     def gradient(self, wrt: Sequence[str]) -> NoReturn:
         """Not available, as in MXNet: use `bind` and `Executor.backward`."""
         raise NotImplementedForSymbol(
-            f"gradient: expected a use of bind(...).backward(), got a graph of gradients of "
-            f"{self.name} asked for"
+            "gradient: expected bind(...).backward(), got a request for a graph of the gradients "
+            f"of {self.name}"
         )
 
     def copy(self) -> NoReturn:
@@ -288,7 +288,7 @@ def _unpickled(kind: type[Symbol], graph: FlatGraph) -> Symbol:
 
 
 def spelled(op: Operator, attrs: Attrs) -> dict[str, str]:
-    """Return the attributes that differ from the defaults as MXNet writes them into files."""
+    """Return the attributes that differ from their defaults, as MXNet writes them to files."""
     given = dict(op.schema.to_strings(attrs))
     if "is_int" in attrs and op.name.startswith("_npi_"):
         given |= {"is_int": str(attrs["is_int"]), "scalar": str(attrs["scalar"])}
@@ -299,14 +299,14 @@ def spelled(op: Operator, attrs: Attrs) -> dict[str, str]:
 
 
 def operator_attributes(node: Node) -> dict[str, str]:
-    """Return the attributes of a node's operator as strings, as they were spelled."""
+    """Return the parameters of a node's operator as strings, as the user wrote them."""
     if node.op is None:
         return {}
     return dict(node.op.schema.to_strings(node.attrs) if node.given is None else node.given)
 
 
 def node_attributes(node: Node) -> dict[str, str]:
-    """Return a node's attributes as strings, the hidden ones of the user's in both spellings."""
+    """Return a node's attributes as strings, the user's hidden ones under both of their names."""
     found = operator_attributes(node)
     for key, value in node.extra.items():
         found[key] = value
@@ -316,7 +316,7 @@ def node_attributes(node: Node) -> dict[str, str]:
 
 
 def output_names(values: Sequence[Value]) -> list[str]:
-    """Return the names of values."""
+    """Return the names of values, which are outputs of a graph."""
     return [_output_name(value.node, value.index) for value in values]
 
 
@@ -359,12 +359,12 @@ def new_node(
 
     Args:
         op: The operator.
-        inputs: Symbols; None makes a variable ``name_input``, which copies the attributes.
-        attrs: Parsed attributes.
-        given: The attributes as the user spelled them.
-        name: Given by the user, or None.
-        extra: Further attributes, ``__key__`` to string.
-        word: What an unnamed node is called after, the operator's own word by default.
+        inputs: Input Symbols; None creates a variable ``name_input`` with the same attributes.
+        attrs: Parsed parameters.
+        given: Parameters as the user wrote them.
+        name: Name chosen by the user, or None.
+        extra: Further attributes, strings by ``__key__``.
+        word: Start of an automatic name; by default the operator's own.
     """
     name = NameManager.current.get(name, word or operator_word(op))
     note(name)

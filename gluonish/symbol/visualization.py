@@ -53,20 +53,20 @@ def print_summary(
     line_length: int = 120,
     positions: Sequence[float] = _POSITIONS,
 ) -> None:
-    """Print a table of a network's layers: type, output shape, parameters, previous layers.
+    """Print a table of a network's layers: type, output shape, number of parameters, inputs.
 
-    Shapes are without the batch axis. Parameters are counted as far as their shapes are known; a
-    shared one counts in each layer, and once in the total.
+    Shapes omit the batch axis. Only parameters of known shape are counted; a shared parameter
+    counts in each layer, and once in the total.
 
     Args:
         symbol: The network.
         shape: Shapes of its inputs by name; without them the column of shapes stays empty.
-        line_length: Characters in a line.
-        positions: Where the four columns end: parts of the line, or characters.
+        line_length: Width of a line in characters.
+        positions: End of each of the four columns, as fractions of the line or in characters.
 
     Raises:
         ArgumentTypeError: ``symbol`` is not a Symbol, or ``shape`` is not a dict.
-        ArgumentError: There are not four positions, or shapes stay unknown.
+        ArgumentError: There are not four positions, or some shapes cannot be inferred.
         OperatorError: The shapes contradict each other.
     """
     _check_symbol("print_summary", symbol)
@@ -100,21 +100,21 @@ def plot_network(
     node_attrs: Mapping[str, str] | None = None,
     hide_weights: bool = True,
 ) -> Any:
-    """Draw a network: return a ``graphviz.Digraph``, to `render` or `view`.
+    """Draw a network: return a ``graphviz.Digraph``, whose `render` and `view` make the picture.
 
     Args:
         symbol: The network; nodes of the same name are drawn as one.
-        title: Name of the graph and, when it is rendered, of the file.
-        save_format: Kind of the file, such as ``"pdf"``, ``"png"`` or ``"svg"``.
-        shape: Shapes of the inputs by name, to label edges with shapes without the batch axis.
-        dtype: Types of the inputs by name, to label edges with types.
-        node_attrs: Attributes of nodes in the language of Graphviz, over the default style.
-        hide_weights: Whether variables called ``*_weight``, ``*_bias`` and the like are left out.
+        title: Title of the graph, and name of the file that `render` writes.
+        save_format: Format of the file, such as ``"pdf"``, ``"png"`` or ``"svg"``.
+        shape: Shapes of the inputs by name, to label edges with shapes, without the batch axis.
+        dtype: Dtypes of the inputs by name, to label edges with dtypes.
+        node_attrs: Graphviz attributes of the nodes, which override the default style.
+        hide_weights: Whether to hide variables named ``*_weight``, ``*_bias`` and the like.
 
     Raises:
         NotSupportedError: The package ``graphviz`` is not installed.
         ArgumentTypeError: ``symbol`` is not a Symbol, or ``shape`` or ``dtype`` is not a dict.
-        ArgumentError: Shapes or types stay unknown, or ``save_format`` is unknown.
+        ArgumentError: Shapes or dtypes cannot be inferred, or ``save_format`` is unknown.
         OperatorError: The shapes contradict each other.
     """
     try:

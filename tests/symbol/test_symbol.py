@@ -57,7 +57,7 @@ def test_outputs_are_picked_by_number_name_and_slice() -> None:
 
 @pytest.mark.parametrize("index", [3, -1])
 def test_an_output_that_is_not_there_is_refused(index: int) -> None:
-    with pytest.raises(IndexError, match="expected an output below 3"):
+    with pytest.raises(IndexError, match="expected an output index below 3"):
         sym.split(sym.var("x"), num_outputs=3)[index]
 
 
