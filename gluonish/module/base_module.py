@@ -34,18 +34,18 @@ __all__ = ["BaseModule"]
 
 
 class BaseModule(ModuleInterface):
-    """Base class of modules: the training and evaluation loops over a subclass's single steps.
+    """Base class of modules: training and evaluation loops over a subclass's single steps.
 
-    What it defines, the argument and the attributes are those of `ModuleInterface`.
+    Arguments and attributes are those of `ModuleInterface`.
     """
 
     # -- loops -----------------------------------------------------------------------------------
 
     def forward_backward(self, data_batch: Any) -> None:
-        """Compute outputs and gradients of a batch, in training mode.
+        """Compute outputs and gradients for a batch, in training mode.
 
         Args:
-            data_batch: The batch.
+            data_batch: The `DataBatch`.
         """
         self.forward(data_batch, is_train=True)
         self.backward()
@@ -61,23 +61,25 @@ class BaseModule(ModuleInterface):
         epoch: int = 0,
         sparse_row_id_fn: Any = None,
     ) -> list[tuple[str, float]]:
-        """Evaluate metrics over the batches of an iterator; padding counts, as in MXNet.
+        """Evaluate metrics on the batches of an iterator; padding samples count, as in MXNet.
 
         Args:
             eval_data: The iterator.
-            eval_metric: A metric, or what `metric.create` takes.
-            num_batch: Largest number of batches; None for all.
-            batch_end_callback: Called after each batch with a `BatchEndParam`; or a list.
-            score_end_callback: Called at the end; or a list.
+            eval_metric: An EvalMetric, or a name or list that `metric.create` accepts.
+            num_batch: Maximum number of batches; None for all.
+            batch_end_callback: Function, or list of functions, called after each batch with a
+                `BatchEndParam`.
+            score_end_callback: Function, or list of functions, called at the end with a
+                `BatchEndParam`.
             reset: Whether to reset the iterator first.
-            epoch: Number of the epoch, passed to callbacks.
+            epoch: Number of the epoch, passed to the callbacks.
             sparse_row_id_fn: See `prepare`.
 
         Returns:
-            Names and values.
+            List of pairs (name, value).
 
         Raises:
-            ModuleStateError: The module has no weights.
+            ModuleStateError: The module is not bound or has no weights.
         """
         self._expect_weights("score")
         if reset:
@@ -111,16 +113,16 @@ class BaseModule(ModuleInterface):
         reset: bool = True,
         sparse_row_id_fn: Any = None,
     ) -> Iterator[tuple[list[NDArray], int, DataBatch]]:
-        """Yield predictions without padding, the number of the batch, and the batch.
+        """Yield the outputs without padding, the number of the batch, and the batch.
 
         Args:
             eval_data: The iterator.
-            num_batch: Largest number of batches; None for all.
+            num_batch: Maximum number of batches; None for all.
             reset: Whether to reset the iterator first.
             sparse_row_id_fn: See `prepare`.
 
         Raises:
-            ModuleStateError: The module has no weights.
+            ModuleStateError: The module is not bound or has no weights.
         """
         self._expect_weights("iter_predict")
         if reset:
@@ -142,23 +144,24 @@ class BaseModule(ModuleInterface):
         always_output_list: bool = False,
         sparse_row_id_fn: Any = None,
     ) -> Any:
-        """Return the predictions for all batches of an iterator, without padding.
+        """Return the outputs for all batches of an iterator, without padding.
 
         Args:
-            eval_data: The iterator; or an array, which is taken as one batch.
-            num_batch: Largest number of batches; None for all.
-            merge_batches: Whether to concatenate the batches; if not, the result is a list of
-                outputs for each batch.
+            eval_data: The iterator; or an array, which is one batch.
+            num_batch: Maximum number of batches; None for all.
+            merge_batches: Whether to concatenate the batches; if not, the result is a list with the
+                outputs of each batch.
             reset: Whether to reset the iterator first.
             always_output_list: Whether to return a list even for a single output.
             sparse_row_id_fn: See `prepare`.
 
         Returns:
-            An array, or a list with one for each output; or a list of such lists.
+            An array, or a list of one array for each output; without ``merge_batches`` a list of
+            such lists.
 
         Raises:
-            ModuleStateError: The module has no weights.
-            ArgumentTypeError: ``eval_data`` is something else.
+            ModuleStateError: The module is not bound or has no weights.
+            ArgumentTypeError: ``eval_data`` is neither an iterator nor an array.
             ArgumentError: Batches have different numbers of outputs and cannot be merged.
         """
         self._expect_weights("predict")
@@ -213,31 +216,34 @@ class BaseModule(ModuleInterface):
         monitor: Monitor | None = None,
         sparse_row_id_fn: Any = None,
     ) -> None:
-        """Train: bind and initialize, then run forward, backward and update on each batch.
+        """Train: bind and initialize the module, then forward, backward and update on each batch.
 
         Args:
-            train_data: The iterator of training data.
+            train_data: Iterator of the training data.
             eval_data: Iterator to evaluate on after each epoch; None for none.
-            eval_metric: A metric of the training data, or what `metric.create` takes.
-            epoch_end_callback: Called after each epoch with its number, the network, weights and
-                auxiliary states; or a list.
-            batch_end_callback: Called after each batch with a `BatchEndParam`; or a list.
+            eval_metric: Metric of the training data: an EvalMetric, or what `metric.create`
+                accepts.
+            epoch_end_callback: Function, or list of functions, called after each epoch with its
+                number, the network, the weights and the auxiliary states.
+            batch_end_callback: Function, or list of functions, called after each batch with a
+                `BatchEndParam`.
             kvstore: See `init_optimizer`.
             optimizer: See `init_optimizer`.
             optimizer_params: See `init_optimizer`.
-            eval_end_callback: Called after each evaluation with a `BatchEndParam`; or a list.
-            eval_batch_end_callback: Called after each of its batches; or a list.
+            eval_end_callback: Function, or list of functions, called after each evaluation with a
+                `BatchEndParam`.
+            eval_batch_end_callback: The same, called after each batch of an evaluation.
             initializer: See `init_params`.
             arg_params: Initial weights by name; a module that is initialized already ignores them,
                 with a warning.
             aux_params: Initial auxiliary states by name.
-            allow_missing: Whether missing ones are created by ``initializer``; if not, they are an
+            allow_missing: Whether ``initializer`` creates missing weights; if not, they are an
                 error.
             force_rebind: Whether to bind again if the module is bound already.
-            force_init: Whether to initialize weights and optimizer again if they are already.
+            force_init: Whether to initialize weights and optimizer again if they already are.
             begin_epoch: Number of the first epoch.
-            num_epoch: Number of the epoch to stop before.
-            validation_metric: The metric of ``eval_data``; None for ``eval_metric``.
+            num_epoch: Number of the epoch at which to stop, exclusive.
+            validation_metric: Metric for ``eval_data``; None uses ``eval_metric``.
             monitor: `Monitor` to install; None for none.
             sparse_row_id_fn: See `prepare`.
 
@@ -245,7 +251,7 @@ class BaseModule(ModuleInterface):
             ArgumentError: ``num_epoch`` is None.
         """
         if num_epoch is None:
-            raise ArgumentError("fit: expected num_epoch, got None; how many epochs?")
+            raise ArgumentError("fit: expected num_epoch, the number of epochs, got None")
         self.bind(
             data_shapes=train_data.provide_data,
             label_shapes=train_data.provide_label,
@@ -328,8 +334,8 @@ class BaseModule(ModuleInterface):
             fname: Path of the file.
 
         Raises:
-            MissingFileError: There is no such file.
-            FileFormatError: Its arrays have no names that begin with ``arg:`` or ``aux:``.
+            MissingFileError: The file does not exist.
+            FileFormatError: The arrays' names do not start with ``arg:`` or ``aux:``.
         """
         arrays = load_arrays(fname)
         if not isinstance(arrays, dict):

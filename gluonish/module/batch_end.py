@@ -6,12 +6,12 @@ __all__ = ["BatchEndParam", "BatchEndParams", "call_back"]
 
 
 class BatchEndParams(NamedTuple):
-    """What a callback at the end of a batch is given.
+    """The argument of callbacks at the end of a batch, a named tuple.
 
     Attributes:
         epoch: Number of the epoch, from 0.
-        nbatch: Number of the batch in it.
-        eval_metric: The metric of the training data, or None.
+        nbatch: Number of the batch in the epoch.
+        eval_metric: Metric of the training data, or None.
         locals: Local variables of the training loop.
     """
 
@@ -25,7 +25,12 @@ BatchEndParam = BatchEndParams
 
 
 def call_back(callbacks: Any, *args: Any) -> None:
-    """Call one callback, or each of a list; None is none."""
+    """Call one callback, or each callback of a list.
+
+    Args:
+        callbacks: A function, a list of functions, or None for none.
+        *args: Arguments of the calls.
+    """
     if callbacks is None:
         return
     for callback in callbacks if isinstance(callbacks, list | tuple) else [callbacks]:

@@ -9,17 +9,16 @@ __all__ = ["split_by_load"]
 
 
 def split_by_load(extent: int, loads: Sequence[float]) -> list[slice]:
-    """Return the part of a batch for each device.
+    """Return the slice of a batch for each device, in proportion to its load.
 
-    Each has its share rounded to whole examples (half to even, as MXNet does), and the last device
-    what is left.
+    Sizes are rounded to whole samples (half to even, as in MXNet); the last device gets the rest.
 
     Args:
-        extent: Examples in the batch.
-        loads: The work of each device, in any unit: ``[3, 1]`` gives the first three quarters.
+        extent: Number of samples in the batch.
+        loads: Relative load of each device: ``[3, 1]`` gives the first three quarters.
 
     Raises:
-        ArgumentError: A load is not positive, or a device is left without an example.
+        ArgumentError: A load is not positive, or a device would get no samples.
     """
     total = sum(loads)
     if not loads or min(loads) <= 0:

@@ -26,9 +26,9 @@ _KEPT = 16  # shapes whose executors are kept; the oldest goes first
 
 
 class BoundExecutors:
-    """Executors of one network on several devices, and the arrays that they read and write.
+    """The executors of one network on several devices, and the arrays they read and write.
 
-    Arguments and attributes are those of `DataParallelExecutorGroup`, which computes with them.
+    Arguments and attributes are those of `DataParallelExecutorGroup`, which runs them.
     """
 
     def __init__(
@@ -93,10 +93,13 @@ class BoundExecutors:
     # -- binding ---------------------------------------------------------------------------------
 
     def decide_slices(self, data_shapes: Sequence[DataDesc]) -> list[int]:
-        """Cut the batch over the devices, and return the axis of the batch of each array.
+        """Split the batch over the devices, and return the batch axis of each array.
+
+        Args:
+            data_shapes: Descriptions of the arrays of a whole batch.
 
         Raises:
-            ArgumentError: Arrays have different numbers of examples, or too few.
+            ArgumentError: Arrays have different numbers of samples, or too few for the devices.
         """
         axes = [DataDesc.get_batch_axis(desc.layout) for desc in data_shapes]
         extents = {
@@ -121,16 +124,16 @@ class BoundExecutors:
         shared_group: "BoundExecutors | None" = None,
         reshape: bool = False,
     ) -> None:
-        """Make executors for shapes.
+        """Create the executors for given shapes.
 
         Args:
-            data_shapes: Descriptions of data of a whole batch.
-            label_shapes: The same of labels.
-            shared_group: As of the constructor.
-            reshape: Whether to make them from those that there are, on the same memory.
+            data_shapes: Descriptions of the data of a whole batch.
+            label_shapes: Descriptions of the labels of a whole batch.
+            shared_group: As for the constructor.
+            reshape: Whether to reshape the existing executors, in the same memory.
 
         Raises:
-            ArgumentError: The weights do not have the shapes that follow.
+            ArgumentError: The shapes that follow for the weights differ from the weights' own.
         """
         data, label = described(data_shapes), described(label_shapes)
         # Where no array has a batch, each device gets all.
@@ -236,10 +239,14 @@ class BoundExecutors:
             ]
 
     def reshape(self, data_shapes: Sequence[Any], label_shapes: Sequence[Any] | None) -> None:
-        """Go on with batches of other shapes; weights and gradients stay where they are.
+        """Change the shapes of the batches; weights and gradients stay in place.
+
+        Args:
+            data_shapes: Descriptions of the data of a whole batch.
+            label_shapes: Descriptions of the labels of a whole batch.
 
         Raises:
-            ArgumentError: Weights would get other shapes; nothing has changed then.
+            ArgumentError: Shapes of weights would change; then nothing is changed.
         """
         data, label = described(data_shapes), described(label_shapes) or None
         if data == self.data_shapes and label == self.label_shapes:

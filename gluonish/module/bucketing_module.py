@@ -30,15 +30,15 @@ SymGen = Callable[[Key], Any]
 
 
 class BucketingModule(ComputedModule):
-    """A module with one network per bucket of input lengths, created when first needed.
+    """A module with one network for each bucket (length of the inputs), created when first needed.
 
-    All networks share the weights, gradients and memory of the default bucket, which must be the
-    largest and have every weight of the others.
+    All networks share weights, gradients and memory with the default bucket, which must be the
+    largest and have all weights of the others.
 
     Args:
-        sym_gen: Function of a bucket key that returns its Symbol, or a tuple of it, data names and
-            label names.
-        default_bucket_key: The key of the largest bucket.
+        sym_gen: Function that takes a bucket key and returns the bucket's Symbol, or a tuple of the
+            Symbol, its data names and its label names.
+        default_bucket_key: Key of the largest bucket.
         logger: Logger for messages.
         context: Device, or list of devices.
         work_load_list: Relative share of the batch for each device.
@@ -109,16 +109,16 @@ class BucketingModule(ComputedModule):
     def switch_bucket(
         self, bucket_key: Key, data_shapes: Sequence[Any], label_shapes: Sequence[Any] | None = None
     ) -> None:
-        """Switch to a bucket; bind it if it is new.
+        """Make a bucket the current one; bind its network if it is new.
 
         Args:
-            bucket_key: Its key.
-            data_shapes: Descriptions of its data.
+            bucket_key: Key of the bucket.
+            data_shapes: Descriptions of its data, `DataDesc` or pairs (name, shape).
             label_shapes: Descriptions of its labels; None for none.
 
         Raises:
-            ModuleStateError: The module is not bound, or a new bucket comes before weights do.
-            ArgumentError: The bucket's weights have other shapes than those of the default one.
+            ModuleStateError: The module is not bound, or a new bucket comes before weights exist.
+            ArgumentError: The bucket's weights have other shapes than the default one's.
         """
         self._expect_bound("switch_bucket")
         if bucket_key not in self._buckets:
@@ -217,7 +217,7 @@ class BucketingModule(ComputedModule):
         force_init: bool = False,
         allow_extra: bool = False,
     ) -> None:
-        """Set weights and auxiliary states for the first time; see `Module.init_params`."""
+        """Initialize weights and auxiliary states; see `Module.init_params`."""
         if self.params_initialized and not force_init:
             self._kept_weights("init_params")
             return
@@ -250,7 +250,7 @@ class BucketingModule(ComputedModule):
         optimizer_params: OptimizerParams = RATE,
         force_init: bool = False,
     ) -> None:
-        """Make the optimizer of all buckets; see `Module.init_optimizer`."""
+        """Create the optimizer, which all buckets share; see `Module.init_optimizer`."""
         self._expect_weights("init_optimizer")
         if self._keeps_optimizer(force_init):
             return
@@ -261,7 +261,7 @@ class BucketingModule(ComputedModule):
         self.optimizer_initialized = True
 
     def prepare(self, data_batch: Any, sparse_row_id_fn: Any = None) -> None:
-        """Bind the bucket of a batch that comes next, where it is new; the current one stays."""
+        """Bind the bucket of ``data_batch``, if it is new; the current bucket stays current."""
         self._expect_weights("prepare")
         current = self._curr_bucket_key
         self._switch_to(data_batch)
@@ -273,14 +273,14 @@ class BucketingModule(ComputedModule):
 
         Args:
             data_batch: The batch; its ``bucket_key`` is None for the default bucket.
-            is_train: As of `Module.forward`.
+            is_train: As in `Module.forward`.
         """
         self._expect_weights("forward")
         self._switch_to(data_batch)
         self._current("forward").forward(data_batch, is_train)
 
     def update(self) -> None:
-        """Update the weights, which are those of all buckets."""
+        """Update the weights, which all buckets share, with the gradients of the current bucket."""
         self._expect_optimizer("update")
         self._current("update").update()
 
@@ -292,16 +292,16 @@ class BucketingModule(ComputedModule):
             module.install_monitor(mon)
 
     def save_checkpoint(self, prefix: str, epoch: int, remove_amp_cast: bool = False) -> None:
-        """Save the networks of all buckets so far, their keys, and the weights.
+        """Save the networks and keys of all buckets created so far, and the weights.
 
         Args:
             prefix: Files are ``prefix.buckets``, ``prefix-10-symbol.json`` for the bucket 10, and
                 ``prefix-0003.params`` for epoch 3.
             epoch: Number of the epoch.
-            remove_amp_cast: Whether to leave out casts that mixed precision has inserted.
+            remove_amp_cast: Whether to leave out casts that mixed precision inserted.
 
         Raises:
-            ArgumentError: A key is not an int, which the file of keys cannot hold.
+            ArgumentError: A key is not an int, so that the file of keys cannot store it.
         """
         arguments, auxiliary = self.get_params()
         keys = list(self._buckets)
@@ -327,14 +327,14 @@ class BucketingModule(ComputedModule):
         default_bucket_key: Key = None,
         **kwargs: Any,
     ) -> "BucketingModule":
-        """Return a module of a checkpoint, with its weights; it is not bound yet.
+        """Load a checkpoint, and return a module with its weights, not bound yet.
 
         Args:
             prefix: The prefix passed to `save_checkpoint`.
             epoch: The epoch passed to `save_checkpoint`.
             sym_gen: See `BucketingModule`.
             default_bucket_key: See `BucketingModule`.
-            **kwargs: Its other arguments.
+            **kwargs: Other arguments of `BucketingModule`.
 
         Raises:
             ArgumentError: ``sym_gen`` or ``default_bucket_key`` is None.
@@ -363,15 +363,15 @@ class BucketingModule(ComputedModule):
         aux_params: Params = None,
         **kwargs: Any,
     ) -> "BucketingModule":
-        """Return a module of networks and weights; it is not bound yet.
+        """Return a module with given networks and weights, not bound yet.
 
         Args:
-            sym_dict: Networks by the keys of their buckets, used in place of those of ``sym_gen``.
-            sym_gen: As of `BucketingModule`; it tells the names of data and labels.
+            sym_dict: Symbols by bucket key, which replace those of ``sym_gen``.
+            sym_gen: See `BucketingModule`; still called for the names of data and labels.
             default_bucket_key: See `BucketingModule`.
             arg_params: Weights by name.
             aux_params: Auxiliary states by name.
-            **kwargs: The other arguments of `BucketingModule`.
+            **kwargs: Other arguments of `BucketingModule`.
 
         Raises:
             ArgumentError: ``sym_gen`` or ``default_bucket_key`` is None.

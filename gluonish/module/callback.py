@@ -45,9 +45,9 @@ def module_checkpoint(
     """Return an epoch-end callback that saves a checkpoint of a module.
 
     Args:
-        mod: The module; its ``save_checkpoint`` is called.
+        mod: The module, whose `save_checkpoint` is called.
         prefix: Prefix of the files' paths.
-        period: Number of epochs between two checkpoints; below 1 means 1.
+        period: Number of epochs between two checkpoints; values below 1 mean 1.
         save_optimizer_states: Whether to save the optimizer's states, too.
     """
     every = int(max(1, period))
@@ -64,7 +64,7 @@ def do_checkpoint(prefix: str, period: int = 1) -> Callable[[int, Symbol, Arrays
 
     Args:
         prefix: Files are ``prefix-symbol.json`` and, after the first epoch, ``prefix-0001.params``.
-        period: Number of epochs between two checkpoints; below 1 means 1.
+        period: Number of epochs between two checkpoints; values below 1 mean 1.
     """
     every = int(max(1, period))
 
@@ -79,8 +79,8 @@ def log_train_metric(period: int, auto_reset: bool = False) -> Callable[[BatchEn
     """Return a batch-end callback that logs the training metric.
 
     Args:
-        period: Number of batches between two lines.
-        auto_reset: Whether to reset the metric's local sums after logging.
+        period: Number of batches between two log lines.
+        auto_reset: Whether to reset the metric's local statistics after logging.
 
     Raises:
         ArgumentError: ``period`` is not positive.
@@ -101,16 +101,16 @@ def log_train_metric(period: int, auto_reset: bool = False) -> Callable[[BatchEn
 class Speedometer:
     """Batch-end callback that logs the speed in samples per second, and the metrics.
 
-    The time begins with the first batch that it sees of an epoch.
+    Timing starts with the first batch of an epoch that it receives.
 
     Args:
         batch_size: Number of samples in a batch.
-        frequent: Number of batches between two lines.
-        auto_reset: Whether to reset the metrics' local sums after logging.
+        frequent: Number of batches between two log lines.
+        auto_reset: Whether to reset the metrics' local statistics after logging.
 
     Attributes:
-        init: Whether the time runs.
-        tic: When it began, in seconds.
+        init: Whether timing has started.
+        tic: Start of the current interval, in seconds since 1970.
         last_count: Number of the last batch.
 
     Raises:
@@ -130,7 +130,7 @@ class Speedometer:
         """Log speed and metrics if this batch completes an interval.
 
         Args:
-            param: Epoch, number of the batch, and metric: a `BatchEndParam`.
+            param: A `BatchEndParam` with epoch, number of the batch and metric.
         """
         count = param.nbatch
         if self.last_count > count:
@@ -181,10 +181,10 @@ class ProgressBar:
         self.total = total
 
     def __call__(self, param: BatchEndParams) -> None:
-        """Log the bar.
+        """Log the progress bar.
 
         Args:
-            param: Its ``nbatch`` is the number of the batch.
+            param: A `BatchEndParam`, whose ``nbatch`` is the number of finished batches.
         """
         done = param.nbatch / float(self.total)
         filled = round(self.bar_len * done)
@@ -196,7 +196,11 @@ class LogValidationMetricsCallback:
     """Evaluation-end callback that logs the metrics."""
 
     def __call__(self, param: BatchEndParams) -> None:
-        """Log each metric in a line."""
+        """Log each metric on a line.
+
+        Args:
+            param: A `BatchEndParam` with epoch and metric.
+        """
         if param.eval_metric is None:
             return
         for name, value in param.eval_metric.get_name_value():

@@ -26,17 +26,17 @@ def save_checkpoint(
     aux_params: Mapping[str, NDArray],
     remove_amp_cast: bool = True,
 ) -> None:
-    """Save a network and its parameters of one epoch.
+    """Save a network and its parameters after an epoch.
 
     Args:
-        prefix: Files are ``prefix-symbol.json`` and ``prefix-0003.params`` for epoch 3. One that
-            ends with ``.safetensors`` or ``.npz`` says the format of the parameters, and their file
-            ends with it.
+        prefix: Files are ``prefix-symbol.json`` and ``prefix-0003.params`` for epoch 3. If it ends
+            with ``.safetensors`` or ``.npz``, the parameters are saved in that format, in a file
+            with that ending.
         epoch: Number of the epoch.
-        symbol: The network; None writes parameters only.
-        arg_params: Arguments by name; ``arg:name`` in the file.
-        aux_params: Auxiliary states by name; ``aux:name`` in the file.
-        remove_amp_cast: Whether to leave out casts that mixed precision has inserted.
+        symbol: The network; None saves parameters only.
+        arg_params: Weights by name, stored as ``arg:name``.
+        aux_params: Auxiliary states by name, stored as ``aux:name``.
+        remove_amp_cast: Whether to leave out casts that mixed precision inserted.
     """
     arrays = {
         f"{kind}:{name}": values
@@ -54,18 +54,18 @@ def save_checkpoint(
 
 
 def load_params(prefix: str, epoch: int) -> tuple[Params, Params]:
-    """Load the parameters that `save_checkpoint` wrote.
+    """Load the parameters that `save_checkpoint` saved.
 
     Args:
         prefix: The prefix passed to `save_checkpoint`, with or without an ending.
         epoch: The epoch passed to `save_checkpoint`.
 
     Returns:
-        Arguments and auxiliary states by name.
+        Dict of weights and dict of auxiliary states, by name.
 
     Raises:
-        MissingFileError: There is no such file.
-        FileFormatError: Its arrays have no names that begin with ``arg:`` or ``aux:``.
+        MissingFileError: The file does not exist.
+        FileFormatError: The arrays' names do not start with ``arg:`` or ``aux:``.
     """
     filename = find_arrays(prefix, _number(epoch))
     arrays = load_arrays(filename)
@@ -80,14 +80,14 @@ def load_params(prefix: str, epoch: int) -> tuple[Params, Params]:
 
 
 def split_params(arrays: Mapping[str, NDArray], filename: str) -> tuple[Params, Params]:
-    """Return the arguments and the auxiliary states in what a file holds.
+    """Split the arrays of a file into weights and auxiliary states.
 
     Args:
         arrays: Arrays by name.
-        filename: For messages.
+        filename: Path of the file, for error messages.
 
     Raises:
-        FileFormatError: A name begins with neither ``arg:`` nor ``aux:``.
+        FileFormatError: A name starts with neither ``arg:`` nor ``aux:``.
     """
     found: dict[str, Params] = {kind: {} for kind in _KINDS}
     for key, values in arrays.items():
@@ -102,18 +102,18 @@ def split_params(arrays: Mapping[str, NDArray], filename: str) -> tuple[Params, 
 
 
 def load_checkpoint(prefix: str, epoch: int) -> tuple[Symbol, Params, Params]:
-    """Load the network and parameters that `save_checkpoint` wrote.
+    """Load the network and the parameters that `save_checkpoint` saved.
 
     Args:
         prefix: The prefix passed to `save_checkpoint`, with or without an ending.
         epoch: The epoch passed to `save_checkpoint`.
 
     Returns:
-        The network, and arguments and auxiliary states by name.
+        The Symbol, the dict of weights and the dict of auxiliary states.
 
     Raises:
-        MissingFileError: One of the files does not exist.
-        FileFormatError: One of them is damaged or of another kind.
+        MissingFileError: A file does not exist.
+        FileFormatError: A file is damaged or of another kind.
     """
     symbol = load_symbol(f"{split_prefix(prefix)[0]}-symbol.json")
     return (symbol, *load_params(prefix, epoch))

@@ -10,9 +10,9 @@ __all__ = ["ComputedModule"]
 
 
 class ComputedModule(BaseModule):
-    """Hands passes on: `Module` to its executors, `BucketingModule` to the current bucket.
+    """Base of modules that delegate: `Module` to its executors, `BucketingModule` to a bucket.
 
-    A subclass defines `_computer`.
+    A subclass defines `_computer`, which returns the object to delegate to.
     """
 
     def _computer(self, what: str) -> Any:
@@ -31,7 +31,7 @@ class ComputedModule(BaseModule):
 
     @property
     def label_shapes(self) -> list[DataDesc] | None:
-        """Descriptions of the labels of a batch; None for none."""
+        """Descriptions of the labels of a batch; None without labels."""
         found: list[DataDesc] | None = self._computer("label_shapes").label_shapes
         return found
 
@@ -39,7 +39,7 @@ class ComputedModule(BaseModule):
         """Compute the gradients.
 
         Args:
-            out_grads: Gradients of the outputs: an array, or a list; None for losses.
+            out_grads: Gradients of the outputs, an array or a list; None if the outputs are losses.
 
         Raises:
             ModuleStateError: The module has no weights, or is not bound for training.
@@ -50,14 +50,14 @@ class ComputedModule(BaseModule):
         """Return the outputs of the last forward pass; the next one overwrites them.
 
         Args:
-            merge_multi_context: Whether to concatenate the parts of the devices; if not, there is a
-                list of them for each output.
+            merge_multi_context: Whether to concatenate the devices' parts of each output; if not,
+                each output is a list with one array for each device.
         """
         found: list[Any] = self._ready_computer("get_outputs").get_outputs(merge_multi_context)
         return found
 
     def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
-        """Return the inputs' gradients of the last backward pass; the next one overwrites them.
+        """Return the gradients of the inputs; the next backward pass overwrites them.
 
         Args:
             merge_multi_context: See `get_outputs`.
@@ -70,10 +70,10 @@ class ComputedModule(BaseModule):
         return found
 
     def get_states(self, merge_multi_context: bool = True) -> list[Any]:
-        """Return the arrays of each state on all devices, not copies of them.
+        """Return the arrays of each state on all devices, not copies.
 
         Args:
-            merge_multi_context: Accepted for False only.
+            merge_multi_context: Must be False.
         """
         found: list[Any] = self._ready_computer("get_states").get_states(merge_multi_context)
         return found
@@ -82,8 +82,8 @@ class ComputedModule(BaseModule):
         """Set the states.
 
         Args:
-            states: For each state an array for each device, as `get_states` returns.
-            value: A number to fill all states with, in place of ``states``.
+            states: For each state a list with one array for each device, as `get_states` returns.
+            value: Number to fill all states with, instead of ``states``.
         """
         self._ready_computer("set_states").set_states(states, value)
 
@@ -91,8 +91,8 @@ class ComputedModule(BaseModule):
         """Update a metric with the outputs of the last forward pass.
 
         Args:
-            eval_metric: The metric.
-            labels: Labels of the batch.
-            pre_sliced: Whether ``labels`` is already a list with the labels of each device.
+            eval_metric: The EvalMetric.
+            labels: Labels of the batch, a list of arrays.
+            pre_sliced: Whether ``labels`` is instead a list with the labels for each device.
         """
         self._computer("update_metric").update_metric(eval_metric, labels, pre_sliced)

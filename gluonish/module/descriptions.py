@@ -20,39 +20,43 @@ __all__ = [
 
 
 class ModuleStateError(GluonishError, AssertionError):
-    """A module was used before a step that has to come first; in MXNet an assert fails there."""
+    """A method was called before one that must come first; MXNet raises an AssertionError."""
 
 
 def expect(condition: object, what: str, state: str, remedy: str) -> None:
-    """Raise unless a module is in the state that a call needs.
+    """Raise unless a module is in the state that a method needs.
 
     Args:
         condition: Whether it is.
-        what: Class and method.
-        state: What was expected.
+        what: Class and method, for the message.
+        state: The state that was expected.
         remedy: What to do.
 
     Raises:
-        ModuleStateError: It is not.
+        ModuleStateError: ``condition`` is False.
     """
     if not condition:
-        raise ModuleStateError(f"{what}: expected {state}, got one that is not; {remedy}")
+        raise ModuleStateError(f"{what}: expected {state}, got one that is not ready; {remedy}")
 
 
 def described(shapes: Iterable[Any] | None) -> list[DataDesc]:
-    """Return descriptions of pairs (name, shape), and of descriptions themselves."""
+    """Return `DataDesc` for each pair (name, shape) or `DataDesc`.
+
+    Args:
+        shapes: The pairs or descriptions; None for none.
+    """
     return [desc if isinstance(desc, DataDesc) else DataDesc(*desc) for desc in shapes or ()]
 
 
 def described_batch(
     batch: DataBatch, data: Sequence[DataDesc], label: Sequence[DataDesc]
 ) -> tuple[list[DataDesc], list[DataDesc]]:
-    """Return descriptions of a batch: its own, or those of its arrays under the names so far.
+    """Return the descriptions of a batch: its own, or those of its arrays under known names.
 
     Args:
         batch: The batch.
-        data: What the data before it were.
-        label: What the labels before it were.
+        data: Descriptions of the previous batch's data.
+        label: Descriptions of the previous batch's labels.
     """
     return (
         described(getattr(batch, "provide_data", None)) or _resized(data, batch.data),
@@ -71,16 +75,16 @@ def _resized(before: Sequence[DataDesc], arrays: Sequence[Any] | None) -> list[D
 def check_names(
     arguments: Sequence[str], names: Sequence[str], what: str, *, strict: bool = True
 ) -> None:
-    """Check that a network has arguments of these names.
+    """Check that a network has arguments of given names.
 
     Args:
-        arguments: Its arguments.
-        names: The names.
-        what: Which argument of Module gave them.
+        arguments: Names of the network's arguments.
+        names: The given names.
+        what: Argument of Module that they were passed as.
         strict: Whether to raise rather than warn.
 
     Raises:
-        ArgumentError: It has not.
+        ArgumentError: A name is missing.
     """
     missing = [name for name in names if name not in arguments]
     if missing:
@@ -94,16 +98,16 @@ def check_names(
 def check_described(
     names: Sequence[str], shapes: Sequence[DataDesc], what: str, *, strict: bool = True
 ) -> None:
-    """Check that shapes come for the names that a module has, in any order.
+    """Check that there is a description for each name of a module, in any order.
 
     Args:
         names: The module's names.
-        shapes: Descriptions.
+        shapes: The descriptions.
         what: ``"data"`` or ``"label"``.
         strict: Whether to raise rather than warn.
 
     Raises:
-        ArgumentError: They do not.
+        ArgumentError: The names differ.
     """
     given = [desc.name for desc in shapes]
     if sorted(given) != sorted(names):
@@ -119,16 +123,18 @@ def parsed_descriptions(
     data_shapes: Iterable[Any],
     label_shapes: Iterable[Any] | None,
 ) -> tuple[list[DataDesc], list[DataDesc] | None]:
-    """Return descriptions of data and labels, checked as `Module.bind` does; programs import it.
+    """Return the descriptions of data and labels, checked as in `Module.bind`.
+
+    MXNet's programs import it.
 
     Args:
         data_names: Names of the data inputs.
         label_names: Names of the labels.
-        data_shapes: Pairs (name, shape), or descriptions.
-        label_shapes: The same of labels, which only cause a warning where names differ; or None.
+        data_shapes: Pairs (name, shape) or `DataDesc` of the data.
+        label_shapes: The same of the labels, or None; other names only cause a warning.
 
     Raises:
-        ArgumentError: The data's names are others.
+        ArgumentError: The names of the data differ.
     """
     data = described(data_shapes)
     check_described(data_names, data, "data")
@@ -139,7 +145,7 @@ def parsed_descriptions(
 
 
 def check_input_names(symbol: Any, names: Sequence[str], typename: str, throw: bool) -> None:
-    """Check that a Symbol has arguments of these names; programs import it.
+    """Check that a Symbol has arguments of given names; MXNet's programs import it.
 
     Args:
         symbol: The Symbol.
@@ -148,7 +154,7 @@ def check_input_names(symbol: Any, names: Sequence[str], typename: str, throw: b
         throw: Whether to raise rather than warn.
 
     Raises:
-        ArgumentError: It has not.
+        ArgumentError: A name is missing.
     """
     check_names(symbol.list_arguments(), names, f"{typename}_names", strict=throw)
 

@@ -12,14 +12,25 @@ __all__ = ["load", "merged", "on_host", "part_of"]
 
 
 def part_of(x: Any, part: slice, axis: int) -> Any:
-    """Return a part of an array along the axis of its batch; all of it where there is none."""
+    """Return a slice of an array along its batch axis; the whole array if it has none.
+
+    Args:
+        x: The array.
+        part: The slice.
+        axis: The batch axis; -1 for none.
+    """
     if axis < 0 or (part.start == 0 and part.stop >= x.shape[axis]):
         return x
     return x[(*(slice(None),) * axis, part)]
 
 
 def merged(arrays: Sequence[NDArray], axis: int) -> NDArray:
-    """Return parts of devices as one array; the first where they are no parts of a batch."""
+    """Concatenate the devices' parts of a batch; without a batch axis return the first.
+
+    Args:
+        arrays: One array for each device.
+        axis: The batch axis; -1 for none.
+    """
     first = arrays[0]
     if len(arrays) == 1 or axis < 0 or not first.shape:
         return first
@@ -28,7 +39,11 @@ def merged(arrays: Sequence[NDArray], axis: int) -> NDArray:
 
 
 def on_host(arrays: Sequence[NDArray]) -> NDArray:
-    """Return the mean of arrays of several devices, on the CPU."""
+    """Return the mean of several devices' arrays, on the CPU.
+
+    Args:
+        arrays: One array for each device.
+    """
     copies = [x.detach().copyto(cpu()) for x in arrays]
     total: NDArray = copies[0]
     for other in copies[1:]:
@@ -47,18 +62,18 @@ def load(
     *,
     optional: bool = False,
 ) -> None:
-    """Copy arrays of a batch to the devices, each its part.
+    """Copy the arrays of a batch to the devices, to each its slice.
 
     Args:
         batch: The batch; or a list with one for each device.
         field: ``"data"`` or ``"label"``.
         names: Names of the arrays, in the batch's order.
-        targets: For each array, for each device, the part and where it goes.
-        axes: The axis of the batch of each array.
-        optional: Whether the batch may have none.
+        targets: For each array a list with, for each device, the slice and the target array.
+        axes: Batch axis of each array.
+        optional: Whether the batch may have no such arrays.
 
     Raises:
-        ArgumentError: It has fewer arrays; those beyond the names are not looked at.
+        ArgumentError: The batch has fewer arrays than there are names; more are ignored.
     """
     batches = batch if isinstance(batch, list) else [batch]  # a batch may be a namedtuple
     apart = batches is batch

@@ -12,15 +12,15 @@ Groups = Mapping[str, Any] | Sequence[Mapping[str, Context]] | None
 
 
 def groups_of(given: Groups, count: int) -> list[dict[str, Context]]:
-    """Return the device of each ``ctx_group``, in a dict for each of a module's devices.
+    """Return a dict from each ``ctx_group`` to its device, for each of a module's devices.
 
     Args:
-        given: By name of the group a device, or a list with one for each of the module's; or a list
-            of such dicts; None for none.
-        count: How many devices the module has.
+        given: Dict from the group's name to a device, or to a list with one for each of the
+            module's devices; or a list of such dicts; None for none.
+        count: Number of the module's devices.
 
     Raises:
-        ArgumentError: A list is not as long as that.
+        ArgumentError: A list has another length than ``count``.
     """
     if given is None:
         return [{} for _ in range(count)]

@@ -21,41 +21,41 @@ __all__ = ["DataParallelExecutorGroup"]
 
 
 class DataParallelExecutorGroup(BoundExecutors):
-    """Executors of one network on several devices.
+    """Executors of one network on several devices, each of which computes a part of the batch.
 
     Args:
         symbol: The network.
         contexts: The devices.
-        workload: The load of each; a batch is cut in proportion.
-        data_shapes: Descriptions of data of a whole batch.
-        label_shapes: The same of labels; None for none.
-        param_names: Arguments that are weights.
-        for_training: Whether there are gradients.
-        inputs_need_grad: Whether data get gradients too.
-        shared_group: A group whose arrays of weights are used, and whose memory of inputs.
+        workload: Relative load of each device; the batch is split in proportion.
+        data_shapes: Descriptions of the data of a whole batch.
+        label_shapes: Descriptions of the labels of a whole batch; None for none.
+        param_names: Names of the arguments that are weights.
+        for_training: Whether to allocate gradients.
+        inputs_need_grad: Whether to compute gradients of the data, too.
+        shared_group: Group whose weights and memory of inputs are shared.
         logger: Logger for messages.
-        fixed_param_names: Weights without gradient.
-        grad_req: ``"write"``, ``"add"`` or ``"null"``: for all, in order of the arguments, or by
-            name.
-        state_names: Arguments that are states, which batches do not set.
-        group2ctxs: Devices of each ``ctx_group``: by its name a device, or a list with one for each
-            of ``contexts``; or a list of such dicts.
+        fixed_param_names: Names of weights without gradients.
+        grad_req: ``"write"``, ``"add"`` or ``"null"``: one for all, a list in the order of the
+            arguments, or a dict by name.
+        state_names: Names of the arguments that are states, which batches do not set.
+        group2ctxs: Dict from ``ctx_group`` to a device, or to a list with one for each of
+            ``contexts``; or a list of such dicts.
 
     Attributes:
         execs: The executors.
-        slices: The part of a batch that each one has.
-        batch_size: Examples in a batch.
-        data_arrays: For each input, for each device, the part of the batch and the array.
-        label_arrays: The same of labels; none for labels that the network does not read.
-        param_arrays: For each weight its array on each device.
-        grad_arrays: The same of gradients; None where there is none.
-        aux_arrays: The same of auxiliary states.
-        state_arrays: The same of states.
-        input_grad_arrays: The same of gradients of data, where they are wanted.
-        shared_data_arrays: For each device the memory of inputs by name.
+        slices: Slice of the batch that each executor computes.
+        batch_size: Number of samples in a batch.
+        data_arrays: For each input a list with, for each device, the slice and the array.
+        label_arrays: The same for labels; empty for a label that the network does not read.
+        param_arrays: For each weight a list of its arrays, one for each device.
+        grad_arrays: The same for the weights' gradients; None for weights without one.
+        aux_arrays: The same for auxiliary states.
+        state_arrays: The same for states.
+        input_grad_arrays: The same for the gradients of the data, if ``inputs_need_grad``.
+        shared_data_arrays: For each device a dict of the memory of inputs, by name.
 
     Raises:
-        ArgumentError: An argument contradicts another; see the message.
+        ArgumentError: Arguments contradict each other; see the message.
     """
 
     # -- weights ---------------------------------------------------------------------------------
@@ -68,19 +68,23 @@ class DataParallelExecutorGroup(BoundExecutors):
     ) -> None:
         """Copy weights and auxiliary states to all devices.
 
+        Args:
+            arg_params: Weights by name.
+            aux_params: Auxiliary states by name.
+            allow_extra: Whether to ignore names that the network does not have.
+
         Raises:
-            ArgumentError: There is one that the network does not have, and ``allow_extra`` is not
-                set; or one has another shape.
+            ArgumentError: The network does not have a name, or a shape differs.
         """
         for executor in self.execs:
             executor.copy_params_from(arg_params, aux_params, allow_extra_params=allow_extra)
 
     def get_params(self, arg_params: dict[str, NDArray], aux_params: dict[str, NDArray]) -> None:
-        """Put weights and auxiliary states into dicts by name: means over the devices, on the CPU.
+        """Put weights and auxiliary states into dicts: means over the devices, on the CPU.
 
         Args:
-            arg_params: Gets the weights.
-            aux_params: Gets the auxiliary states.
+            arg_params: Dict that receives the weights, by name.
+            aux_params: Dict that receives the auxiliary states, by name.
         """
         own = [name for name in self.arg_names if name in self.param_names]
         for name, arrays in zip(own, self.param_arrays, strict=True):
@@ -96,11 +100,11 @@ class DataParallelExecutorGroup(BoundExecutors):
         """Copy a batch to the devices, and compute the outputs.
 
         Args:
-            data_batch: The batch; or a list with a batch for each device.
-            is_train: Whether to run in training mode; None if the group was bound for training.
+            data_batch: The batch; or a list with one for each device.
+            is_train: Whether to run in training mode; None for ``for_training``.
 
         Raises:
-            ArgumentError: The batch does not have the arrays that the network reads.
+            ArgumentError: The batch lacks arrays that the network reads.
         """
         load(data_batch, "data", self.data_names, self.data_arrays, self.data_layouts)
         is_train = self.for_training if is_train is None else is_train
@@ -114,13 +118,13 @@ class DataParallelExecutorGroup(BoundExecutors):
             executor.forward(is_train=is_train)
 
     def backward(self, out_grads: NDArray | Sequence[NDArray] | None = None) -> None:
-        """Compute gradients.
+        """Compute the gradients.
 
         Args:
-            out_grads: Gradients of the outputs of a whole batch; None for losses.
+            out_grads: Gradients of the outputs of a whole batch; None if the outputs are losses.
 
         Raises:
-            ModuleStateError: The group is not for training.
+            ModuleStateError: The group is not bound for training.
         """
         expect(
             self.for_training,
@@ -141,7 +145,7 @@ class DataParallelExecutorGroup(BoundExecutors):
             )
 
     def get_output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
-        """Return name and shape of each output of a whole batch."""
+        """Return a list of pairs (name, shape) of the outputs of a whole batch."""
         found = []
         for i, (name, axis) in enumerate(zip(self.output_names, self.output_layouts, strict=True)):
             shapes = [executor.outputs[i].shape for executor in self.execs]
@@ -154,13 +158,13 @@ class DataParallelExecutorGroup(BoundExecutors):
     def get_outputs(
         self, merge_multi_context: bool = True, begin: int = 0, end: int | None = None
     ) -> list[Any]:
-        """Return outputs of the last pass.
+        """Return the outputs of the last forward pass.
 
         Args:
-            merge_multi_context: Whether to concatenate the parts of the devices; if not, there is a
-                list of them for each output.
-            begin: First output.
-            end: Behind the last one; None for all.
+            merge_multi_context: Whether to concatenate the devices' parts of each output; if not,
+                each output is a list with one array for each device.
+            begin: Index of the first output to return.
+            end: Index after the last output to return; None for all.
         """
         chosen = range(self.num_outputs)[begin:end]
         parts = [[executor.outputs[i] for executor in self.execs] for i in chosen]
@@ -174,14 +178,14 @@ class DataParallelExecutorGroup(BoundExecutors):
         """Return the arrays of each state on all devices.
 
         Args:
-            merge_multi_context: Accepted for False only.
+            merge_multi_context: Must be False.
 
         Raises:
-            ArgumentError: ``merge_multi_context`` is set.
+            ArgumentError: ``merge_multi_context`` is True.
         """
         if merge_multi_context:
             raise ArgumentError(
-                "get_states: expected merge_multi_context=False, got True; states stay apart"
+                "get_states: expected merge_multi_context=False, got True; states are not merged"
             )
         return self.state_arrays
 
@@ -191,11 +195,11 @@ class DataParallelExecutorGroup(BoundExecutors):
         """Set the states.
 
         Args:
-            states: For each state an array for each device, as `get_states` returns.
-            value: A number to fill all states with, in place of ``states``.
+            states: For each state a list with one array for each device, as `get_states` returns.
+            value: Number to fill all states with, instead of ``states``.
 
         Raises:
-            ArgumentError: Both are given, or none.
+            ArgumentError: Both are given, or neither.
         """
         if (states is None) == (value is None):
             raise ArgumentError(
@@ -211,13 +215,13 @@ class DataParallelExecutorGroup(BoundExecutors):
                 state.copyto(array)
 
     def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
-        """Return gradients of the data of the last pass.
+        """Return the gradients of the data of the last backward pass.
 
         Args:
             merge_multi_context: See `get_outputs`.
 
         Raises:
-            ModuleStateError: The group computes none.
+            ModuleStateError: The group was created without ``inputs_need_grad``.
         """
         expect(
             self.inputs_need_grad,
@@ -233,12 +237,12 @@ class DataParallelExecutorGroup(BoundExecutors):
     def update_metric(
         self, eval_metric: EvalMetric, labels: Sequence[Any], pre_sliced: bool = False
     ) -> None:
-        """Update a metric with the last outputs.
+        """Update a metric with the outputs of the last forward pass.
 
         Args:
-            eval_metric: The metric.
-            labels: Labels of the whole batch.
-            pre_sliced: Whether ``labels`` is already a list with the labels of each device.
+            eval_metric: The EvalMetric.
+            labels: Labels of the whole batch, a list of arrays.
+            pre_sliced: Whether ``labels`` is instead a list with the labels for each device.
         """
         for i, (executor, part) in enumerate(zip(self.execs, self.slices, strict=True)):
             if pre_sliced:
@@ -253,7 +257,11 @@ class DataParallelExecutorGroup(BoundExecutors):
             )
 
     def install_monitor(self, mon: Monitor) -> None:
-        """Install a monitor on all executors."""
+        """Install a `Monitor` on all executors.
+
+        Args:
+            mon: The monitor.
+        """
         for executor in self.execs:
             mon.install(executor)
         self._widest, self._kept = (self.batch_size, self.execs), {}

@@ -49,26 +49,26 @@ class FeedForward(BASE_ESTIMATOR):
     """A network with `fit`, `predict` and `score`; deprecated, use `Module`.
 
     Args:
-        symbol: The network; or a function from a bucket's key to it, where the iterators have
+        symbol: The network; or a function from a bucket key to it, for iterators with
             ``default_bucket_key``.
-        ctx: The device, or a list; None for the current one.
-        num_epoch: Number of the epoch to stop before.
-        epoch_size: Batches in an epoch; None for one pass over the data.
+        ctx: Device, or list of devices; None for the current one.
+        num_epoch: Number of the epoch at which to stop, exclusive.
+        epoch_size: Number of batches in an epoch; None for one pass over the data.
         optimizer: Name of an optimizer, or an Optimizer.
         initializer: Initializer of the weights.
         numpy_batch_size: Batch size for data passed as arrays.
         arg_params: Initial weights by name.
         aux_params: Initial auxiliary states by name.
-        allow_extra_params: Accepted without effect: names that the network lacks are ignored.
+        allow_extra_params: Has no effect: names that the network does not have are ignored.
         begin_epoch: Number of the first epoch.
         **kwargs: Arguments of the optimizer.
 
     Attributes:
-        arg_params: Weights by name; None before there are any.
+        arg_params: Weights by name; None before training or loading.
         aux_params: Auxiliary states by name, likewise.
         symbol: The network.
-        sym_gen: The function that was given in place of it, or None.
-        argument_checked: Whether weights were looked at; kept for MXNet's programs.
+        sym_gen: The function passed in place of a network, or None.
+        argument_checked: Whether weights were checked; kept for MXNet's programs.
         kwargs: Arguments of the optimizer. The other arguments are attributes, too.
     """
 
@@ -130,31 +130,31 @@ class FeedForward(BASE_ESTIMATOR):
         eval_end_callback: Any = LogValidationMetricsCallback(),  # noqa: B008  # holds no state
         eval_batch_end_callback: Any = None,
     ) -> None:
-        """Train.
+        """Train the network.
 
         Args:
             X: An iterator; or data as an array, which is shuffled.
-            y: Labels, where ``X`` is an array.
-            eval_data: An iterator, or a pair of arrays, to evaluate after each epoch.
-            eval_metric: A metric, or what `metric.create` takes.
-            epoch_end_callback: Called after each epoch with its number, the network, weights and
-                auxiliary states; or a list.
-            batch_end_callback: Called after each batch with a `BatchEndParam`, whose ``nbatch``
-                counts from 1; or a list.
-            kvstore: As of `Module.init_optimizer`.
-            logger: Where to log; None for the module `logging`.
+            y: Labels, if ``X`` is an array.
+            eval_data: Iterator, or pair of arrays, to evaluate on after each epoch.
+            eval_metric: An EvalMetric, or what `metric.create` accepts.
+            epoch_end_callback: Function or list of functions, called after each epoch with its
+                number, the network, the weights and the auxiliary states.
+            batch_end_callback: Function or list of functions, called after each batch with a
+                `BatchEndParam`, whose ``nbatch`` counts from 1.
+            kvstore: See `Module.init_optimizer`.
+            logger: Logger for messages; None for the module `logging`.
             work_load_list: Relative share of the batch for each device.
             monitor: `Monitor` to install; None for none.
-            eval_end_callback: Called after each evaluation with a `BatchEndParam`; or a list.
-            eval_batch_end_callback: Called after each of its batches; or a list.
+            eval_end_callback: Like ``batch_end_callback``, called after each evaluation.
+            eval_batch_end_callback: The same, called after each batch of an evaluation.
 
         Raises:
-            ArgumentError: ``num_epoch`` is None, or arrays do not go together.
-            ArgumentTypeError: Something is neither iterator nor array.
+            ArgumentError: ``num_epoch`` is None, or the arrays do not match.
+            ArgumentTypeError: ``X`` or ``eval_data`` is neither an iterator nor arrays.
         """
         if self.num_epoch is None:
             raise ArgumentError(
-                "FeedForward.fit: expected num_epoch, got None; give it to the class"
+                "FeedForward.fit: expected num_epoch, got None; pass it to FeedForward()"
             )
         logger = logging if logger is None else logger
         data = iterator_of("fit", X, y, self.numpy_batch_size, is_train=True)
@@ -218,17 +218,17 @@ class FeedForward(BASE_ESTIMATOR):
     def predict(
         self, X: Any, num_batch: int | None = None, return_data: bool = False, reset: bool = True
     ) -> Any:
-        """Return predictions as NumPy arrays, without padding.
+        """Return the outputs as NumPy arrays, without padding.
 
         Args:
             X: An iterator, or an array.
-            num_batch: Largest number of batches; None for all.
-            return_data: Whether data and labels are returned as well.
+            num_batch: Maximum number of batches; None for all.
+            return_data: Whether to return data and labels, too.
             reset: Whether to reset the iterator first.
 
         Returns:
-            An array, or a list with one for each output; with ``return_data`` the same of data and
-            of labels behind it.
+            An array, or a list with one for each output; with ``return_data`` a tuple of that and
+            the same for data and for labels.
 
         Raises:
             ArgumentError: There are no weights.
@@ -252,13 +252,13 @@ class FeedForward(BASE_ESTIMATOR):
         batch_end_callback: Any = None,
         reset: bool = True,
     ) -> Any:
-        """Return the value of a metric of the predictions.
+        """Return the value of a metric of the outputs.
 
         Args:
-            X: An iterator with labels; or an array, whose labels are 0.
-            eval_metric: A metric, or what `metric.create` takes.
-            num_batch: Largest number of batches; None for all.
-            batch_end_callback: Called after each batch with a `BatchEndParam`; or a list.
+            X: An iterator with labels; or an array, whose labels are then 0.
+            eval_metric: An EvalMetric, or what `metric.create` accepts.
+            num_batch: Maximum number of batches; None for all.
+            batch_end_callback: Function or list, called after each batch with a `BatchEndParam`.
             reset: Whether to reset the iterator first.
 
         Raises:
@@ -305,15 +305,15 @@ class FeedForward(BASE_ESTIMATOR):
         epoch: int | None = None,
         remove_amp_cast: bool = True,
     ) -> None:
-        """Write a checkpoint, as `save_checkpoint` does.
+        """Save a checkpoint; see `save_checkpoint`.
 
         Args:
             prefix: Prefix of the files' paths.
             epoch: Number of the epoch; None for ``num_epoch``.
-            remove_amp_cast: Whether to leave out casts that mixed precision has inserted.
+            remove_amp_cast: Whether to leave out casts that mixed precision inserted.
 
         Raises:
-            ArgumentError: There is no number, or there are no weights.
+            ArgumentError: There are no weights, or ``epoch`` and ``num_epoch`` are None.
         """
         epoch = self.num_epoch if epoch is None else epoch
         if epoch is None or self.arg_params is None:
@@ -334,7 +334,7 @@ class FeedForward(BASE_ESTIMATOR):
     def load(
         prefix: str, epoch: int, ctx: Context | Sequence[Context] | None = None, **kwargs: Any
     ) -> "FeedForward":
-        """Return the network of a checkpoint, which goes on with that epoch.
+        """Load a checkpoint; training continues with that epoch.
 
         Args:
             prefix: Prefix of the files' paths.
@@ -377,7 +377,7 @@ class FeedForward(BASE_ESTIMATOR):
         eval_batch_end_callback: Any = None,
         **kwargs: Any,
     ) -> "FeedForward":
-        """Return a trained network; the arguments are those of the class and of `fit`."""
+        """Create and train a network; the arguments are those of the class and of `fit`."""
         model = FeedForward(
             symbol,
             ctx=ctx,

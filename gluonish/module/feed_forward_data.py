@@ -14,18 +14,18 @@ __all__ = ["epochs_of", "evaluation_iterator", "iterator_of", "joined"]
 
 
 def iterator_of(what: str, x: Any, y: Any, batch_size: int, *, is_train: bool) -> DataIter:
-    """Return an iterator over arrays, and one that is given as it is.
+    """Return an iterator over arrays; an iterator is returned as it is.
 
     Args:
-        what: The method that asks, for errors.
-        x: An iterator; or data, shuffled for training.
-        y: Labels; None for an iterator, and for zeros where nothing is trained.
-        batch_size: At most so many examples in a batch.
-        is_train: Whether it is to be trained.
+        what: Name of the calling method, for error messages.
+        x: An iterator; or data as an array, shuffled for training.
+        y: Labels; None for an iterator, and for zeros if ``is_train`` is False.
+        batch_size: Maximum number of samples in a batch.
+        is_train: Whether the data are for training.
 
     Raises:
-        ArgumentError: Arrays do not go together.
-        ArgumentTypeError: ``x`` is neither iterator nor array.
+        ArgumentError: The arrays do not match.
+        ArgumentTypeError: ``x`` is neither an iterator nor an array.
     """
     if isinstance(x, DataIter):
         return x
@@ -53,10 +53,14 @@ def iterator_of(what: str, x: Any, y: Any, batch_size: int, *, is_train: bool) -
 
 
 def evaluation_iterator(eval_data: Any, batch_size: int) -> DataIter | None:
-    """Return an iterator over an iterator, a pair of arrays, or None.
+    """Return an iterator over evaluation data.
+
+    Args:
+        eval_data: An iterator, a pair of arrays, or None.
+        batch_size: Maximum number of samples in a batch.
 
     Raises:
-        ArgumentTypeError: It is something else.
+        ArgumentTypeError: ``eval_data`` is something else.
     """
     if eval_data is None or isinstance(eval_data, DataIter):
         return eval_data
@@ -78,8 +82,9 @@ def epochs_of(
     Args:
         data: The iterator, which is reset first.
         first: Number of the first epoch, for the log.
-        size: Batches in an epoch, for which the data go round and round; None for one pass.
-        logger: Where to log that the data begin again.
+        size: Number of batches in an epoch, for which the iterator is reset as often as needed;
+            None for one pass.
+        logger: Logs each reset of the iterator.
     """
     data.reset()
     epoch = first
@@ -107,6 +112,10 @@ def epochs_of(
 
 
 def joined(batches: Sequence[Sequence[Any]]) -> Any:
-    """Return each column of arrays as one array, and the only one as it is."""
+    """Concatenate the batches of each output; a single output is returned without a list.
+
+    Args:
+        batches: For each output its arrays, one for each batch.
+    """
     columns = [np.concatenate(parts) for parts in zip(*batches, strict=True)]
     return columns[0] if len(columns) == 1 else columns

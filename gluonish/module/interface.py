@@ -23,20 +23,20 @@ RATE: OptimizerParams = (("learning_rate", 0.01),)
 
 
 class ModuleInterface:
-    """What a module can do; a method that a kind of module does not define says so.
+    """What a module can do; methods that a subclass does not define raise NotSupportedError.
 
-    It defines ``data_names``, ``output_names``, ``data_shapes``, ``label_shapes``,
+    A subclass defines ``data_names``, ``output_names``, ``data_shapes``, ``label_shapes``,
     ``output_shapes``, `get_params`, `init_params`, `bind`, `init_optimizer`, `forward`, `backward`,
     `update`, `get_outputs`, `get_input_grads`, `update_metric` and `install_monitor`, and sets the
     attributes below.
 
     Args:
-        logger: Where to log: the module `logging`, or a logger.
+        logger: Logger for messages, or the module `logging`.
 
     Attributes:
-        binded: Whether there are arrays.
-        for_training: Whether they have gradients.
-        inputs_need_grad: Whether the inputs' have too.
+        binded: Whether `bind` was called, so that arrays are allocated.
+        for_training: Whether gradients are allocated.
+        inputs_need_grad: Whether gradients of the inputs are computed, too.
         params_initialized: Whether there are weights.
         optimizer_initialized: Whether there is an optimizer.
     """
@@ -104,7 +104,7 @@ class ModuleInterface:
 
     @property
     def symbol(self) -> Symbol | None:
-        """The network; None for a module that has none."""
+        """The network; None for a module without one."""
         return self._symbol
 
     @property
@@ -124,16 +124,16 @@ class ModuleInterface:
 
     @property
     def label_shapes(self) -> Sequence[DataDesc] | None:
-        """Descriptions of the labels of a batch; None for none."""
+        """Descriptions of the labels of a batch; None without labels."""
         raise self._undefined("label_shapes")
 
     @property
     def output_shapes(self) -> Sequence[tuple[str, tuple[int, ...]]]:
-        """Name and shape of each output of a batch."""
+        """Pairs (name, shape) of the outputs of a batch."""
         raise self._undefined("output_shapes")
 
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
-        """Return weights and auxiliary states by name."""
+        """Return the weights and the auxiliary states, two dicts by name."""
         raise self._undefined("get_params")
 
     def init_params(
@@ -145,7 +145,7 @@ class ModuleInterface:
         force_init: bool = False,
         allow_extra: bool = False,
     ) -> None:
-        """Set weights and auxiliary states for the first time; see `Module.init_params`."""
+        """Initialize weights and auxiliary states; see `Module.init_params`."""
         raise self._undefined("init_params")
 
     def set_params(
@@ -156,19 +156,23 @@ class ModuleInterface:
         force_init: bool = True,
         allow_extra: bool = False,
     ) -> None:
-        """Set weights and auxiliary states, as `init_params` without an initializer."""
+        """Set weights and auxiliary states, like `init_params` without an initializer."""
         self.init_params(None, arg_params, aux_params, allow_missing, force_init, allow_extra)
 
     def get_states(self, merge_multi_context: bool = True) -> list[Any]:
-        """Return the states, of which a module has none but where it says so."""
+        """Return the states; an empty list for a module without states."""
         self._expect_weights("get_states")
         return []
 
     def set_states(self, states: Any = None, value: float | None = None) -> None:
         """Set the states.
 
+        Args:
+            states: Arrays of the states.
+            value: Number to fill all states with, instead of ``states``.
+
         Raises:
-            ArgumentError: The module has none.
+            ArgumentError: The module has no states.
         """
         self._expect_weights("set_states")
         if states or value:
@@ -178,40 +182,67 @@ class ModuleInterface:
             )
 
     def install_monitor(self, mon: Monitor) -> None:
-        """Have a monitor watch the executors."""
+        """Install a `Monitor` on the module's executors.
+
+        Args:
+            mon: The monitor.
+        """
         raise self._undefined("install_monitor")
 
     def prepare(self, data_batch: Any, sparse_row_id_fn: Any = None) -> None:
-        """Get ready for a batch that comes next.
+        """Prepare for the next batch; call it before `forward`.
 
         Args:
             data_batch: The batch.
-            sparse_row_id_fn: Gives the rows of row-sparse weights that it needs; weights are dense
-                on every device here, so that nothing has to be fetched.
+            sparse_row_id_fn: Function that returns the rows of row-sparse weights that the batch
+                needs; has no effect, because every device has complete weights.
         """
 
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
-        """Compute the outputs of a batch."""
+        """Compute the outputs of a batch.
+
+        Args:
+            data_batch: The `DataBatch`.
+            is_train: Whether to run in training mode; None for ``for_training``.
+        """
         raise self._undefined("forward")
 
     def backward(self, out_grads: Any = None) -> None:
-        """Compute the gradients."""
+        """Compute the gradients.
+
+        Args:
+            out_grads: Gradients of the outputs; None if the outputs are losses.
+        """
         raise self._undefined("backward")
 
     def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
-        """Return the outputs of the last pass."""
+        """Return the outputs of the last forward pass.
+
+        Args:
+            merge_multi_context: Whether to concatenate the devices' parts of each output.
+        """
         raise self._undefined("get_outputs")
 
     def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
-        """Return the gradients of the data of the last pass."""
+        """Return the gradients of the data of the last backward pass.
+
+        Args:
+            merge_multi_context: Whether to concatenate the devices' parts of each gradient.
+        """
         raise self._undefined("get_input_grads")
 
     def update(self) -> None:
-        """Update the weights by the gradients."""
+        """Update the weights with the gradients."""
         raise self._undefined("update")
 
     def update_metric(self, eval_metric: EvalMetric, labels: Any, pre_sliced: bool = False) -> None:
-        """Show the outputs of the last pass to a metric."""
+        """Update a metric with the outputs of the last forward pass.
+
+        Args:
+            eval_metric: The EvalMetric.
+            labels: Labels of the batch, a list of arrays.
+            pre_sliced: Whether ``labels`` is instead a list with the labels for each device.
+        """
         raise self._undefined("update_metric")
 
     def bind(
@@ -224,7 +255,7 @@ class ModuleInterface:
         shared_module: "ModuleInterface | None" = None,
         grad_req: Requests = "write",
     ) -> None:
-        """Make arrays for batches of some shapes; see `Module.bind`."""
+        """Allocate arrays for batches of given shapes; see `Module.bind`."""
         raise self._undefined("bind")
 
     def init_optimizer(
@@ -234,5 +265,5 @@ class ModuleInterface:
         optimizer_params: OptimizerParams = RATE,
         force_init: bool = False,
     ) -> None:
-        """Make the optimizer; see `Module.init_optimizer`."""
+        """Create the optimizer; see `Module.init_optimizer`."""
         raise self._undefined("init_optimizer")

@@ -36,25 +36,37 @@ Shapes = Sequence[Any]
 
 
 class Module(SymbolModule):
-    """A network on one device or several; a batch is cut over them, and their gradients add up.
+    """Trains and runs a Symbol on one or several devices, with data parallelism.
+
+    A batch is split over the devices, and their gradients are added up.
 
     Args:
         symbol: The network.
-        data_names: Its arguments that are data.
-        label_names: Its arguments that are labels; None for none.
+        data_names: Names of its arguments that are data.
+        label_names: Names of its arguments that are labels; None for none.
         logger: Logger for messages.
         context: Device, or list of devices.
-        work_load_list: The load of each device: ``[3, 1]`` gives the first three quarters of a
-            batch. None: equal parts.
+        work_load_list: Relative load of each device: ``[3, 1]`` gives the first three quarters of a
+            batch. None for equal parts.
         fixed_param_names: Names of weights that are not trained.
-        state_names: Arguments that are neither data nor weights, which `set_states` sets.
-        group2ctxs: Devices of each ``ctx_group``: by its name a device, or a list with one for each
-            of ``context``; or a list of such dicts.
-        compression_params: As of `KVStore.set_gradient_compression`; of no effect on one device,
-            where nothing is sent.
+        state_names: Names of arguments that are neither data nor weights, which `set_states` sets.
+        group2ctxs: Dict from ``ctx_group`` to a device, or to a list with one for each of
+            ``context``; or a list of such dicts.
+        compression_params: See `KVStore.set_gradient_compression`; has no effect on one device,
+            where no gradients are sent.
 
     Raises:
-        ArgumentError: The network has no such arguments, or there are not as many loads as devices.
+        ArgumentError: The network does not have one of the names, or ``work_load_list`` and
+            ``context`` differ in length.
+
+    Example:
+        >>> import gluonish as mx
+        >>> data = mx.io.NDArrayIter(mx.nd.ones((8, 5)), mx.nd.zeros(8), batch_size=4)
+        >>> scores = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=3)
+        >>> module = mx.mod.Module(mx.sym.SoftmaxOutput(scores, name="softmax"))
+        >>> module.fit(data, num_epoch=2, optimizer_params={"learning_rate": 0.1})
+        >>> module.predict(data).shape
+        (8, 3)
     """
 
     # -- files -----------------------------------------------------------------------------------
@@ -63,13 +75,13 @@ class Module(SymbolModule):
     def load(
         prefix: str, epoch: int, load_optimizer_states: bool = False, **kwargs: Any
     ) -> "Module":
-        """Return a module of a checkpoint, with its weights; it is not bound yet.
+        """Load a checkpoint, and return a module with its weights, not bound yet.
 
         Args:
             prefix: The prefix passed to `save_checkpoint`.
             epoch: The epoch passed to `save_checkpoint`.
-            load_optimizer_states: Whether the optimizer's states are read, too, once there is one.
-            **kwargs: Arguments of `Module`.
+            load_optimizer_states: Whether `init_optimizer` will load the optimizer's states, too.
+            **kwargs: Other arguments of `Module`.
 
         Raises:
             MissingFileError: A file does not exist.
@@ -90,14 +102,14 @@ class Module(SymbolModule):
         save_optimizer_states: bool = False,
         remove_amp_cast: bool = True,
     ) -> None:
-        """Write the network, its weights, and the optimizer's states where asked for.
+        """Save the network, its weights and, on request, the optimizer's states.
 
         Args:
             prefix: Files are ``prefix-symbol.json``, ``prefix-0003.params`` and
                 ``prefix-0003.states`` for epoch 3.
             epoch: Number of the epoch.
-            save_optimizer_states: Whether to write the last.
-            remove_amp_cast: Whether to leave out casts that mixed precision has inserted.
+            save_optimizer_states: Whether to save the optimizer's states.
+            remove_amp_cast: Whether to leave out casts that mixed precision inserted.
         """
         filename = _states_file(prefix, epoch)
         parts = (f"{prefix}-symbol.json", f"{prefix}-{epoch:04d}.params", filename)
@@ -109,15 +121,22 @@ class Module(SymbolModule):
             logging.info('Saved optimizer state to "%s"', filename)
 
     def save_optimizer_states(self, fname: str | os.PathLike[str]) -> None:
-        """Write the optimizer's states to a file, as a whole or not at all."""
+        """Save the optimizer's states to a file, atomically.
+
+        Args:
+            fname: Path of the file.
+        """
         self._trained("save_optimizer_states").save_states(fname)
 
     def load_optimizer_states(self, fname: str | os.PathLike[str]) -> None:
-        """Read what `save_optimizer_states` wrote, by a module on other devices too.
+        """Load the states that `save_optimizer_states` saved, also for other devices.
+
+        Args:
+            fname: Path of the file.
 
         Raises:
-            MissingFileError: There is no such file.
-            FileFormatError: It holds no states.
+            MissingFileError: The file does not exist.
+            FileFormatError: It does not contain optimizer states.
         """
         self._trained("load_optimizer_states").load_states(fname)
 
@@ -138,17 +157,17 @@ class Module(SymbolModule):
         shared_module: ModuleInterface | None = None,
         grad_req: Requests = "write",
     ) -> None:
-        """Make arrays for batches of some shapes, on all devices.
+        """Allocate arrays for batches of given shapes, on all devices.
 
         Args:
-            data_shapes: For each of ``data_names`` a `DataDesc` or a pair (name, shape).
+            data_shapes: A `DataDesc` or pair (name, shape) for each of ``data_names``.
             label_shapes: The same for ``label_names``; None for none.
-            for_training: Whether there are gradients.
-            inputs_need_grad: Whether data get gradients too.
-            force_rebind: Whether to bind a module that is bound; its weights stay.
-            shared_module: A module whose weights, with their gradients, are this one's too.
-            grad_req: ``"write"``, ``"add"`` or ``"null"``: for all, in order of the network's
-                arguments, or by name.
+            for_training: Whether to allocate gradients.
+            inputs_need_grad: Whether to compute gradients of the data, too.
+            force_rebind: Whether to bind again a module that is bound; its weights are kept.
+            shared_module: A module with which this one shares weights and their gradients.
+            grad_req: ``"write"``, ``"add"`` or ``"null"``: one for all, a list in the order of the
+                network's arguments, or a dict by name.
 
         Raises:
             ArgumentError: Names or shapes do not match.
@@ -158,7 +177,7 @@ class Module(SymbolModule):
             return
         if inputs_need_grad and not for_training:
             raise ArgumentError(
-                "bind: expected inputs_need_grad=False where for_training=False, got True"
+                "bind: expected inputs_need_grad=False with for_training=False, got True"
             )
         data, label = described(data_shapes), described(label_shapes)
         check_described(self._data_names, data, "data")
@@ -190,16 +209,16 @@ class Module(SymbolModule):
             )
 
     def reshape(self, data_shapes: Shapes, label_shapes: Shapes | None = None) -> None:
-        """Go on with batches of other shapes; weights and gradients stay where they are.
+        """Change the shapes of the batches; weights and gradients stay in place.
 
-        `forward` does so by itself.
+        `forward` calls it when the shapes of a batch change.
 
         Args:
-            data_shapes: As of `bind`.
-            label_shapes: As of `bind`.
+            data_shapes: As for `bind`.
+            label_shapes: As for `bind`.
 
         Raises:
-            ArgumentError: Names do not match, or weights would get other shapes.
+            ArgumentError: Names do not match, or shapes of weights would change.
         """
         group = self._bound("reshape")
         data, label = described(data_shapes), described(label_shapes)
@@ -215,19 +234,19 @@ class Module(SymbolModule):
         optimizer_params: OptimizerParams = RATE,
         force_init: bool = False,
     ) -> None:
-        """Make the optimizer, and the store that combines gradients where there are devices.
+        """Create the optimizer, and for several devices the store that adds up gradients.
 
         Args:
-            kvstore: Name of a store, a store, or None: then devices train on their own.
+            kvstore: Name of a store, or a KVStore; None updates each device with its own gradients.
             optimizer: Name of an optimizer, or an Optimizer.
-            optimizer_params: Arguments of the named one; an Optimizer has its own.
-                ``rescale_grad`` is 1 / batch size where it is left out.
-            force_init: Whether an optimizer that there is already is replaced.
+            optimizer_params: Arguments of the optimizer, if it is a name. The default of
+                ``rescale_grad`` is 1 / batch size.
+            force_init: Whether to replace an existing optimizer.
 
         Raises:
             ModuleStateError: The module has no weights.
-            ArgumentError: The optimizer or the store is unknown.
-            ArgumentTypeError: ``optimizer`` is something else.
+            ArgumentError: The name of the optimizer or of the store is unknown.
+            ArgumentTypeError: ``optimizer`` or ``kvstore`` is neither a name nor such an object.
         """
         group = self._ready("init_optimizer")
         if self._keeps_optimizer(force_init):
@@ -251,11 +270,14 @@ class Module(SymbolModule):
             self._states_file = None
 
     def borrow_optimizer(self, shared_module: "Module") -> None:
-        """Update with the optimizer, the states and the store of another module.
+        """Share the optimizer, its states and the store of another module.
+
+        Args:
+            shared_module: The other module.
 
         Raises:
-            ModuleStateError: It has none.
-            ArgumentError: It lacks a weight.
+            ModuleStateError: It has no optimizer.
+            ArgumentError: It lacks one of this module's weights.
         """
         updates = shared_module._trained("borrow_optimizer")
         updates.check(self._param_names)
@@ -265,16 +287,15 @@ class Module(SymbolModule):
     # -- steps -----------------------------------------------------------------------------------
 
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
-        """Compute the outputs of a batch; one of other shapes than the last is welcome.
+        """Compute the outputs of a batch; its shapes may differ from those of the last batch.
 
         Args:
-            data_batch: The batch; or a list with a batch for each device.
-            is_train: Whether operators behave as in training; None for whether the module is bound
-                for it.
+            data_batch: The batch; or a list with one for each device.
+            is_train: Whether to run in training mode; None for ``for_training``.
 
         Raises:
             ModuleStateError: The module has no weights.
-            ArgumentError: The batch has not the arrays that the network reads.
+            ArgumentError: The batch lacks arrays that the network reads.
         """
         group = self._ready("forward")
         if not isinstance(data_batch, list):
@@ -287,7 +308,7 @@ class Module(SymbolModule):
             self._weights.stale = True  # moving averages
 
     def update(self) -> None:
-        """Update the weights by the gradients, added up over the devices.
+        """Update the weights with the gradients, added up over the devices.
 
         Raises:
             ModuleStateError: There is no optimizer.
@@ -298,11 +319,15 @@ class Module(SymbolModule):
         updates.update(self._param_names, group.param_arrays, group.grad_arrays)
 
     def install_monitor(self, mon: Monitor) -> None:
-        """Have a monitor watch the executors."""
+        """Install a `Monitor` on the executors.
+
+        Args:
+            mon: The monitor.
+        """
         self._bound("install_monitor").install_monitor(mon)
 
     def prepare(self, data_batch: Any, sparse_row_id_fn: Any = None) -> None:
-        """Get ready for a batch that comes next: nothing is to be done, for weights are dense."""
+        """Prepare for the next batch; does nothing, because every device has complete weights."""
         self._expect_bound("prepare")
 
 

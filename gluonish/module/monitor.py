@@ -44,21 +44,21 @@ class Monitor:
     """Collects statistics of an executor's outputs and arguments, between `tic` and `toc`.
 
     Args:
-        interval: Every how many batches it is active.
-        stat_func: Takes an array and returns its statistic, an NDArray or a list of them. By
-            default the norm over the square root of the size.
-        pattern: Regular expression that a name must match from its beginning.
+        interval: Number of batches from one that is monitored to the next.
+        stat_func: Function that takes an array and returns its statistic, an NDArray or a list of
+            NDArrays. By default the norm divided by the square root of the size.
+        pattern: Regular expression that must match the start of a name.
         sort: Whether `toc` sorts by name.
-        monitor_all: Whether the inputs of operators are reported as well as their outputs.
+        monitor_all: Whether to include the inputs of operators, too.
 
     Attributes:
-        activated: Whether it is between `tic` and `toc` of a batch that it looks at.
-        step: How many times `tic` was called.
+        activated: Whether the current batch is monitored.
+        step: Number of calls of `tic`.
         exes: The executors.
-        queue: What was collected since `tic`: (batch, name, statistic).
+        queue: Records since `tic`: (batch, name, statistic).
 
     Raises:
-        ArgumentError: ``interval`` is not positive, or ``pattern`` no regular expression.
+        ArgumentError: ``interval`` is not positive, or ``pattern`` is not a regular expression.
     """
 
     def __init__(
@@ -87,15 +87,23 @@ class Monitor:
         self.monitor_all = monitor_all
 
     def stat_helper(self, name: str, array: NDArray) -> None:
-        """Note the statistic of an array, where the monitor is active and the name matches."""
+        """Record the statistic of an array if the batch is monitored and the name matches.
+
+        Args:
+            name: Name of the array.
+            array: The array.
+        """
         if self.activated and self.re_prog.match(name):
             self.queue.append((self.step, name, self.stat_func(array)))
 
     def install(self, exe: _Monitored) -> None:
-        """Watch an executor from now on, beside those that are watched already.
+        """Monitor an executor, in addition to others.
+
+        Args:
+            exe: The executor.
 
         Raises:
-            ArgumentTypeError: ``exe`` is no executor.
+            ArgumentTypeError: ``exe`` is not an executor.
         """
         if not hasattr(exe, "set_monitor_callback"):
             raise ArgumentTypeError(
@@ -106,7 +114,7 @@ class Monitor:
         self.exes.append(exe)
 
     def tic(self) -> None:
-        """Begin a batch: every ``interval`` of them the monitor gets active; before `forward`."""
+        """Start a batch, before `forward`; every ``interval``-th batch is monitored."""
         if self.step % self.interval == 0:
             self._settle()
             self.queue = []
@@ -114,12 +122,12 @@ class Monitor:
         self.step += 1
 
     def toc(self) -> list[tuple[int, str, str]]:
-        """End a batch: return (batch, name, statistic as text) of all that was collected.
+        """End a batch: return its records as a list of (batch, name, statistic as text).
 
-        The arguments of the executors come last. An inactive monitor returns an empty list.
+        Arguments of the executors come last. The list is empty if the batch is not monitored.
 
         Raises:
-            ArgumentTypeError: ``stat_func`` returned no NDArray.
+            ArgumentTypeError: ``stat_func`` returned something other than NDArrays.
         """
         if not self.activated:
             return []
@@ -133,7 +141,7 @@ class Monitor:
         return [(step, name, _text(statistic)) for step, name, statistic in records]
 
     def toc_print(self) -> None:
-        """End a batch as `toc` does, and log what it returns."""
+        """End a batch like `toc`, and log the records."""
         for step, name, text in self.toc():
             logging.info("Batch: %7d %-30s %s", step, name, text)
 

@@ -15,7 +15,7 @@ __all__ = ["ModuleAttributes"]
 
 
 class ModuleAttributes(ComputedModule):
-    """The part of `Module` that MXNet's programs read though its names begin with ``_``."""
+    """Attributes of `Module` that MXNet's programs read although their names begin with ``_``."""
 
     _weights: Weights
     _exec_group: DataParallelExecutorGroup | None

@@ -21,10 +21,10 @@ __all__ = ["PythonLossModule", "PythonModule"]
 
 
 class PythonModule(BaseModule):
-    """Base of modules without weights: a subclass defines `forward`, `backward` and what they give.
+    """Base class of modules written in Python, without weights.
 
-    It defines ``_compute_output_shapes``, which returns name and shape of each output, `forward`,
-    `get_outputs`, and where gradients flow, `backward` and `get_input_grads`.
+    A subclass defines ``_compute_output_shapes``, which returns pairs (name, shape) of the outputs,
+    `forward`, `get_outputs` and, if it passes gradients on, `backward` and `get_input_grads`.
 
     Args:
         data_names: Names of the data inputs.
@@ -65,16 +65,16 @@ class PythonModule(BaseModule):
 
     @property
     def label_shapes(self) -> Any:
-        """Descriptions of the labels of a batch; None before `bind`, and for none."""
+        """Descriptions of the labels of a batch; None before `bind`, or without labels."""
         return self._label_shapes
 
     @property
     def output_shapes(self) -> Any:
-        """Name and shape of each output of a batch; None before `bind`."""
+        """Pairs (name, shape) of the outputs of a batch; None before `bind`."""
         return self._output_shapes
 
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
-        """Return no weights, and no auxiliary states."""
+        """Return two empty dicts: there are no weights or auxiliary states."""
         return {}, {}
 
     def init_params(
@@ -104,10 +104,15 @@ class PythonModule(BaseModule):
         """Do nothing: there are no weights."""
 
     def update_metric(self, eval_metric: EvalMetric, labels: Any, pre_sliced: bool = False) -> None:
-        """Show the outputs to a metric; nothing where the module has no labels.
+        """Update a metric with the outputs; does nothing if the module has no labels.
+
+        Args:
+            eval_metric: The EvalMetric.
+            labels: Labels of the batch, a list of arrays.
+            pre_sliced: Must be False: a Python module has one device.
 
         Raises:
-            ArgumentError: ``pre_sliced`` is set: a module of Python code has one device.
+            ArgumentError: ``pre_sliced`` is True.
         """
         if self._label_shapes is None:
             return
@@ -125,7 +130,7 @@ class PythonModule(BaseModule):
         shared_module: ModuleInterface | None = None,
         grad_req: Requests = "write",
     ) -> None:
-        """Take note of shapes; the arguments are those of `Module.bind`.
+        """Store the shapes; the arguments are those of `Module.bind`.
 
         Raises:
             ArgumentError: Names do not match, or ``grad_req`` is not ``"write"``.
@@ -159,23 +164,24 @@ class PythonModule(BaseModule):
         self.optimizer_initialized = True
 
     def install_monitor(self, mon: Monitor) -> None:
-        """Do nothing: there is no executor; that of MXNet raises."""
+        """Do nothing: there is no executor. In MXNet this raises."""
 
 
 class PythonLossModule(PythonModule):
-    """A loss as the last module of a chain: its output is its input, its gradient a function's.
+    """A loss at the end of a chain: it passes its input through, and a function gives the gradient.
 
     Args:
-        name: What the output is called: ``name_output``.
-        data_names: Name of the data, one.
-        label_names: Name of the labels, one.
+        name: The output is named ``name_output``.
+        data_names: List with the name of the data.
+        label_names: List with the name of the labels.
         logger: Logger for messages.
-        grad_func: Called with data and labels; returns the data's gradient, an NDArray or a NumPy
-            array. None: a subclass defines ``_backward_impl``, which sets ``_scores_grad``.
+        grad_func: Function that takes data and labels and returns the data's gradient, an NDArray
+            or a NumPy array. If None, a subclass defines ``_backward_impl``, which sets
+            ``_scores_grad``.
 
     Raises:
-        ArgumentError: There are several names of data or labels.
-        ArgumentTypeError: ``grad_func`` cannot be called.
+        ArgumentError: There is more than one name of data or labels.
+        ArgumentTypeError: ``grad_func`` is not callable.
     """
 
     def __init__(
@@ -207,28 +213,37 @@ class PythonLossModule(PythonModule):
         return [(f"{self._name}_output", self._data_shapes[0][1])]
 
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
-        """Take note of data, and of labels where gradients may follow."""
+        """Store the data, and when training the labels.
+
+        Args:
+            data_batch: The batch.
+            is_train: Whether to run in training mode; None for ``for_training``.
+        """
         self._scores = data_batch.data[0]
         if self.for_training if is_train is None else is_train:
             self._labels = data_batch.label[0]
 
     def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
-        """Return the data of the last pass."""
+        """Return the data of the last forward pass.
+
+        Args:
+            merge_multi_context: Has no effect: there is one device.
+        """
         return [self._scores] if merge_multi_context else [[self._scores]]
 
     def backward(self, out_grads: Any = None) -> None:
         """Compute the gradient of the data.
 
         Args:
-            out_grads: None: nothing comes after a loss.
+            out_grads: Must be None: nothing follows a loss.
 
         Raises:
-            ArgumentError: There are ``out_grads``.
+            ArgumentError: ``out_grads`` is given.
             ModuleStateError: The module is not bound for training.
         """
         if out_grads is not None:
             raise ArgumentError(
-                f"PythonLossModule.backward: expected out_grads=None, for nothing comes after a "
+                f"PythonLossModule.backward: expected out_grads=None, because nothing follows a "
                 f"loss, got {out_grads!r:.40}"
             )
         expect(
@@ -247,7 +262,11 @@ class PythonLossModule(PythonModule):
         self._scores_grad = gradient if isinstance(gradient, NDArray) else _as_array(gradient)
 
     def get_input_grads(self, merge_multi_context: bool = True) -> list[Any]:
-        """Return the gradient of the data."""
+        """Return the gradient of the data.
+
+        Args:
+            merge_multi_context: Has no effect: there is one device.
+        """
         return [self._scores_grad] if merge_multi_context else [[self._scores_grad]]
 
 

@@ -17,18 +17,18 @@ def requests_of(
     data: Sequence[str],
     for_training: bool,
 ) -> dict[str, str]:
-    """Return what is done with the gradient of each argument.
+    """Return how the gradient of each argument is stored: ``"write"``, ``"add"`` or ``"null"``.
 
     Args:
-        given: As `Module.bind` was given it: for all that get a gradient, for each argument in
-            order, or by name for some.
-        arguments: The network's arguments.
-        params: Weights that get gradients.
-        data: Inputs that get gradients.
-        for_training: Whether there are any.
+        given: ``grad_req`` of `Module.bind`: one for all arguments with a gradient, a list in the
+            order of the arguments, or a dict by name.
+        arguments: Names of the network's arguments.
+        params: Names of weights with gradients.
+        data: Names of inputs with gradients.
+        for_training: Whether there are gradients at all.
 
     Raises:
-        ArgumentError: A list is not as long as the arguments.
+        ArgumentError: A list has another length than ``arguments``.
     """
     if not for_training:
         return dict.fromkeys(arguments, "null")

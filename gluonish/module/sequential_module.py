@@ -19,15 +19,15 @@ __all__ = ["SequentialModule"]
 
 
 class SequentialModule(BaseModule):
-    """A chain of modules, which are added by `add`.
+    """A chain of modules; each reads the outputs of the one before.
 
     Args:
         logger: Logger for messages.
 
     Attributes:
         META_TAKE_LABELS: Name of the option of `add` for a module that reads the batch's labels.
-        META_AUTO_WIRING: Name of the option for a module whose data get its own names, whatever the
-            outputs of the one before are called.
+        META_AUTO_WIRING: Name of the option of `add` for a module whose data are matched to the
+            previous outputs by position rather than by name.
     """
 
     META_TAKE_LABELS = "take_labels"
@@ -40,17 +40,17 @@ class SequentialModule(BaseModule):
         self._label_shapes: Sequence[Any] | None = None
 
     def add(self, module: BaseModule, **kwargs: Any) -> "SequentialModule":
-        """Add a module at the end; the chain must be bound anew then.
+        """Append a module; the chain must be bound again afterwards.
 
         Args:
             module: The module.
-            **kwargs: ``take_labels=True`` and ``auto_wiring=True``, see the class's attributes.
+            **kwargs: ``take_labels=True`` and ``auto_wiring=True``; see the class's attributes.
 
         Returns:
-            The chain itself.
+            The chain itself, so that calls can be chained.
 
         Raises:
-            ArgumentTypeError: ``module`` is no module, or an option is unknown.
+            ArgumentTypeError: ``module`` is not a module, or an option is unknown.
         """
         if not isinstance(module, BaseModule):
             raise ArgumentTypeError(f"add: expected a module, got {type(module).__name__}")
@@ -67,7 +67,7 @@ class SequentialModule(BaseModule):
 
     @property
     def data_names(self) -> Sequence[str]:
-        """Names of the first module's data."""
+        """Names of the first module's data inputs."""
         return self._modules[0].data_names if self._modules else []
 
     @property
@@ -83,20 +83,20 @@ class SequentialModule(BaseModule):
 
     @property
     def label_shapes(self) -> Sequence[Any] | None:
-        """Descriptions of labels, as they were given to `bind`; None where no module reads them."""
+        """Descriptions of the labels passed to `bind`; None if no module reads them."""
         self._expect_bound("label_shapes")
         return self._label_shapes
 
     @property
     def output_shapes(self) -> Sequence[tuple[str, tuple[int, ...]]]:
-        """Name and shape of each output of the last module."""
+        """Pairs (name, shape) of the last module's outputs."""
         self._expect_bound("output_shapes")
         return self._modules[-1].output_shapes
 
     # -- weights ---------------------------------------------------------------------------------
 
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
-        """Return weights and auxiliary states of all modules by name."""
+        """Return the weights and the auxiliary states of all modules, two dicts by name."""
         self._expect_weights("get_params")
         arguments: dict[str, NDArray] = {}
         auxiliary: dict[str, NDArray] = {}
@@ -115,10 +115,10 @@ class SequentialModule(BaseModule):
         force_init: bool = False,
         allow_extra: bool = False,
     ) -> None:
-        """Set weights and auxiliary states of all modules; see `Module.init_params`.
+        """Initialize weights and auxiliary states of all modules; see `Module.init_params`.
 
         Raises:
-            ArgumentError: Two modules have a weight of one name.
+            ArgumentError: Two modules have weights of the same name.
         """
         if self.params_initialized and not force_init:
             self._kept_weights("init_params")
@@ -132,7 +132,7 @@ class SequentialModule(BaseModule):
             for name in (name for named in module.get_params() for name in named):
                 if name in owners:
                     raise ArgumentError(
-                        f"init_params: expected names that differ between modules, got {name!r} in "
+                        f"init_params: expected distinct names in all modules, got {name!r} in "
                         f"modules {owners[name]} and {i}"
                     )
                 owners[name] = i
@@ -148,7 +148,7 @@ class SequentialModule(BaseModule):
     ) -> None:
         """Set weights and auxiliary states of all modules; see `Module.set_params`.
 
-        Names that no module has are ignored, whatever ``allow_extra`` says, as in MXNet.
+        Names that no module has are always ignored, as in MXNet.
         """
         self._expect_bound("set_params")
         for module in self._modules:
@@ -167,16 +167,16 @@ class SequentialModule(BaseModule):
         shared_module: ModuleInterface | None = None,
         grad_req: Requests = "write",
     ) -> None:
-        """Bind all modules, each to the shapes of the outputs before it; see `Module.bind`.
+        """Bind all modules, each to the output shapes of the one before; see `Module.bind`.
 
         Raises:
-            ArgumentError: There is no module, there is a ``shared_module``, or names do not match.
+            ArgumentError: There are no modules, ``shared_module`` is given, or names do not match.
         """
         if self._keeps_binding(force_rebind):
             return
         if inputs_need_grad and not for_training:
             raise ArgumentError(
-                "bind: expected inputs_need_grad=False where for_training=False, got True"
+                "bind: expected inputs_need_grad=False with for_training=False, got True"
             )
         if shared_module is not None:
             raise ArgumentError("SequentialModule.bind: expected shared_module=None, got one")
@@ -208,7 +208,7 @@ class SequentialModule(BaseModule):
         optimizer_params: OptimizerParams = RATE,
         force_init: bool = False,
     ) -> None:
-        """Make an optimizer for each module; see `Module.init_optimizer`."""
+        """Create an optimizer for each module; see `Module.init_optimizer`."""
         self._expect_weights("init_optimizer")
         if self._keeps_optimizer(force_init):
             return
@@ -234,7 +234,11 @@ class SequentialModule(BaseModule):
             module.forward(batch, is_train)
 
     def backward(self, out_grads: Any = None) -> None:
-        """Compute the gradients of all modules, from the last to the first."""
+        """Compute the gradients of all modules, from the last to the first.
+
+        Args:
+            out_grads: Gradients of the last module's outputs; None if they are losses.
+        """
         self._expect_weights("backward")
         for i in reversed(range(len(self._modules))):
             self._modules[i].backward(out_grads)
@@ -258,14 +262,24 @@ class SequentialModule(BaseModule):
         return self._modules[0].get_input_grads(merge_multi_context)
 
     def update_metric(self, eval_metric: EvalMetric, labels: Any, pre_sliced: bool = False) -> None:
-        """Show the outputs of each module that reads labels to a metric."""
+        """Update a metric with the outputs of each module that reads labels.
+
+        Args:
+            eval_metric: The EvalMetric.
+            labels: Labels of the batch, a list of arrays.
+            pre_sliced: See `Module.update_metric`.
+        """
         self._expect_weights("update_metric")
         for module, meta in zip(self._modules, self._metas, strict=True):
             if meta.get(self.META_TAKE_LABELS):
                 module.update_metric(eval_metric, labels, pre_sliced)
 
     def install_monitor(self, mon: Monitor) -> None:
-        """Have a monitor watch the executors of all modules."""
+        """Install a `Monitor` on the executors of all modules.
+
+        Args:
+            mon: The monitor.
+        """
         self._expect_bound("install_monitor")
         for module in self._modules:
             module.install_monitor(mon)

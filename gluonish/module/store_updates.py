@@ -15,16 +15,16 @@ Columns = Sequence[Sequence[NDArray | None]]
 def create_store(
     kvstore: str | KVStoreBase | None, num_device: int, arg_params: Mapping[str, NDArray]
 ) -> tuple[KVStoreBase | None, bool]:
-    """Return a store, None where nothing is to be combined; and whether it updates the weights.
+    """Return the store, or None if none is needed, and whether it updates the weights.
 
     Args:
-        kvstore: Name of a store, a store, or None.
-        num_device: How many devices there are.
-        arg_params: The weights by name.
+        kvstore: Name of a store, a KVStore, or None.
+        num_device: Number of devices.
+        arg_params: Weights by name.
 
     Raises:
         ArgumentTypeError: ``kvstore`` is something else.
-        ArgumentError: There is no such store.
+        ArgumentError: There is no store of this name.
     """
     return choose_store(kvstore, num_device, arg_params)
 
@@ -36,13 +36,13 @@ def initialize_store(
     param_names: Sequence[str],
     update_on_kvstore: bool,
 ) -> None:
-    """Give a store the first value of each weight, and with its updates all devices the store's.
+    """Put the initial weights into a store; if it updates them, also copy them to all devices.
 
     Args:
         kvstore: The store.
-        param_arrays: For each weight, its array on each device.
-        arg_params: The first values by name.
-        param_names: The weights' names.
+        param_arrays: For each weight a list of its arrays, one for each device.
+        arg_params: Initial weights by name.
+        param_names: Names of the weights.
         update_on_kvstore: Whether the store updates the weights.
     """
     for i, (name, arrays) in enumerate(zip(param_names, param_arrays, strict=True)):
@@ -57,13 +57,13 @@ def update_in_store(
     kvstore: Any,
     param_names: Sequence[str],
 ) -> None:
-    """Push gradients to a store that updates the weights, and pull these.
+    """Push gradients to a store that updates the weights, and pull the updated weights.
 
     Args:
-        param_arrays: For each weight, its array on each device.
-        grad_arrays: For each weight, its gradient on each device; weights without are left out.
+        param_arrays: For each weight a list of its arrays, one for each device.
+        grad_arrays: The same for gradients; weights without gradients are skipped.
         kvstore: The store.
-        param_names: The weights' names.
+        param_names: Names of the weights.
     """
     for i, (name, arrays, gradients) in enumerate(
         zip(param_names, param_arrays, grad_arrays, strict=True)
@@ -81,16 +81,16 @@ def update_by_updater(
     kvstore: Any = None,
     param_names: Sequence[str] | None = None,
 ) -> None:
-    """Update weights on their devices, by gradients that a store has added up if there is one.
+    """Update the weights on their devices, after a store, if any, has added up the gradients.
 
     Args:
-        param_arrays: For each weight, its array on each device.
-        grad_arrays: For each weight, its gradient on each device; weights without are left out.
-        updater: Called with a number, a gradient and a weight; see `optimizer.get_updater`. The
-            number of weight i on device k is ``i * num_device + k``.
-        num_device: How many devices there are.
+        param_arrays: For each weight a list of its arrays, one for each device.
+        grad_arrays: The same for gradients; weights without gradients are skipped.
+        updater: Function that takes an index, a gradient and a weight; see `optimizer.get_updater`.
+            The index of weight i on device k is ``i * num_device + k``.
+        num_device: Number of devices.
         kvstore: The store, or None.
-        param_names: The weights' names in the store; None for their numbers.
+        param_names: Names of the weights in the store; None for their indices.
     """
     for i, (arrays, gradients) in enumerate(zip(param_arrays, grad_arrays, strict=True)):
         if gradients[0] is None:

@@ -21,9 +21,9 @@ __all__ = ["SymbolModule"]
 
 
 class SymbolModule(ModuleAttributes):
-    """What `Module` knows of its network, and its weights: here, on the devices, and in the store.
+    """The part of `Module` that holds its network and its weights.
 
-    The arguments are those of `Module`, which binds it and trains it.
+    The arguments are those of `Module`, which binds and trains it.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class SymbolModule(ModuleAttributes):
 
     @property
     def output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
-        """Name and shape of each output of a batch."""
+        """Pairs (name, shape) of the outputs of a batch."""
         return self._bound("output_shapes").get_output_shapes()
 
     def _bound(self, what: str) -> DataParallelExecutorGroup:
@@ -108,7 +108,7 @@ class SymbolModule(ModuleAttributes):
         """Return weights and auxiliary states by name, on the CPU: means over the devices.
 
         Raises:
-            ModuleStateError: There are none.
+            ModuleStateError: There are no weights.
         """
         group = self._ready("get_params")
         weights = self._weights
@@ -126,19 +126,21 @@ class SymbolModule(ModuleAttributes):
         force_init: bool = False,
         allow_extra: bool = False,
     ) -> None:
-        """Set weights and auxiliary states for the first time.
+        """Initialize weights and auxiliary states.
 
         Args:
-            initializer: Makes those that are not given.
-            arg_params: Weights by name; None: ``initializer`` makes all.
-            aux_params: Auxiliary states by name; likewise.
-            allow_missing: Whether ``initializer`` makes those that are missing among the given.
-            force_init: Whether weights that there are already are replaced.
-            allow_extra: Of no effect, as in MXNet: names that the network lacks are ignored.
+            initializer: Initializer of those that are not given.
+            arg_params: Weights by name; None initializes all.
+            aux_params: Auxiliary states by name; None initializes all.
+            allow_missing: Whether to initialize weights that are missing in ``arg_params`` or
+                ``aux_params``; if not, they are an error.
+            force_init: Whether to replace existing weights.
+            allow_extra: Has no effect, as in MXNet: names that the network does not have are
+                ignored.
 
         Raises:
             ModuleStateError: The module is not bound.
-            ArgumentError: One is missing, or has another shape.
+            ArgumentError: A weight is missing, or a shape differs.
         """
         if self.params_initialized and not force_init:
             self._kept_weights("init_params")
@@ -184,15 +186,15 @@ class SymbolModule(ModuleAttributes):
     ) -> None:
         """Set weights and auxiliary states.
 
-        A store that updates weights goes on from them; that of MXNet from its own.
+        A store that updates weights gets them, too; in MXNet it keeps its own.
 
         Args:
             arg_params: Weights by name.
             aux_params: Auxiliary states by name.
-            allow_missing: Whether those that are missing stay as they are.
-            force_init: Whether weights that there are already are replaced.
-            allow_extra: Whether names that the network lacks are ignored though
-                ``allow_missing`` is set; without that they always are, as in MXNet.
+            allow_missing: Whether weights that are missing keep their values.
+            force_init: Whether to replace existing weights.
+            allow_extra: With ``allow_missing``, whether to ignore names that the network does not
+                have; without ``allow_missing`` they are always ignored, as in MXNet.
 
         Raises:
             ModuleStateError: The module is not bound.

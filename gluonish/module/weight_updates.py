@@ -33,23 +33,23 @@ class _Member(NamedTuple):
 
 
 class WeightUpdates:
-    """What updates weights; modules that share weights share it.
+    """Updates the weights of a module, and of modules that share its weights.
 
     Args:
-        names: Names of the weights, which a store knows them by.
-        devices: How many devices there are.
+        names: Names of the weights, which are their keys in the store.
+        devices: Number of devices.
         optimizer: The optimizer.
-        store: The store that adds up gradients of several devices; None for none.
+        store: Store that adds up the gradients of several devices; None for none.
         in_store: Whether the store updates the weights.
-        compression: As of `KVStore.set_gradient_compression`, or nothing.
+        compression: Parameters of `KVStore.set_gradient_compression`; empty for none.
 
     Attributes:
         optimizer: The optimizer.
         store: The store, or None.
-        in_store: Whether it updates the weights.
+        in_store: Whether the store updates the weights.
 
     Raises:
-        ArgumentError: The store cannot compress.
+        ArgumentError: The store does not support gradient compression.
     """
 
     def __init__(
@@ -85,22 +85,34 @@ class WeightUpdates:
             store.set_optimizer(optimizer)
 
     def begin(self, arrays: Columns, weights: Mapping[str, NDArray]) -> None:
-        """Give the store the first value of each weight, and all devices the store's."""
+        """Put the initial weights into the store, and copy the store's weights to all devices.
+
+        Args:
+            arrays: For each weight a list of its arrays, one for each device.
+            weights: Initial weights by name.
+        """
         if self.store is not None:
             for i, (name, on_devices) in enumerate(zip(self._numbers, arrays, strict=True)):
                 self.store.broadcast(name, weights[name], list(on_devices), priority=-i)
 
     def overwrite(self, weights: Mapping[str, NDArray]) -> None:
-        """Have a store that updates weights go on from other values."""
+        """Replace the weights in a store that updates them.
+
+        Args:
+            weights: New weights by name.
+        """
         if self.in_store and isinstance(self.store, KVStore):
             for name, value in weights.items():
                 self.store._overwrite(name, value)
 
     def check(self, names: Sequence[str]) -> None:
-        """Refuse a module with weights that this one does not update.
+        """Check that all weights of a module are among those that this object updates.
+
+        Args:
+            names: Names of the module's weights.
 
         Raises:
-            ArgumentError: There is one.
+            ArgumentError: One is not.
         """
         unknown = [name for name in names if name not in self._numbers]
         if unknown:
@@ -113,8 +125,8 @@ class WeightUpdates:
 
         Args:
             names: Names of the weights: all, or those of a module that has some of them.
-            arrays: For each weight its array on each device.
-            gradients: The same of gradients; None for those without.
+            arrays: For each weight a list of its arrays, one for each device.
+            gradients: The same for gradients; None for weights without.
         """
         known = self._arrays
         if known is None or known[0] is not arrays or known[1] is not gradients:
@@ -176,20 +188,28 @@ class WeightUpdates:
     # -- files -----------------------------------------------------------------------------------
 
     def save_states(self, fname: str | os.PathLike[str]) -> None:
-        """Write the optimizer's states to a file, as a whole or not at all."""
+        """Save the optimizer's states to a file, atomically.
+
+        Args:
+            fname: Path of the file.
+        """
         data = self._owned_updater().get_states(dump_optimizer=False)
         with atomic_write(fname) as file:
             file.write(data)
 
     def load_states(self, fname: str | os.PathLike[str]) -> None:
-        """Read what `save_states` wrote, whether a store had the states then or not.
+        """Load the states that `save_states` saved, with or without a store.
 
-        A store saves them under the weights' names, others under numbers. MXNet finds only its own
-        kind, and begins with new states where it reads the other.
+        A store saves states under the weights' names, otherwise they are saved under indices; both
+        are accepted. MXNet accepts only the kind it would save, and silently starts with new states
+        for the other.
+
+        Args:
+            fname: Path of the file.
 
         Raises:
-            MissingFileError: There is no such file.
-            FileFormatError: It holds no states.
+            MissingFileError: The file does not exist.
+            FileFormatError: It does not contain optimizer states.
         """
         updater = self._owned_updater()
         with open_to_read(fname, "load_optimizer_states") as file:
@@ -215,7 +235,12 @@ class WeightUpdates:
 
 
 def numbers_of(names: Sequence[str], devices: int) -> dict[int, str]:
-    """Return the name of each number that an optimizer knows a weight by."""
+    """Return the name of the weight behind each index that an optimizer uses.
+
+    Args:
+        names: Names of the weights.
+        devices: Number of devices.
+    """
     return {i * devices + device: name for device in range(devices) for i, name in enumerate(names)}
 
 
@@ -226,17 +251,17 @@ def made_optimizer(
     numbers: dict[int, str],
     symbol: Symbol,
 ) -> Optimizer:
-    """Return the optimizer of a name; or the one that was given.
+    """Create an optimizer by its name; an Optimizer is returned as it is.
 
     Args:
-        optimizer: The name, or the optimizer.
-        arguments: Its arguments, if it is a name.
-        scale: What gradients are multiplied by where ``arguments`` do not say: 1 / batch size.
-        numbers: The name of each number that it will know a weight by.
+        optimizer: The name, or the Optimizer.
+        arguments: Arguments of the optimizer, if it is a name.
+        scale: Default of ``rescale_grad``, 1 / batch size.
+        numbers: Name of the weight behind each index.
         symbol: The network.
 
     Raises:
-        ArgumentError: There is no such optimizer.
+        ArgumentError: There is no optimizer of this name.
         ArgumentTypeError: ``optimizer`` is something else.
     """
     if isinstance(optimizer, str):
@@ -261,12 +286,12 @@ def made_optimizer(
 def choose_store(
     kvstore: str | KVStoreBase | None, devices: int, weights: Mapping[str, NDArray]
 ) -> tuple[KVStoreBase | None, bool]:
-    """Return the store, None where nothing is to be combined; and whether it updates the weights.
+    """Return the store, or None if none is needed, and whether it updates the weights.
 
     Args:
-        kvstore: Name of a store, a store, or None.
-        devices: How many devices there are.
-        weights: The weights by name.
+        kvstore: Name of a store, a KVStore, or None.
+        devices: Number of devices.
+        weights: Weights by name.
 
     Raises:
         ArgumentTypeError: ``kvstore`` is something else.

@@ -12,7 +12,7 @@ __all__ = ["Weights", "first_values"]
 
 
 class MissingWeightError(ArgumentError, RuntimeError):
-    """Weights were given, and one is missing; MXNet raises a RuntimeError."""
+    """One of the given weights is missing; MXNet raises a RuntimeError."""
 
 
 class Weights:
@@ -21,7 +21,7 @@ class Weights:
     Attributes:
         arguments: The weights.
         auxiliary: The auxiliary states.
-        stale: Whether the devices have newer ones.
+        stale: Whether the devices have newer values.
     """
 
     def __init__(
@@ -42,19 +42,19 @@ def first_values(
     *,
     allow_missing: bool,
 ) -> dict[str, NDArray]:
-    """Return values for arrays: those given, and what an initializer makes for the others.
+    """Return initial values: the given ones, and for the others what an initializer returns.
 
     Random numbers are drawn in the order of sorted names, as in MXNet.
 
     Args:
-        arrays: By name the arrays on the devices.
-        given: Values by name; None for none, so that ``initializer`` makes all.
-        initializer: Called with an `InitDesc` and an array; None: the missing keep what they have.
+        arrays: The arrays on the devices, by name.
+        given: Given values by name; None initializes all.
+        initializer: Called with an `InitDesc` and an array; None keeps the current values.
         attributes: Attributes of the network's variables.
-        allow_missing: Whether some of ``given`` may be missing.
+        allow_missing: Whether ``given`` may lack some weights.
 
     Raises:
-        ArgumentError: One is missing, or has another shape.
+        ArgumentError: A weight is missing, or a shape differs.
     """
     found = {}
     for name in sorted(arrays):

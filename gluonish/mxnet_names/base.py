@@ -142,27 +142,27 @@ def py_str(x: bytes | str) -> str:
     """Return text as a str.
 
     Args:
-        x: UTF-8, as C functions give it, or a str, which is returned as it is.
+        x: UTF-8 bytes, as C functions return them; a str is returned unchanged.
     """
     return x.decode("utf-8") if isinstance(x, bytes) else x
 
 
 def data_dir_default() -> str:
-    """Return the folder of data and weights that is used where ``MXNET_HOME`` names none."""
+    """Return the default folder of data and weights, used unless ``MXNET_HOME`` is set."""
     return os.path.join(os.path.expanduser("~"), ".mxnet")
 
 
 def data_dir() -> str:
-    """Return the folder of data and weights: ``MXNET_HOME``."""
+    """Return the folder of data and weights: ``MXNET_HOME``, or its default."""
     return str(MXNET_HOME.value)
 
 
 def with_metaclass(meta: type, *bases: type) -> type:
-    """Return a class to derive from, whose children have a metaclass.
+    """Return a base class whose subclasses get a metaclass.
 
     Args:
         meta: The metaclass.
-        *bases: What the children derive from.
+        *bases: Further base classes of the subclasses.
     """
     made: type = meta("temporary_class", bases, {})
     return made
@@ -174,13 +174,13 @@ def build_param_doc(
     arg_descs: Iterable[str],
     remove_dup: bool = True,
 ) -> str:
-    """Return the part of a docstring that tells of parameters, in NumPy's style.
+    """Return the "Parameters" section of a docstring, in NumPy's style.
 
     Args:
-        arg_names: Each one's name.
-        arg_types: Each one's type, in words.
-        arg_descs: What each is for; may be empty.
-        remove_dup: Whether a name that comes again is left out.
+        arg_names: Names of the arguments.
+        arg_types: Type of each argument, as text.
+        arg_descs: Description of each argument; may be empty.
+        remove_dup: Whether to leave out repeated names.
     """
     seen: set[str] = set()
     lines = []
@@ -193,7 +193,7 @@ def build_param_doc(
 
 
 def c2pyerror(err_msg: str) -> tuple[str, str | None]:
-    """Return a C library's message and the name of the Python error that its first line names.
+    """Split a C library's error message into the message and the name of a Python error.
 
     Args:
         err_msg: The message; ``"ValueError: text"`` names ``ValueError``.
@@ -203,7 +203,7 @@ def c2pyerror(err_msg: str) -> tuple[str, str | None]:
 
 
 def get_last_ffi_error() -> NoReturn:
-    """Refuse: there is no C library that could tell of its last error.
+    """Not available: there is no C library with a last error.
 
     Raises:
         NotSupportedError: Always.

@@ -7,17 +7,17 @@ __all__ = ["Context", "cpu", "cpu_pinned", "current_context", "gpu", "gpu_memory
 
 
 def num_gpus() -> int:
-    """Return how many CUDA devices CuPy finds; 0 without CuPy."""
+    """Return the number of CUDA devices that CuPy finds; 0 without CuPy."""
     return gpu_count()
 
 
 def gpu_memory_info(device_id: int = 0) -> tuple[int, int]:
-    """Return free and total memory of a GPU, in bytes.
+    """Return the free and the total memory of a GPU, in bytes.
 
     Args:
-        device_id: Number of the device, from 0.
+        device_id: Index of the device, from 0.
 
     Raises:
-        DeviceError: CuPy or the device is missing.
+        DeviceError: CuPy is not installed, or there is no such device.
     """
     return gpu_memory(device_id)

@@ -13,10 +13,10 @@ _HINT = "This is an error of gluonish itself: please report it with the program 
 
 
 class InternalError(MXNetError):
-    """Something that should not happen, whatever a program does.
+    """An error that indicates a bug in gluonish rather than in the program.
 
     Args:
-        msg: What it was; a line is added that asks for a report.
+        msg: What happened; a request to report it is appended.
     """
 
     def __init__(self, msg: str) -> None:
@@ -24,17 +24,17 @@ class InternalError(MXNetError):
 
 
 def register(func_name: Any = None, cls: Any = None) -> Any:
-    """Return an error class as it is: as a decorator, or with a name for it.
+    """Return an error class unchanged: as a decorator, or as a function with a name for it.
 
-    In MXNet it tells which class stands for an error that its C++ part names. Here errors are
-    raised as Python's from where they happen, so that there is nothing to translate.
+    In MXNet it maps the names of errors in the C++ part to classes. Here errors are raised in
+    Python, so nothing has to be mapped.
 
     Args:
         func_name: The class, or a name for it.
-        cls: The class, where a name is given; without it a decorator is returned.
+        cls: The class, if a name is given; without it a decorator is returned.
 
     Raises:
-        ArgumentTypeError: Something else was given.
+        ArgumentTypeError: It is not a class of errors.
     """
     if isinstance(func_name, str | None):
         return _checked if cls is None else _checked(cls)

@@ -42,19 +42,19 @@ def _check_arguments(symbol: Symbol) -> None:
 
 
 class DataParallelExecutorGroup:
-    """Executors of a network, one a device, each of which has its part of a batch.
+    """Executors of a network, one for each device, which compute parts of a batch.
 
     Args:
         sym: The network.
         arg_names: Names of its arguments.
-        param_names: Those of them that are weights.
+        param_names: Names of the arguments that are weights.
         ctx: The devices.
-        slices: The part of a batch for each.
-        train_data: An iterator, which says what its batches are.
-        shared_group: Another group, whose weights these executors have.
+        slices: Slice of the batch for each device.
+        train_data: Iterator whose descriptions give the shapes of a batch.
+        shared_group: Another group, with which the weights are shared.
 
     Raises:
-        ArgumentError: Two arguments have one name.
+        ArgumentError: Two arguments have the same name.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class DataParallelExecutorGroup:
 
     @property
     def train_execs(self) -> list[Executor]:
-        """The executors, one a device."""
+        """The executors, one for each device."""
         return self._group.execs
 
     @property
@@ -99,73 +99,73 @@ class DataParallelExecutorGroup:
 
     @property
     def param_arrays(self) -> list[list[NDArray]]:
-        """For each weight, its array on each device."""
+        """For each weight a list of its arrays, one for each device."""
         return self._group.param_arrays
 
     @property
     def grad_arrays(self) -> list[list[NDArray]]:
-        """For each weight, its gradient on each device."""
+        """For each weight a list of its gradients, one for each device."""
         return self._group.grad_arrays
 
     @property
     def aux_arrays(self) -> list[list[NDArray]]:
-        """For each auxiliary state, its array on each device."""
+        """For each auxiliary state a list of its arrays, one for each device."""
         return self._group.aux_arrays
 
     def load_data_batch(self, data_batch: DataBatch) -> None:
-        """Take a batch for the next `forward`.
+        """Set the batch for the next `forward`.
 
         Args:
-            data_batch: Its data and labels.
+            data_batch: The `DataBatch`.
         """
         self._batch = data_batch
 
     def forward(self, is_train: bool = False) -> None:
-        """Compute the batch's outputs.
+        """Compute the outputs of the batch.
 
         Args:
-            is_train: Whether as in training.
+            is_train: Whether to run in training mode.
 
         Raises:
-            ArgumentError: There is no batch.
+            ArgumentError: No batch was set by `load_data_batch`.
         """
         if self._batch is None:
             raise ArgumentError("forward: expected a batch of load_data_batch, got none")
         self._group.forward(self._batch, is_train)
 
     def backward(self) -> None:
-        """Compute the weights' gradients."""
+        """Compute the gradients of the weights."""
         self._group.backward()
 
     def update_metric(
         self, metric: EvalMetric, labels: Sequence[Any], pre_sliced: bool = False
     ) -> None:
-        """Show outputs and labels to a metric.
+        """Update a metric with the outputs and labels.
 
         Args:
-            metric: The metric.
-            labels: The batch's labels; with ``pre_sliced`` a list of them for each device.
-            pre_sliced: Whether the labels are cut already.
+            metric: The EvalMetric.
+            labels: Labels of the batch; with ``pre_sliced`` a list of them for each device.
+            pre_sliced: Whether the labels are already split for the devices.
         """
         self._group.update_metric(metric, labels, pre_sliced)
 
 
 class DataParallelExecutorManager:
-    """A network's executors on several devices, and one more group for each bucket.
+    """Executors of a network on several devices, with one further group for each bucket.
 
     Args:
         symbol: The network.
         ctx: The devices.
-        train_data: An iterator, which says what its batches are.
-        arg_names: Names of the network's arguments; None to ask it.
-        param_names: Those of them that are weights; None for all that are no data or labels.
-        aux_names: Names of its auxiliary states; None to ask it.
-        work_load_list: The load of each device; None for equal ones.
+        train_data: Iterator whose descriptions give the shapes of a batch.
+        arg_names: Names of the network's arguments; None takes them from the network.
+        param_names: Names of the arguments that are weights; None for all except data and labels.
+        aux_names: Names of the auxiliary states; None takes them from the network.
+        work_load_list: Relative load of each device; None for equal loads.
         logger: Logger for messages.
-        sym_gen: Gives the network of a bucket's key.
+        sym_gen: Function that takes a bucket key and returns the network.
 
     Raises:
-        ArgumentError: There is a load for more or fewer devices.
+        ArgumentError: The number of loads differs from the number of devices.
     """
 
     def __init__(
@@ -211,27 +211,27 @@ class DataParallelExecutorManager:
 
     @property
     def param_arrays(self) -> list[list[NDArray]]:
-        """For each weight, its array on each device."""
+        """For each weight a list of its arrays, one for each device."""
         return self.execgrp.param_arrays
 
     @property
     def grad_arrays(self) -> list[list[NDArray]]:
-        """For each weight, its gradient on each device."""
+        """For each weight a list of its gradients, one for each device."""
         return self.execgrp.grad_arrays
 
     @property
     def aux_arrays(self) -> list[list[NDArray]]:
-        """For each auxiliary state, its array on each device."""
+        """For each auxiliary state a list of its arrays, one for each device."""
         return self.execgrp.aux_arrays
 
     def install_monitor(self, monitor: Monitor) -> None:
-        """Install a monitor on all executors.
+        """Install a `Monitor` on all executors.
 
         Args:
             monitor: The monitor.
 
         Raises:
-            ArgumentError: There are buckets, whose executors come later.
+            ArgumentError: There are buckets, whose executors do not exist yet.
         """
         if self.sym_gen is not None:
             raise ArgumentError("install_monitor: Monitoring is not implemented for bucketing")
@@ -251,11 +251,11 @@ class DataParallelExecutorManager:
             executor.copy_params_from(dict(arg_params), dict(aux_params))
 
     def copy_to(self, arg_params: Mapping[str, NDArray], aux_params: Mapping[str, NDArray]) -> None:
-        """Copy weights and auxiliary states from the devices; the mean of several.
+        """Copy weights and auxiliary states, means over the devices, into given arrays.
 
         Args:
-            arg_params: Arrays by name, which are filled.
-            aux_params: Arrays by name, which are filled.
+            arg_params: Arrays for the weights, by name.
+            aux_params: Arrays for the auxiliary states, by name.
         """
         found: tuple[dict[str, NDArray], dict[str, NDArray]] = ({}, {})
         self.execgrp._group.get_params(*found)
@@ -264,10 +264,10 @@ class DataParallelExecutorManager:
                 targets[name][:] = value.astype(targets[name].dtype)
 
     def load_data_batch(self, data_batch: DataBatch) -> None:
-        """Take a batch for the next `forward`; the group of its bucket becomes the current one.
+        """Set the batch for the next `forward`, and make its bucket the current one.
 
         Args:
-            data_batch: Its data and labels.
+            data_batch: The `DataBatch`.
         """
         if self.sym_gen is not None:
             key = data_batch.bucket_key
@@ -277,25 +277,25 @@ class DataParallelExecutorManager:
         self.curr_execgrp.load_data_batch(data_batch)
 
     def forward(self, is_train: bool = False) -> None:
-        """Compute the batch's outputs.
+        """Compute the outputs of the batch.
 
         Args:
-            is_train: Whether as in training.
+            is_train: Whether to run in training mode.
         """
         self.curr_execgrp.forward(is_train=is_train)
 
     def backward(self) -> None:
-        """Compute the weights' gradients."""
+        """Compute the gradients of the weights."""
         self.curr_execgrp.backward()
 
     def update_metric(
         self, metric: EvalMetric, labels: Sequence[Any], pre_sliced: bool = False
     ) -> None:
-        """Show outputs and labels to a metric.
+        """Update a metric with the outputs and labels.
 
         Args:
-            metric: The metric.
-            labels: The batch's labels.
-            pre_sliced: Whether they are cut for the devices already.
+            metric: The EvalMetric.
+            labels: Labels of the batch.
+            pre_sliced: Whether they are already split for the devices.
         """
         self.curr_execgrp.update_metric(metric, labels, pre_sliced)

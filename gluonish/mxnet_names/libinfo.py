@@ -9,22 +9,22 @@ __all__ = ["find_conf_path", "find_include_path", "find_lib_path"]
 
 
 def find_lib_path(prefix: str = "libmxnet") -> list[str]:
-    """Return the paths of the C library: none.
+    """Return the paths of MXNet's C library: an empty list.
 
-    MXNet raises RuntimeError where it finds no library; programs that only list the files that
-    they ship, or look for one of their own beside it, go on with an empty list.
+    MXNet raises RuntimeError without a library; with an empty list programs go on that only collect
+    the files they ship, or search for their own library next to it.
 
     Args:
-        prefix: What the library's name begins with.
+        prefix: Start of the library's name.
     """
     return []
 
 
 def find_include_path() -> NoReturn:
-    """Refuse: there are no C headers to compile against.
+    """Not available: there are no C headers.
 
     Raises:
-        NotSupportedError: Always; operators of one's own are written in Python.
+        NotSupportedError: Always; user-defined operators are written in Python.
     """
     raise NotSupportedError(
         "find_include_path: expected an operator written in Python (mx.operator.CustomOp), got "
@@ -33,10 +33,10 @@ def find_include_path() -> NoReturn:
 
 
 def find_conf_path(prefix: str = "tvmop") -> NoReturn:
-    """Refuse, as MXNet does where it was built without TVM.
+    """Not available, as in an MXNet that was built without TVM.
 
     Args:
-        prefix: What the configuration's name begins with.
+        prefix: Start of the configuration's name.
 
     Raises:
         MissingFileError: Always.

@@ -10,18 +10,18 @@ _SUFFIXES = (".so", ".dll", ".dylib")
 
 
 def load(path: str, verbose: bool = True) -> None:
-    """Refuse to load a library of compiled operators, and say what does the same here.
+    """Not available: libraries of compiled operators need MXNet's C interface.
 
-    MXNet's libraries are compiled against its own C interface, which gluonish does not have.
+    The error says what does the same here.
 
     Args:
-        path: The library.
-        verbose: As in MXNet, where it prints what was loaded.
+        path: Path of the library.
+        verbose: Accepted for MXNet's programs.
 
     Raises:
-        MissingFileError: There is no such file.
-        ArgumentError: The file is no library.
-        NotSupportedError: It is one.
+        MissingFileError: The file does not exist.
+        ArgumentError: The file is not a library.
+        NotSupportedError: The file is a library.
     """
     if not os.path.exists(path):
         raise MissingFileError(f"library.load: expected a library, got no file {path!r}")

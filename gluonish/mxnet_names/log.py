@@ -49,16 +49,16 @@ def get_logger(
 ) -> logging.Logger:
     """Return a logger that writes short lines to standard error, or to a file.
 
-    A logger that this function returned before is returned as it is, whatever else is given.
+    If this function returned the logger before, it is returned unchanged.
 
     Args:
-        name: Its name; None for the root logger, which is returned as it is.
-        filename: The file.
-        filemode: How to open it; ``"a"``, at its end, by default.
-        level: What it leaves out is below this level.
+        name: Name of the logger; None returns the root logger, unchanged.
+        filename: Path of a file to write to; None for standard error.
+        filemode: Mode in which to open the file; by default ``"a"``, append.
+        level: Minimum level of messages that are written.
 
     Raises:
-        ArgumentError: ``filemode`` without ``filename``.
+        ArgumentError: ``filemode`` is given without ``filename``.
         OSError: The file cannot be opened.
     """
     if filemode is not None and filename is None:
@@ -85,6 +85,6 @@ def getLogger(
     filemode: str | None = None,
     level: int = WARNING,
 ) -> logging.Logger:
-    """Return `get_logger` of the same arguments; deprecated for it."""
+    """Deprecated name of `get_logger`."""
     warnings.warn("log.getLogger is deprecated; use log.get_logger", DeprecationWarning, 2)
     return get_logger(name, filename, filemode, level)

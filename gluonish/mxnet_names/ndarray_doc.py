@@ -8,7 +8,7 @@ __all__ = ["NDArrayDoc"]
 
 
 class NDArrayDoc:
-    """Base of classes whose docstrings belong to an operator's: ``ReshapeDoc`` to `reshape`'s."""
+    """Base class of extra docstrings for operators, such as ``class ReshapeDoc(NDArrayDoc)``."""
 
 
 def _build_doc(

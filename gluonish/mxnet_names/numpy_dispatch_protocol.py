@@ -182,20 +182,19 @@ _NUMPY_ARRAY_UFUNC_LIST = [
 
 
 def with_array_function_protocol(func: _Function) -> _Function:
-    """Return a function in which NumPy's functions take arrays of ``mx.np``: as everywhere.
+    """Return a function in which NumPy's functions accept arrays of ``mx.np``; they always do.
 
     Args:
-        func: The function.
+        func: The function, returned as it is.
     """
     return _wrapped(func)
 
 
 def with_array_ufunc_protocol(func: _Function) -> _Function:
-    """Return a function in which NumPy's universal functions take arrays of ``mx.np``: as
-    everywhere.
+    """Return a function in which NumPy's ufuncs accept arrays of ``mx.np``; they always do.
 
     Args:
-        func: The function.
+        func: The function, returned as it is.
     """
     return _wrapped(func)
 

@@ -26,12 +26,12 @@ c_int_p = ctypes.POINTER(ctypes.c_int)
 
 
 class OperatorArguments(NamedTuple):
-    """Arguments of an operator.
+    """The arguments of an operator.
 
     Attributes:
-        narg: How many.
-        names: Their names: inputs, then attributes.
-        types: What each takes, in words.
+        narg: Number of arguments.
+        names: Names of the inputs, then of the parameters.
+        types: Type of each argument, as text.
     """
 
     narg: int
@@ -40,7 +40,7 @@ class OperatorArguments(NamedTuple):
 
 
 def get_all_registered_operators() -> list[str]:
-    """Return every name that an operator is known by, sorted."""
+    """Return all names of all operators, sorted."""
     return sorted(all_names())
 
 
@@ -87,10 +87,10 @@ def get_operator_arguments(op_name: str) -> OperatorArguments:
     """Return the arguments of an operator.
 
     Args:
-        op_name: A name of it.
+        op_name: Name or alias of the operator.
 
     Raises:
-        OperatorError: There is none.
+        OperatorError: There is no such operator.
     """
     op = find_operator(op_name)
     many = op.variadic is not None or op in (CUSTOM, NATIVE, NDARRAY_OP)

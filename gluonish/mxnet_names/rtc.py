@@ -41,15 +41,16 @@ class _Parameter(NamedTuple):
 
 
 class CudaModule:
-    """CUDA source, compiled for each GPU when a kernel is first launched there.
+    """CUDA source code, compiled for each GPU when a kernel is first launched on it.
 
     Args:
-        source: The source. Kernels are declared ``extern "C" __global__``, or named in ``exports``.
-        options: Options of NVRTC, such as ``--use_fast_math``; one text or several.
-        exports: Names of kernels that are templates or lie in namespaces, such as ``axpy<float>``.
+        source: The source code. Kernels are declared ``extern "C" __global__``, or named in
+            ``exports``.
+        options: Options of NVRTC, such as ``--use_fast_math``; one string or several.
+        exports: Names of kernels that are templates or in namespaces, such as ``axpy<float>``.
 
     Raises:
-        DeviceError: CuPy or a GPU is missing.
+        DeviceError: CuPy is not installed, or there is no GPU.
     """
 
     def __init__(
@@ -65,12 +66,12 @@ class CudaModule:
         """Return a kernel.
 
         Args:
-            name: As in the source, or in ``exports``.
-            signature: Its parameters as in the source: ``"const float *x, float *y, int n"``.
-                A pointer stands for an array, which is written unless it is ``const``.
+            name: Its name in the source or in ``exports``.
+            signature: Its parameters as in the source: ``"const float *x, float *y, int n"``. A
+                pointer is an NDArray, which the kernel may write unless it is ``const``.
 
         Raises:
-            ArgumentError: The signature cannot be read.
+            ArgumentError: The signature cannot be parsed.
         """
         parameters = [_parameter(text.strip(), signature) for text in signature.split(",")]
         dtypes, arrays, consts = zip(*parameters, strict=True)
@@ -78,14 +79,14 @@ class CudaModule:
 
 
 class CudaKernel:
-    """A kernel; made by `CudaModule.get_kernel`.
+    """A CUDA kernel; created by `CudaModule.get_kernel`.
 
     Args:
         handle: CuPy's module.
-        name: The kernel's name.
-        is_ndarray: Which parameters are arrays.
-        dtypes: Types of the parameters, or of the arrays' elements.
-        is_const: Which arrays are only read; none by default.
+        name: Name of the kernel.
+        is_ndarray: Whether each parameter is an array.
+        dtypes: Type of each parameter, or of the array's elements.
+        is_const: Whether each array is read only; by default none is.
     """
 
     def __init__(
@@ -110,20 +111,20 @@ class CudaKernel:
         block_dims: Sequence[int],
         shared_mem: int = 0,
     ) -> None:
-        """Launch the kernel, behind what was launched before and touches its arrays.
+        """Launch the kernel, after all earlier work on its arrays.
 
         Args:
-            args: An array or a number for each parameter.
-            ctx: The GPU, which the arrays lie on.
-            grid_dims: Blocks along x, y and z.
-            block_dims: Threads of a block along x, y and z.
-            shared_mem: Bytes of shared memory of a block, besides what the source declares.
+            args: An NDArray or a number for each parameter.
+            ctx: The GPU on which the arrays are.
+            grid_dims: Number of blocks along x, y and z.
+            block_dims: Number of threads in a block along x, y and z.
+            shared_mem: Dynamic shared memory of a block, in bytes.
 
         Raises:
-            ArgumentTypeError: ``ctx`` is no GPU, or an argument is of another kind than its
-                parameter.
-            ArgumentError: There are too many or too few, or one is of another dtype or device, or
-                has gaps in its memory.
+            ArgumentTypeError: ``ctx`` is not a GPU, or an argument is a number where an array is
+                expected, or the reverse.
+            ArgumentError: The number of arguments is wrong, or an array has another dtype or
+                device, or is not contiguous.
         """
         if not isinstance(ctx, Context) or not ctx.is_gpu:
             raise ArgumentTypeError(f"{self._name}: expected ctx to be a GPU, got {ctx}")

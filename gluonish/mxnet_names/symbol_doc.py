@@ -9,13 +9,13 @@ __all__ = ["SymbolDoc"]
 
 
 class SymbolDoc:
-    """Base of classes whose docstrings belong to an operator's: ``class DropoutDoc(SymbolDoc)``."""
+    """Base class of extra docstrings for operators, such as ``class DropoutDoc(SymbolDoc)``."""
 
     @staticmethod
     def get_output_shape(
         sym: Symbol, **input_shapes: tuple[int, ...]
     ) -> dict[str, tuple[int, ...]]:
-        """Return the shape of each output by name.
+        """Return the shape of each output, by name.
 
         Args:
             sym: The graph.

@@ -60,28 +60,31 @@ _UFUNC_DTYPES = ("int8", "uint8", "int32", "int64", "float16", "float32", "float
 
 
 def get_gpu_count() -> int:
-    """Return how many CUDA devices CuPy finds; 0 without CuPy."""
+    """Return the number of CUDA devices that CuPy finds; 0 without CuPy."""
     return gpu_count()
 
 
 def get_gpu_memory(gpu_dev_id: int) -> tuple[int, int]:
-    """Return free and total memory of a GPU, in bytes.
+    """Return the free and the total memory of a GPU, in bytes.
+
+    Args:
+        gpu_dev_id: Index of the device, from 0.
 
     Raises:
-        DeviceError: CuPy or the device is missing.
+        DeviceError: CuPy is not installed, or there is no such device.
     """
     return gpu_memory(gpu_dev_id)
 
 
 def get_cuda_compute_capability(ctx: Context) -> int:
-    """Return the compute capability of a GPU, as 90 for 9.0.
+    """Return the compute capability of a GPU: 90 for 9.0.
 
     Args:
         ctx: The GPU.
 
     Raises:
-        ArgumentError: if ``ctx`` is no GPU.
-        DeviceError: CuPy or the device is missing.
+        ArgumentError: ``ctx`` is not a GPU.
+        DeviceError: CuPy is not installed, or there is no such device.
     """
     if not isinstance(ctx, Context) or not ctx.is_gpu:
         raise ArgumentError(f"get_cuda_compute_capability: expected a GPU, got {ctx}")
@@ -112,24 +115,39 @@ class _NumpyArrayScope(NumpyScope):
 
 
 def np_shape(active: bool = True) -> NumpyScope:
-    """Return a scope with NumPy's semantics of shapes, or without them."""
+    """Return a context manager that turns NumPy's shape semantics on or off.
+
+    Args:
+        active: Whether sizes may be 0 and shapes ().
+    """
     return NumpyScope(shape=active)
 
 
 def np_array(active: bool = True) -> NumpyScope:
-    """Return a scope in which Gluon makes arrays of ``mx.np``, or of ``mx.nd``."""
+    """Return a context manager that decides which arrays Gluon creates.
+
+    Args:
+        active: True for arrays of ``mx.np``, False for ``mx.nd``.
+    """
     return NumpyScope(array=active)
 
 
 def set_np(shape: bool = True, array: bool = True) -> None:
-    """Put NumPy's semantics in force: Gluon's parameters and batches are arrays of ``mx.np``.
+    """Turn NumPy's semantics on: Gluon's parameters and batches become arrays of ``mx.np``.
 
     Args:
-        shape: Semantics of shapes.
-        array: Whether Gluon makes arrays of ``mx.np``, which needs ``shape``.
+        shape: Whether shapes follow NumPy: sizes may be 0, and () is a scalar.
+        array: Whether Gluon creates arrays of ``mx.np``; needs ``shape``.
 
     Raises:
-        ArgumentError: for ``array`` without ``shape``.
+        ArgumentError: ``array`` is True and ``shape`` is False.
+
+    Example:
+        >>> import gluonish as mx
+        >>> mx.npx.set_np()
+        >>> mx.np.ones(()).shape, mx.util.is_np_array()
+        ((), True)
+        >>> mx.npx.reset_np()
     """
     if array and not shape:
         raise ArgumentError("set_np: expected shape=True with array=True, got shape=False")
@@ -138,33 +156,42 @@ def set_np(shape: bool = True, array: bool = True) -> None:
 
 
 def reset_np() -> None:
-    """Put NumPy's semantics out of force."""
+    """Turn NumPy's semantics off."""
     set_np(shape=False, array=False)
 
 
 def use_np_shape(func: _Decorated) -> _Decorated:
-    """Make a function, or all methods of a class, run with NumPy's semantics of shapes.
+    """Decorator: a function, or all methods of a class, run with NumPy's shape semantics.
+
+    Args:
+        func: The function or class.
 
     Raises:
-        ArgumentTypeError: if ``func`` is neither.
+        ArgumentTypeError: ``func`` is neither.
     """
     return _decorated("use_np_shape", func, {"shape": True})
 
 
 def use_np_array(func: _Decorated) -> _Decorated:
-    """Make a function, or all methods of a class, run where Gluon makes arrays of ``mx.np``.
+    """Decorator: in a function, or all methods of a class, Gluon creates arrays of ``mx.np``.
+
+    Args:
+        func: The function or class.
 
     Raises:
-        ArgumentTypeError: if ``func`` is neither.
+        ArgumentTypeError: ``func`` is neither.
     """
     return _decorated("use_np_array", func, {"array": True})
 
 
 def use_np(func: _Decorated) -> _Decorated:
-    """Make a function, or all methods of a class, run with NumPy's semantics.
+    """Decorator: a function, or all methods of a class, run with NumPy's semantics.
+
+    Args:
+        func: The function or class.
 
     Raises:
-        ArgumentTypeError: if ``func`` is neither.
+        ArgumentTypeError: ``func`` is neither.
     """
     return _decorated("use_np", func, {"shape": True, "array": True})
 
@@ -201,7 +228,11 @@ def _scoped(func: Callable[..., Any], settings: dict[str, bool]) -> Any:
 
 
 def set_module(module: str) -> Callable[[_Decorated], _Decorated]:
-    """Return a decorator that gives a function or class another ``__module__``."""
+    """Return a decorator that sets ``__module__`` of a function or class.
+
+    Args:
+        module: The module's name; None changes nothing.
+    """
 
     def decorator(func: _Decorated) -> _Decorated:
         func.__module__ = module
@@ -211,29 +242,36 @@ def set_module(module: str) -> Callable[[_Decorated], _Decorated]:
 
 
 def getenv(name: str) -> str | None:
-    """Return what the environment holds under a name, None if it has no such variable.
+    """Return the value of an environment variable; None if it is not set.
+
+    Args:
+        name: Name of the variable.
 
     Raises:
-        ArgumentTypeError: The name is no text.
+        ArgumentTypeError: ``name`` is not a str.
     """
     return get_variable(name)
 
 
 def setenv(name: str, value: str | None) -> None:
-    """Set an environment variable, or unset it with None.
+    """Set an environment variable; None removes it.
+
+    Args:
+        name: Name of the variable.
+        value: The new value, or None.
 
     Raises:
-        ArgumentTypeError: The name or the value is no text.
+        ArgumentTypeError: ``name`` or ``value`` is not a str.
     """
     set_variable(name, value)
 
 
 def np_ufunc_legal_option(key: str, value: Any) -> bool:
-    """Whether NumPy's universal functions take a keyword argument with this value.
+    """Whether NumPy's ufuncs accept a value for a keyword argument.
 
     Args:
         key: ``"where"``, ``"casting"``, ``"order"``, ``"dtype"`` or ``"subok"``.
-        value: Its value.
+        value: The value.
     """
     if key == "where":
         return True
@@ -246,28 +284,28 @@ def np_ufunc_legal_option(key: str, value: Any) -> bool:
 
 
 def wrap_np_unary_func(func: _Decorated) -> _Decorated:
-    """Make a function of one array take the keyword arguments of NumPy's universal functions.
+    """Decorator: a function of one array accepts the keyword arguments of NumPy's ufuncs.
 
     Args:
-        func: Called as ``func(x, out=None)``.
+        func: The function, called as ``func(x, out=None)``.
 
     Raises:
-        NotSupportedError: when called with another value than the default of one of them.
-        ArgumentTypeError: when called with an unknown keyword, or a value that NumPy refuses.
+        NotSupportedError: When called: a keyword argument differs from its default.
+        ArgumentTypeError: When called: a keyword is unknown, or NumPy does not allow its value.
     """
     wrapped: _Decorated = _with_ufunc_keywords(func)
     return wrapped
 
 
 def wrap_np_binary_func(func: _Decorated) -> _Decorated:
-    """Make a function of two arrays take the keyword arguments of NumPy's universal functions.
+    """Decorator: a function of two arrays accepts the keyword arguments of NumPy's ufuncs.
 
     Args:
-        func: Called as ``func(x1, x2, out=None)``.
+        func: The function, called as ``func(x1, x2, out=None)``.
 
     Raises:
-        NotSupportedError: when called with another value than the default of one of them.
-        ArgumentTypeError: when called with an unknown keyword, or a value that NumPy refuses.
+        NotSupportedError: When called: a keyword argument differs from its default.
+        ArgumentTypeError: When called: a keyword is unknown, or NumPy does not allow its value.
     """
     wrapped: _Decorated = _with_ufunc_keywords(func)
     return wrapped

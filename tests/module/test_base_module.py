@@ -60,7 +60,7 @@ def test_a_module_has_no_states_unless_it_says_so() -> None:
 
 
 def test_the_number_of_epochs_is_needed() -> None:
-    with pytest.raises(ArgumentError, match="expected num_epoch, got None"):
+    with pytest.raises(ArgumentError, match="expected num_epoch, the number of epochs, got None"):
         Module(mlp()).fit(data())
 
 

@@ -21,11 +21,11 @@ Callbacks = dict[str, Callable[..., None]]
 
 
 class PandasLogger:
-    """Keeps metrics of training and evaluation as tables; needs pandas.
+    """Collects metrics of training and evaluation in pandas tables.
 
     Args:
-        batch_size: Examples in a batch, for ``records_per_sec``.
-        frequent: How many batches there are from one row to the next.
+        batch_size: Number of samples in a batch, for ``records_per_sec``.
+        frequent: Number of batches from one row to the next.
 
     Raises:
         NotSupportedError: pandas is not installed.
@@ -49,17 +49,17 @@ class PandasLogger:
 
     @property
     def train_df(self) -> Any:
-        """Metrics of training, a row for each ``frequent`` batches."""
+        """DataFrame of the training metrics, one row for every ``frequent`` batches."""
         return self._dataframes["train"]
 
     @property
     def eval_df(self) -> Any:
-        """Metrics of evaluation, a row for each."""
+        """DataFrame of the evaluation metrics, one row for each evaluation."""
         return self._dataframes["eval"]
 
     @property
     def epoch_df(self) -> Any:
-        """How long each epoch took."""
+        """DataFrame of the duration of each epoch."""
         return self._dataframes["epoch"]
 
     @property
@@ -68,15 +68,15 @@ class PandasLogger:
         return self._dataframes
 
     def elapsed(self) -> datetime.timedelta:
-        """Return the time since this object was made."""
+        """Return the time since this object was created."""
         return datetime.datetime.now() - self.start_time
 
     def append_metrics(self, metrics: dict[str, Any], df_name: str) -> None:
-        """Add a row to a table; new columns are added, too.
+        """Append a row to a table; new columns are added.
 
         Args:
-            metrics: The row's values by column.
-            df_name: The table's name.
+            metrics: Values of the row by column.
+            df_name: Name of the table.
         """
         table = self._dataframes[df_name]
         row = self._pandas.DataFrame([metrics])
@@ -84,16 +84,28 @@ class PandasLogger:
         self._dataframes[df_name] = self._pandas.concat(parts, ignore_index=True)
 
     def train_cb(self, param: BatchEndParam) -> None:
-        """Note a batch of training; a ``batch_end_callback``."""
+        """Record a training batch; used as ``batch_end_callback``.
+
+        Args:
+            param: A `BatchEndParam`.
+        """
         if param.nbatch % self.frequent == 0:
             self._process_batch(param, "train")
 
     def eval_cb(self, param: BatchEndParam) -> None:
-        """Note an evaluation; an ``eval_end_callback``."""
+        """Record an evaluation; used as ``eval_end_callback``.
+
+        Args:
+            param: A `BatchEndParam`.
+        """
         self._process_batch(param, "eval")
 
     def epoch_cb(self, *args: Any) -> None:
-        """Note the end of an epoch; an ``epoch_end_callback``."""
+        """Record the end of an epoch; used as ``epoch_end_callback``.
+
+        Args:
+            *args: Accepted and ignored.
+        """
         now = datetime.datetime.now()
         self.append_metrics(
             {"elapsed": self.elapsed(), "epoch_time": now - self.last_epoch_time}, "epoch"
@@ -116,7 +128,7 @@ class PandasLogger:
         self.last_time = now
 
     def callback_args(self) -> Callbacks:
-        """Return the callbacks, as arguments of `Module.fit`."""
+        """Return the callbacks as a dict of keyword arguments for `Module.fit`."""
         return {
             "batch_end_callback": self.train_cb,
             "eval_end_callback": self.eval_cb,
@@ -125,17 +137,17 @@ class PandasLogger:
 
 
 class LiveBokehChart:
-    """A chart of Bokeh's that grows; making one refuses.
+    """Not available: a chart that Bokeh updates while a network trains.
 
-    MXNet draws with functions that Bokeh removed years ago, so that its charts work with no Bokeh
-    of today.
+    MXNet draws it with functions that Bokeh removed years ago, so its charts do not work with any
+    current Bokeh.
 
     Args:
-        *args: As for MXNet's.
-        **kwargs: As for MXNet's.
+        *args: Accepted for MXNet's programs.
+        **kwargs: Accepted for MXNet's programs.
 
     Raises:
-        NotSupportedError: Always; `PandasLogger` has the numbers to plot.
+        NotSupportedError: Always; `PandasLogger` collects the numbers to plot.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -143,11 +155,11 @@ class LiveBokehChart:
 
 
 class LiveTimeSeries(LiveBokehChart):
-    """A growing chart over time; making one refuses, as `LiveBokehChart` says."""
+    """Not available: a chart over time; see `LiveBokehChart`."""
 
 
 class LiveLearningCurve(LiveBokehChart):
-    """A growing chart of a metric; making one refuses, as `LiveBokehChart` says."""
+    """Not available: a chart of a metric; see `LiveBokehChart`."""
 
 
 def _refuse(what: str) -> NoReturn:
@@ -158,10 +170,10 @@ def _refuse(what: str) -> NoReturn:
 
 
 def args_wrapper(*args: Any) -> dict[str, list[Callable[..., None]]]:
-    """Return the callbacks of several objects as arguments of `Module.fit`.
+    """Combine the callbacks of several objects into keyword arguments for `Module.fit`.
 
     Args:
-        *args: Objects with ``callback_args``, such as `PandasLogger`.
+        *args: Objects with a method ``callback_args``, such as `PandasLogger`.
     """
     out: defaultdict[str, list[Callable[..., None]]] = defaultdict(list)
     for callback in args:

@@ -31,20 +31,22 @@ _WHAT = "format_sequence"
 def format_sequence(
     length: int | None, inputs: Any, layout: str, merge: bool | None, in_layout: str | None = None
 ) -> tuple[Any, int, ModuleType, int]:
-    """Return a sequence in the wanted form, and what a cell needs to unroll over it.
+    """Return a sequence in the requested form, with what a cell needs to unroll over it.
 
     Args:
-        length: Number of steps; None for as many as there are.
-        inputs: An array or Symbol with an axis of time, or a list with one for each step.
-        layout: Order of the axes of the result, such as ``"NTC"``.
-        merge: True for one array, False for a list of steps, None for the form that it has.
-        in_layout: Order of the axes of ``inputs``, if another.
+        length: Number of steps; None to take it from ``inputs``.
+        inputs: An array or Symbol with a time axis, or a list with one for each step.
+        layout: Layout of the result, such as ``"NTC"``.
+        merge: True for one array, False for a list of steps, None to keep the form.
+        in_layout: Layout of ``inputs``, if it differs.
 
     Returns:
-        The sequence, its axis of time, the module of its functions, and N (0 of Symbols).
+        The sequence, its time axis, the module of functions (``mx.nd`` or ``mx.sym``), and the
+        batch size (0 for Symbols).
 
     Raises:
-        ArgumentError: for no inputs, another number of steps, or a Symbol with several outputs.
+        ArgumentError: There are no inputs, the number of steps differs, or a Symbol has several
+            outputs.
     """
     if inputs is None:
         raise ArgumentError(
@@ -70,15 +72,15 @@ def format_sequence(
 def mask_sequence_variable_length(
     F: ModuleType, data: Any, length: int, valid_length: Any, time_axis: int, merge: bool | None
 ) -> Any:
-    """Return a sequence with 0 behind the end of each of its parts.
+    """Return a sequence with zeros after the end of each sample.
 
     Args:
-        F: The module of functions; that of ``data`` is taken.
-        data: An array with an axis of time, or a list with one for each step.
+        F: Module of functions; ignored, that of ``data`` is used.
+        data: An array with a time axis, or a list with one for each step.
         length: Number of steps.
-        valid_length: (N,), steps of each part.
-        time_axis: Where time is in an array.
-        merge: True for one array, else a list.
+        valid_length: (N,), number of valid steps of each sample.
+        time_axis: Index of the time axis.
+        merge: Whether to return one array; if not, a list.
     """
     whole = sequence.as_array(length, data, time_axis, _WHAT)
     masked = sequence.masked(whole, valid_length, time_axis)
@@ -88,15 +90,15 @@ def mask_sequence_variable_length(
 def reverse_sequences(
     sequences: Sequence[Any], unroll_step: int, valid_length: Any = None
 ) -> list[Any]:
-    """Return steps from the last to the first, of each part up to its length if that is given.
+    """Return the steps in reverse order; with ``valid_length`` only the valid steps are reversed.
 
     Args:
-        sequences: A list with an array (N, ...) for each step.
+        sequences: List with an array (N, ...) for each step.
         unroll_step: Number of steps.
-        valid_length: (N,), steps of each part.
+        valid_length: (N,), number of valid steps of each sample.
 
     Raises:
-        ArgumentError: for another number of steps.
+        ArgumentError: The number of steps differs.
     """
     if len(sequences) != unroll_step:
         raise ArgumentError(
@@ -108,14 +110,14 @@ def reverse_sequences(
 def begin_state(
     cell: RecurrentCell, F: ModuleType, begin_state: Any, inputs: Any, batch_size: int
 ) -> Any:
-    """Return the states given, or new zeros for a sequence.
+    """Return the given states, or zeros for a sequence.
 
     Args:
-        cell: Whose states.
-        F: The module of functions that makes them.
+        cell: The cell.
+        F: Module of functions that creates the zeros.
         begin_state: The states; None for zeros.
-        inputs: The sequence, which says on which device they are made.
-        batch_size: N.
+        inputs: The sequence, which determines the device.
+        batch_size: Batch size N.
     """
     if begin_state is not None:
         return begin_state
@@ -125,14 +127,19 @@ def begin_state(
 
 
 def state_infos(cells: Iterable[RecurrentCell], batch_size: int) -> list[dict[str, Any]]:
-    """Return shape and layout of every state of cells, one after the other."""
+    """Return shape and layout of every state of several cells, concatenated.
+
+    Args:
+        cells: The cells.
+        batch_size: Batch size N.
+    """
     return joined_info(cells, batch_size)
 
 
 def begin_states(
     cells: Iterable[RecurrentCell], batch_size: int = 0, func: Any = nd.zeros, **kwargs: Any
 ) -> list[Any]:
-    """Return the first states of cells; the arguments are those of `RecurrentCell.begin_state`."""
+    """Return the initial states of several cells; see `RecurrentCell.begin_state`."""
     return joined_states(cells, batch_size, func, kwargs)
 
 
@@ -147,19 +154,19 @@ def symbolic_state_infos(cells: Iterable[BaseRNNCell]) -> list[dict[str, Any]]:
 
 
 def symbolic_begin_states(cells: Iterable[BaseRNNCell], **kwargs: Any) -> list[Any]:
-    """Return the first states of symbolic cells."""
+    """Return the initial states of symbolic cells."""
     return [state for cell in cells for state in cell.begin_state(**kwargs)]
 
 
 def unpacked_weights(cells: Iterable[BaseRNNCell], args: dict[str, Any]) -> dict[str, Any]:
-    """Return arrays by name with the weights of symbolic cells split by gates."""
+    """Return arrays by name, with the weights of symbolic cells split into gates."""
     for cell in cells:
         args = cell.unpack_weights(args)
     return args
 
 
 def packed_weights(cells: Iterable[BaseRNNCell], args: dict[str, Any]) -> dict[str, Any]:
-    """Return arrays by name with the weights of symbolic cells joined, as they run with them."""
+    """Return arrays by name, with the gates' weights of symbolic cells joined."""
     for cell in cells:
         args = cell.pack_weights(args)
     return args

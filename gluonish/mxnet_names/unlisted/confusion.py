@@ -14,31 +14,32 @@ _COUNTS = ("true_positives", "false_negatives", "false_positives", "true_negativ
 
 
 class BinaryClassificationMetrics:
-    """Counts of right and wrong predictions of two classes, since a reset and of all time."""
+    """The confusion matrix of two classes, since the last reset and of all time."""
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        """Forget all counts."""
+        """Reset all counts."""
         self.reset_stats()
         self.global_true_positives = self.global_false_negatives = 0
         self.global_false_positives = self.global_true_negatives = 0
 
     def reset_stats(self) -> None:
-        """Forget the counts that are not of all time."""
+        """Reset the counts except those of all time."""
         self.true_positives = self.false_negatives = 0
         self.false_positives = self.true_negatives = 0
 
     def update_binary_stats(self, label: Any, pred: Any) -> None:
-        """Count a batch.
+        """Count the samples of a batch.
 
         Args:
             label: (N,), 0 or 1.
-            pred: Scores (N, 2).
+            pred: Scores of the two classes, (N, 2).
 
         Raises:
-            ArgumentError: There are more than two labels, or another number of them.
+            ArgumentError: There are more than two classes, or ``label`` and ``pred`` differ in
+                length.
         """
         expected = label.asnumpy().astype("int32").ravel()
         chosen = np.argmax(pred.asnumpy(), axis=1)
@@ -71,22 +72,22 @@ class BinaryClassificationMetrics:
 
     @property
     def precision(self) -> float:
-        """How many of those called class 1 are of it."""
+        """The fraction of samples predicted as class 1 that are of class 1."""
         return self._precision(False)
 
     @property
     def global_precision(self) -> float:
-        """`precision` of all time."""
+        """The `precision` of all time."""
         return self._precision(True)
 
     @property
     def recall(self) -> float:
-        """How many of class 1 are called so."""
+        """The fraction of samples of class 1 that are predicted as class 1."""
         return self._recall(False)
 
     @property
     def global_recall(self) -> float:
-        """`recall` of all time."""
+        """The `recall` of all time."""
         return self._recall(True)
 
     @property
@@ -96,14 +97,14 @@ class BinaryClassificationMetrics:
 
     @property
     def global_fscore(self) -> float:
-        """`fscore` of all time."""
+        """The `fscore` of all time."""
         return self._fscore(True)
 
     def matthewscc(self, use_global: bool = False) -> float:
-        """Return Matthews' correlation coefficient.
+        """Return the Matthews correlation coefficient.
 
         Args:
-            use_global: Whether of all time.
+            use_global: Whether to use the counts of all time.
         """
         right, missed, wrong, rejected = self._counts(use_global)
         if not right + missed + wrong + rejected:
@@ -114,10 +115,10 @@ class BinaryClassificationMetrics:
 
     @property
     def total_examples(self) -> int:
-        """How many were counted."""
+        """Number of samples counted since the last reset."""
         return sum(self._counts(False))
 
     @property
     def global_total_examples(self) -> int:
-        """How many were counted of all time."""
+        """Number of samples counted of all time."""
         return sum(self._counts(True))

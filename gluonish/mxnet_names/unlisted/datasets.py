@@ -25,13 +25,15 @@ __all__ = [
 
 
 class DownloadedDataset(Dataset):
-    """Base class of datasets that are files in a folder; a subclass reads them in ``_get_data``.
+    """Base class of datasets stored as files in a folder.
 
-    That sets ``_data`` and ``_label``, of equal length, from what is in the folder ``_root``.
+    A subclass defines ``_get_data``, which reads the folder ``_root`` and sets ``_data`` and
+    ``_label``, of equal length.
 
     Args:
-        root: The folder, with ``~`` for the user's; made if it is not there.
-        transform: Called with a sample and its label, returns what an index gives; None for both.
+        root: Path of the folder, where ``~`` is the user's home; created if missing.
+        transform: Function that takes a sample and its label and returns what indexing returns;
+            None returns both.
     """
 
     def __init__(self, root: str | os.PathLike[str], transform: Callable[..., Any] | None) -> None:
@@ -54,11 +56,11 @@ class DownloadedDataset(Dataset):
 
 
 class FilteredDataset(Dataset):
-    """The samples of a dataset that a function says True of.
+    """The samples of a dataset for which a function returns True.
 
     Args:
-        dataset: Where they come from; all are read.
-        fn: Called with each.
+        dataset: The dataset; all its samples are read once.
+        fn: Function that takes a sample.
     """
 
     def __init__(self, dataset: Dataset, fn: Callable[[Any], object]) -> None:
@@ -73,7 +75,7 @@ class FilteredDataset(Dataset):
 
 
 class LegacyDataLoader(DataLoader):
-    """The loader of MXNet 1.2, whose batches and arguments are those of today's.
+    """The DataLoader of MXNet 1.2; the same as today's.
 
     Args:
         *args: See `DataLoader`.
@@ -82,17 +84,21 @@ class LegacyDataLoader(DataLoader):
 
 
 def reduce_ndarray(data: NDArray) -> tuple[Any, ...]:
-    """Return what pickling an array takes: a function that makes it again, and its arguments."""
+    """Return what pickles an array: the function that restores it, and its arguments.
+
+    Args:
+        data: The array.
+    """
     reduced = data.__reduce_ex__(2)
     assert isinstance(reduced, tuple)
     return reduced
 
 
 class ConnectionWrapper:
-    """A connection between processes whose `send` and `recv` pickle arrays, too.
+    """A connection between processes whose `send` and `recv` also pickle arrays.
 
     Args:
-        conn: The connection; its other methods are this one's.
+        conn: The connection; its other methods can be called on this object.
     """
 
     def __init__(self, conn: Any) -> None:
@@ -103,7 +109,7 @@ class ConnectionWrapper:
         self._conn.send_bytes(ForkingPickler.dumps(obj))
 
     def recv(self) -> Any:
-        """Return the next object that was sent."""
+        """Receive the next object."""
         return pickle.loads(self._conn.recv_bytes())
 
     def __getattr__(self, name: str) -> Any:
@@ -113,7 +119,7 @@ class ConnectionWrapper:
 
 
 class Queue(QueueOfProcesses):  # type: ignore[type-arg]  # of typeshed only
-    """A queue between processes that takes arrays.
+    """A queue between processes that can carry arrays.
 
     Args:
         *args: See `multiprocessing.Queue`.
@@ -125,7 +131,7 @@ class Queue(QueueOfProcesses):  # type: ignore[type-arg]  # of typeshed only
 
 
 class SimpleQueue(SimpleQueueOfProcesses):  # type: ignore[type-arg]
-    """A queue between processes without a thread of its own, that takes arrays.
+    """A queue between processes without a feeder thread, that can carry arrays.
 
     Args:
         *args: See `multiprocessing.SimpleQueue`.

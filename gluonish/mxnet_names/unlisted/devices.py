@@ -29,10 +29,10 @@ def load_general(data: Sequence[Any], targets: Targets, major_axis: Sequence[int
     """Copy the arrays of a batch to devices.
 
     Args:
-        data: Arrays; what is no NDArray becomes one.
-        targets: For each of them an array of its size, or for each device a slice along its batch
-            axis and an array for that.
-        major_axis: The batch axis of each; below 0 for arrays that every device gets whole.
+        data: Arrays; NumPy arrays are converted.
+        targets: For each array a target of the same size, or a list with, for each device, a slice
+            along the batch axis and a target.
+        major_axis: Batch axis of each array; negative to copy the whole array to every device.
     """
     for source, target, axis in zip(data, targets, major_axis, strict=True):
         source = source if isinstance(source, NDArray) else nd.array(source)
@@ -57,28 +57,28 @@ def load_label(batch: DataBatch, targets: Targets, major_axis: Sequence[int]) ->
 
 
 def load_rows(data: Sequence[Any], targets: Targets) -> None:
-    """Copy arrays to devices, the batch axis first; see `load_general`."""
+    """Copy arrays with batch axis 0 to devices; see `load_general`."""
     load_general(data, targets, (0,) * len(data))
 
 
 def load_batch_data(batch: DataBatch, targets: Targets) -> None:
-    """Copy the data of a batch to devices, the batch axis first."""
+    """Copy the data of a batch, with batch axis 0, to devices."""
     load_rows(batch.data, targets)
 
 
 def load_batch_label(batch: DataBatch, targets: Targets) -> None:
-    """Copy the labels of a batch to devices, the batch axis first."""
+    """Copy the labels of a batch, with batch axis 0, to devices."""
     load_rows(batch.label, targets)
 
 
 def merge_multi_context(
     outputs: Iterable[Sequence[NDArray]], major_axis: Sequence[int]
 ) -> list[NDArray]:
-    """Return each output of several devices as one array on the first of them.
+    """Return each output of several devices as one array on the first device.
 
     Args:
-        outputs: Of each output an array for each device.
-        major_axis: The axis along which they are joined; below 0 for the first device's array.
+        outputs: For each output a list with one array for each device.
+        major_axis: Axis along which to concatenate; negative to return the first device's array.
     """
     merged = []
     for parts, axis in zip(outputs, major_axis, strict=True):
@@ -91,13 +91,13 @@ def merge_multi_context(
 
 
 def create_sparse_kvstore(kvstore: str | KVStoreBase) -> tuple[KVStoreBase, bool]:
-    """Return the store of a network with row_sparse weights, and that it updates them.
+    """Return the store for a network with row_sparse weights, and True: the store updates them.
 
     Args:
-        kvstore: A store, or the name of a kind.
+        kvstore: A KVStore, or the name of one.
 
     Raises:
-        ArgumentTypeError: for anything else, as those weights need a store.
+        ArgumentTypeError: ``kvstore`` is something else; such weights need a store.
     """
     if isinstance(kvstore, str):
         return create(kvstore), True
@@ -110,7 +110,7 @@ def create_sparse_kvstore(kvstore: str | KVStoreBase) -> tuple[KVStoreBase, bool
 
 
 def call_all(callbacks: Any, *args: Any, **kwargs: Any) -> None:
-    """Call a function, each of a list of them, or none at all with None."""
+    """Call a function, or each function of a list; None calls nothing."""
     if isinstance(callbacks, list):
         for callback in callbacks:
             callback(*args, **kwargs)

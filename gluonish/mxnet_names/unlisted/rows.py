@@ -11,16 +11,16 @@ __all__ = ["has_instance", "init_data", "rows_of_numbers"]
 
 
 def init_data(data: Any, allow_empty: bool, default_name: str) -> list[tuple[str, Any]]:
-    """Return arrays with their names; see `named_arrays`.
+    """Return pairs of a name and an array; see `named_arrays`.
 
     Args:
-        data: An array, a list of them, or a dict from names to them; None for none.
-        allow_empty: Whether there may be none.
+        data: An array, a list of arrays, a dict from names to arrays, or None.
+        allow_empty: Whether there may be no array.
         default_name: Name of a single array.
 
     Raises:
-        ArgumentError: There are none where some have to be.
-        ArgumentTypeError: There is something else.
+        ArgumentError: There is no array, and ``allow_empty`` is False.
+        ArgumentTypeError: ``data`` contains something that is not an array.
     """
     found = named_arrays(data, default_name, "init_data")
     if not found and not allow_empty:
@@ -29,10 +29,10 @@ def init_data(data: Any, allow_empty: bool, default_name: str) -> list[tuple[str
 
 
 def has_instance(data: Sequence[tuple[str, Any]], dtype: type) -> bool:
-    """Return whether one of the arrays with names is of a class."""
+    """Whether the array of any pair (name, array) is of a class."""
     return any(isinstance(value, dtype) for _, value in data)
 
 
 def rows_of_numbers(data: Sequence[tuple[str, Any]], idx: Any) -> list[tuple[str, Any]]:
-    """Return rows of arrays with names, by their numbers, in their order."""
+    """Return pairs (name, array) with the rows of the given indices."""
     return [(name, array(value.asnumpy()[idx], dtype=value.dtype)) for name, value in data]

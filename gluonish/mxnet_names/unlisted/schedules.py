@@ -6,25 +6,29 @@ __all__ = ["FactorScheduler", "LearningRateScheduler"]
 
 
 class LearningRateScheduler:
-    """Base class of the schedules; ``base_lr`` is the rate at the beginning."""
+    """Base class of MXNet's oldest schedules; ``base_lr`` is the initial learning rate."""
 
     def __init__(self) -> None:
         self.base_lr = 0.01
 
     def __call__(self, iteration: int) -> float:
-        """Return the learning rate of an iteration."""
+        """Return the learning rate for an iteration.
+
+        Args:
+            iteration: Number of the iteration.
+        """
         raise NotImplementedError("must override this")
 
 
 class FactorScheduler(LearningRateScheduler):
-    """Multiplies the learning rate by a factor every so many iterations.
+    """Multiplies the learning rate by a factor every ``step`` iterations.
 
     Args:
-        step: After how many iterations.
-        factor: Below 1.
+        step: Number of iterations, at least 1.
+        factor: The factor, below 1.
 
     Raises:
-        ArgumentError: for less than 1 iteration, or another factor.
+        ArgumentError: ``step`` or ``factor`` is out of range.
     """
 
     def __init__(self, step: int, factor: float = 0.1) -> None:
@@ -39,7 +43,11 @@ class FactorScheduler(LearningRateScheduler):
         self.init = False
 
     def __call__(self, iteration: int) -> float:
-        """Return the learning rate of an iteration."""
+        """Return the learning rate for an iteration.
+
+        Args:
+            iteration: Number of the iteration.
+        """
         self.init = True
         self.old_lr = self.base_lr * self.factor ** (iteration // self.step)
         return self.old_lr

@@ -35,17 +35,17 @@ def append_conv(
     active: bool = True,
     relu6: bool = False,
 ) -> None:
-    """Append a convolution, its normalization and an activation to a network.
+    """Append a convolution, batch normalization and an activation to a network.
 
     Args:
-        out: The network.
+        out: Network to append to.
         channels: Number of output channels.
-        kernel: Extent of the kernel along both axes.
-        stride: Steps between positions of the kernel.
-        pad: Zeros put before and after each spatial axis.
+        kernel: Height and width of the kernel.
+        stride: Step of the kernel along both spatial axes.
+        pad: Number of zeros added to both ends of each spatial axis.
         num_group: Number of groups of channels.
-        active: Whether there is an activation.
-        relu6: Whether that stops at 6.
+        active: Whether to add an activation.
+        relu6: Whether the activation is ReLU6 instead of ReLU.
     """
     out.add(Conv2D(channels, kernel, stride, pad, groups=num_group, use_bias=False))
     out.add(BatchNorm(scale=True))
@@ -56,14 +56,14 @@ def append_conv(
 def append_separable(
     out: HybridSequential, dw_channels: int, channels: int, stride: int, relu6: bool = False
 ) -> None:
-    """Append a convolution channel by channel and one of single pixels to a network.
+    """Append a depthwise separable convolution (depthwise 3x3, then 1x1) to a network.
 
     Args:
-        out: The network.
-        dw_channels: Number of its channels.
+        out: Network to append to.
+        dw_channels: Number of channels of the depthwise convolution.
         channels: Number of output channels.
-        stride: Steps between positions of the first kernel.
-        relu6: Whether the activations stop at 6.
+        stride: Step of the depthwise kernel.
+        relu6: Whether the activations are ReLU6 instead of ReLU.
     """
     active = RELU6 if relu6 else relu
     add_conv(out, active, dw_channels, 3, stride, groups=dw_channels)
@@ -71,12 +71,12 @@ def append_separable(
 
 
 def fire(squeeze_channels: int, expand1x1_channels: int, expand3x3_channels: int) -> HybridBlock:
-    """Return a unit of SqueezeNet.
+    """Return a fire module of SqueezeNet.
 
     Args:
-        squeeze_channels: Channels of its first convolution.
-        expand1x1_channels: Channels of its second, of single pixels.
-        expand3x3_channels: Channels of its second, of windows, which come behind those.
+        squeeze_channels: Channels of the 1x1 convolution that squeezes.
+        expand1x1_channels: Channels of the 1x1 convolution that expands.
+        expand3x3_channels: Channels of the 3x3 convolution that expands, concatenated to those.
     """
     squeeze = convolution(squeeze_channels)
     expand = HybridConcurrent(axis=1, prefix="")
@@ -87,14 +87,14 @@ def fire(squeeze_channels: int, expand1x1_channels: int, expand3x3_channels: int
 def dense_block(
     num_layers: int, bn_size: int, growth_rate: int, dropout: float, stage_index: int
 ) -> HybridBlock:
-    """Return a stage of a densely connected network.
+    """Return a stage of a DenseNet.
 
     Args:
-        num_layers: Number of its layers.
-        bn_size: How many times ``growth_rate`` a bottleneck's channels are.
+        num_layers: Number of layers.
+        bn_size: Number of channels of each bottleneck, as a multiple of ``growth_rate``.
         growth_rate: Number of channels that each layer adds.
-        dropout: Probability that a new element is zeroed while training.
-        stage_index: Its number, for its parameters' names.
+        dropout: Dropout rate of each layer's output; 0 for none.
+        stage_index: Number of the stage, for the names of its parameters.
     """
     stage = HybridSequential(prefix=f"stage{stage_index}_")
     with stage.name_scope():
@@ -104,10 +104,10 @@ def dense_block(
 
 
 def inception_conv(**kwargs: Any) -> HybridBlock:
-    """Return a convolution without bias, its normalization and its activation.
+    """Return a convolution without bias, batch normalization and ReLU.
 
     Args:
-        **kwargs: Of `Conv2D`.
+        **kwargs: Arguments of `Conv2D`.
     """
     return chain(Conv2D(use_bias=False, **kwargs), BatchNorm(epsilon=0.001), Activation("relu"))
 
@@ -116,9 +116,9 @@ def inception_branch(use_pool: str | None, *conv_settings: Sequence[Any]) -> Hyb
     """Return a branch of Inception v3.
 
     Args:
-        use_pool: ``"avg"`` or ``"max"`` for a pooling at its beginning; None for none.
-        *conv_settings: Of each convolution channels, kernel_size, strides and padding, None where
-            they are `Conv2D`'s own.
+        use_pool: ``"avg"`` or ``"max"`` to start with a pooling layer; None for none.
+        *conv_settings: For each convolution channels, kernel_size, strides and padding; None for
+            the default of `Conv2D`.
     """
     out = HybridSequential(prefix="")
     if use_pool == "avg":
