@@ -166,8 +166,8 @@ class HybridBlock(HybridBlockAttributes):
             forward_bulk_size: Largest number of operators in one engine operation of the forward
                 pass; None or 0 for the value of ``MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD``.
             backward_bulk_size: The same for the backward pass.
-            **kwargs: Options for ``backend``, without effect if there is none. It gets no graphs
-                whose shapes depend on values with ``partition_if_dynamic=False``.
+            **kwargs: Options for ``backend``, without effect if there is none. With
+                ``partition_if_dynamic=False`` it gets no graphs whose shapes depend on values.
 
         Raises:
             ArgumentError: ``static_shape`` without ``static_alloc``, or a negative number.
