@@ -9,7 +9,7 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.core.spec import Spec
-from gluonish.kernels.onednn.api import Argument
+from gluonish.kernels.onednn.api import Argument, DataType
 from gluonish.kernels.onednn.backend import current, supported
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Descriptor, contiguous_strides, signature
@@ -111,15 +111,21 @@ def require_fast(*descriptors: PrimitiveDescriptor) -> None:
             raise RefusedError(f"oneDNN: expected an optimized implementation, got {name}")
 
 
-def spread(engine: Engine, array: Array) -> Descriptor:
-    """The layout with axis 1 running fastest, whichever the array has."""
+def spread(engine: Engine, array: Array, data_type: DataType | None = None) -> Descriptor:
+    """The layout with axis 1 running fastest, whichever the array has.
+
+    Args:
+        engine: The engine.
+        array: Of any strides.
+        data_type: The library's name for its dtype; None for one that it computes in.
+    """
     batch, channels, *spatial = array.shape
     batch_stride, *strides, channel_stride = contiguous_strides((batch, *spatial, channels))
     return Descriptor.strided(
         engine.api,
         array.shape,
         (batch_stride, channel_stride, *strides),
-        engine.data_type(array),
+        engine.data_type(array) if data_type is None else data_type,
     )
 
 

@@ -18,7 +18,7 @@ from gluonish.kernels.onednn.api import (
     PropagationKind,
 )
 from gluonish.kernels.onednn.attributes import ELTWISE, Eltwise
-from gluonish.kernels.onednn.binding import bind
+from gluonish.kernels.onednn.binding import bind, channels_last, spread
 from gluonish.kernels.onednn.convolution import Window, window_of
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.matmul import matrix_view
@@ -183,10 +183,6 @@ def _weight(engine: Engine, weight: Array, groups: int, *, undecided: bool) -> D
     return _described(engine, weight)
 
 
-def _is_channels_last(array: Array) -> bool:
-    return np.moveaxis(array, 1, -1).flags.c_contiguous
-
-
 def _plan_convolution(engine: Engine, arrays: tuple[Array, ...], form: _Form) -> Plan:
     out, data, weight, _scale, bias, _step, *rest = arrays
     window = form.window
@@ -197,7 +193,7 @@ def _plan_convolution(engine: Engine, arrays: tuple[Array, ...], form: _Form) ->
 
     def describe(own: bool) -> PrimitiveDescriptor:
         def layout(array: Array) -> Descriptor:
-            if own and _is_channels_last(array):
+            if own and channels_last(array):
                 return _described(engine, array)
             return _undecided(engine, array.shape, array.dtype)
 
@@ -309,11 +305,14 @@ def int8_pooling(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
 def _plan_pooling(engine: Engine, arrays: tuple[Array, ...], window: Pooling) -> Plan:
     out, data = arrays
 
-    def describe(own: bool) -> PrimitiveDescriptor:
-        def layout(array: Array) -> Descriptor:
-            return _described(engine, array) if own else _spread(engine, array)
+    def layout(array: Array, own: bool) -> Descriptor:
+        # Of a single window axes have any strides: the library looks for those of channels last.
+        if not own or channels_last(array):
+            return spread(engine, array, _TYPES[array.dtype])
+        return _described(engine, array)
 
-        source, target = layout(data), layout(out)
+    def describe(own: bool) -> PrimitiveDescriptor:
+        source, target = layout(data, own), layout(out, own)
         return PrimitiveDescriptor(
             engine.api,
             "dnnl_pooling_forward_primitive_desc_create",
@@ -324,15 +323,7 @@ def _plan_pooling(engine: Engine, arrays: tuple[Array, ...], window: Pooling) ->
         )
 
     builder = Builder(engine)
-    target = builder.operand(_described(engine, out))
-    source = builder.operand(_described(engine, data))
+    target = builder.operand(layout(out, own=True))
+    source = builder.operand(layout(data, own=True))
     builder.step(_fast(describe), {Argument.SRC: source}, {Argument.DST: target})
     return builder.build()
-
-
-def _spread(engine: Engine, array: Array) -> Descriptor:
-    """The layout with the channels last, whichever the array has."""
-    batch, channels, *spatial = array.shape
-    last = np.empty((batch, *spatial, channels), np.uint8)
-    view = np.moveaxis(last, -1, 1)
-    return Descriptor.strided(engine.api, array.shape, element_strides(view), _TYPES[array.dtype])
