@@ -5,11 +5,10 @@ from math import prod
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.compiler import available
 from gluonish.kernels.numba.plan import KernelPlan
-from gluonish.kernels.numba.sums import SMALL, has_plan, sums_plan
+from gluonish.kernels.numba.sums import SMALL, has_plan, sums_plan, takes_dtype
 from gluonish.ops.broadcast_to import SUM_TO_SHAPE, stretched_axes
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.reduction import MEAN, SUM, reduced_axes
@@ -65,14 +64,14 @@ def _plan(row: _Row, out: Array, data: Array, attrs: Attrs) -> KernelPlan:
     turned, axes = _in_memory(data, axes)
     if not out.flags.c_contiguous:
         raise RefusedError(f"sum: expected a contiguous result, got strides {out.strides}")
-    return sums_plan(turned.shape, axes, float(divisor))
+    return sums_plan(turned.shape, axes, float(divisor), data.dtype)
 
 
 def _kernel(row: _Row) -> FastKernel:
     op = row.op
 
     def takes(data: Spec, **attrs: Any) -> bool:
-        if data.dtype != FLOAT32 or not data.size:
+        if not takes_dtype(data.dtype) or not data.size:
             return False
         return has_plan(data.shape, row.axes(data.shape, **attrs))
 

@@ -1,4 +1,6 @@
-"""Sums and means over any axes, in float64 and rounded once. Float32 only.
+"""Sums and means over any axes of floats, in float64 and rounded once to float32.
+
+Of 16-bit floats that is rounded to 16 bits: no array is copied to float32.
 
 Axes that follow one another and are all summed, or all kept, are one. Then there are two ways. Long
 *runs* of elements that lie side by side and go into one sum are added each by itself. Everything
@@ -6,21 +8,23 @@ else is *columns*: lines of memory are added to a line of sums, and at the end t
 added that belong together. So is the gradient of a bias: a line is a row.
 """
 
+import re
 from functools import lru_cache
 from math import prod
 from struct import pack, unpack
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gluonish.core.dtype import FLOAT32
+from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.spec import Shape
 from gluonish.kernels.compiler import compile_kernel
+from gluonish.kernels.compiler.machine_code import has_float16
 from gluonish.kernels.compiler.scope import SCRATCH_SUMS
 from gluonish.kernels.numba.plan import KernelPlan
 from gluonish.ops.kernel import Array, RefusedError
 
-__all__ = ["SMALL", "add_rows", "has_plan", "sums_plan"]
+__all__ = ["SMALL", "add_rows", "has_plan", "sums_plan", "takes_dtype"]
 
 SMALL = 1 << 12  # elements below which NumPy is as fast in a single call
 _GRAIN = 1 << 17  # elements that are worth a thread: 10 us
@@ -123,6 +127,9 @@ def body(begin, end, words):
 # Runs are cut into lanes. Columns are compiled without Numba, which takes longer to be imported.
 _ALLOWED: dict[str, tuple[str, ...]] = {_RUNS: ("contract", "reassoc"), _COLUMNS: ()}
 
+# What loads and stores 16-bit floats.
+_NARROW = {BFLOAT16: ("load_bf16", "store_bf16"), FLOAT16: ("load_f16", "store_f16")}
+
 
 class _Work(NamedTuple):
     """How a kernel sums.
@@ -187,6 +194,23 @@ def _ending_in_kept(rows: int, outer: int, lines: int, kept: int) -> _Work | Non
     return _Work(_COLUMNS, words, outer * kept, _APART)
 
 
+def takes_dtype(dtype: np.dtype[Any]) -> bool:
+    """Whether arrays of a dtype are summed here, on this CPU."""
+    if dtype == FLOAT16:
+        return has_float16()
+    return dtype in (FLOAT32, BFLOAT16)
+
+
+def _narrowed(source: str, dtype: np.dtype[Any]) -> str:
+    """Return a source for arrays and sums of another dtype than float32."""
+    if dtype == FLOAT32:
+        return source
+    load, store = _NARROW[dtype]
+    source = re.sub(r"float64\((x\[.+?\])\)", rf"float64({load}(\1))", source)
+    source = re.sub(r"(out\[.+\] = )(.+)", rf"\1{store}(\2)", source)
+    return re.sub(r"f32\((words\[[01]\])\)", r"u16(\1)", source)
+
+
 def has_plan(shape: Shape, axes: Shape) -> bool:
     """Whether `sums_plan` takes an array that is not empty, and is worth compiling a kernel for."""
     work = _work(shape, axes)
@@ -194,13 +218,16 @@ def has_plan(shape: Shape, axes: Shape) -> bool:
 
 
 @lru_cache(4096)
-def sums_plan(shape: Shape, axes: Shape, divisor: float) -> KernelPlan:
+def sums_plan(
+    shape: Shape, axes: Shape, divisor: float, dtype: np.dtype[Any] = FLOAT32
+) -> KernelPlan:
     """Return the plan for sums of a contiguous array.
 
     Args:
         shape: The array's.
         axes: What is summed over; not negative.
         divisor: What the sums are divided by.
+        dtype: Of the array and of the sums; `takes_dtype` says which.
 
     Returns:
         The plan, for (sums, array).
@@ -212,7 +239,8 @@ def sums_plan(shape: Shape, axes: Shape, divisor: float) -> KernelPlan:
     if work is None:
         raise RefusedError(f"sum: expected fewer axes in turn, got {axes} of {shape}")
     share = "" if divisor == 1 else " / divisor"
-    kernel = compile_kernel(work.source.replace("{share}", share), _ALLOWED[work.source])
+    source = _narrowed(work.source, dtype).replace("{share}", share)
+    kernel = compile_kernel(source, _ALLOWED[work.source])
     words = (0, 0, unpack("q", pack("d", divisor))[0], *work.words)
     return KernelPlan(
         kernel, words, work.steps, max(work.least, _GRAIN * work.steps // prod(shape))

@@ -3,6 +3,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels import (
     openmp,
@@ -98,6 +99,27 @@ def test_plans_are_exact_and_what_the_kernel_gives(
     np.testing.assert_array_equal(again, out)
     (called,) = run_kernel(operator, fast.kernel, [x], attrs, attrs)
     np.testing.assert_array_equal(called, out)
+
+
+@pytest.mark.parametrize("name", ["sum", "mean"])
+@pytest.mark.parametrize("dtype", [BFLOAT16, FLOAT16], ids=str)
+@pytest.mark.parametrize(("shape", "axes"), WAYS)
+def test_sums_of_16_bits_are_those_of_float32_rounded(
+    shape: tuple[int, ...], axes: tuple[int, ...], dtype: np.dtype[Any], name: str
+) -> None:
+    if not sums.takes_dtype(dtype):
+        pytest.skip("this processor does not convert float16")
+    operator, fast = kernel_of(name)
+    attrs, x = attributes(axis=axes), (values(*shape) - np.float32(0.3)).astype(dtype)
+    assert fast.takes(Spec(shape, dtype), **attrs) is fast.takes(Spec(shape, FLOAT32), **attrs)
+    found = []
+    for array in (x, x.astype(np.float32)):
+        out = np.full(array.sum(axis=axes).shape or (1,), np.nan, array.dtype)
+        fast.plan((out,), (array,), attrs).plan.run(out, array)
+        found.append(out)
+    np.testing.assert_array_equal(found[0], found[1].astype(dtype))
+    (called,) = run_kernel(operator, fast.kernel, [x], attrs, attrs)
+    np.testing.assert_array_equal(called, found[0])
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
