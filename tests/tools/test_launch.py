@@ -80,7 +80,7 @@ def test_the_folder_is_copied_to_all_hosts_before(
     for name, version in (("rsync", ""), ("mpiexec", "HYDRA")):
         path = tmp_path / name
         end = f"exit {status if name == 'rsync' else 0}"
-        path.write_text(f"#!/bin/sh\necho {version}\necho {name} $@ >> {log}\n{end}\n")
+        path.write_text(f"#!/bin/sh\necho {version}\necho {name} $@ >> '{log}'\n{end}\n")
         path.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.setattr(launch, "_mpiexec", lambda: str(tmp_path / "mpiexec"))

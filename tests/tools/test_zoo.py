@@ -71,7 +71,10 @@ def test_fetch_puts_weights_into_the_folder(
     with MXNET_GLUON_REPO.override(str(tmp_path / "mirror")):
         assert run("fetch", NAME.upper()) == 0
         assert run("fetch", "--root", str(tmp_path / "other"), NAME) == 0
-    assert capsys.readouterr().out.split() == [str(home / MEMBER), str(tmp_path / "other" / MEMBER)]
+    assert capsys.readouterr().out.splitlines() == [
+        str(home / MEMBER),
+        str(tmp_path / "other" / MEMBER),
+    ]
     assert (home / MEMBER).read_bytes() == DATA
 
 

@@ -123,7 +123,7 @@ for n in range(8):
     x, weight = mx.nd.ones((2, 8, 8 + n, 8)), mx.nd.ones((8, 8, 3, 3))
     mx.nd.Convolution(x, weight, kernel=(3, 3), num_filter=8, no_bias=True).wait_to_read()
 with open("/proc/self/maps") as maps:
-    paths = {line.split()[-1] for line in maps if "libdnnl" in line}
+    paths = {line.split(None, 5)[5].strip() for line in maps if "libdnnl" in line}
 print(len(onednn.current().plans), *paths, sep="\\n")
 """
 
@@ -144,7 +144,7 @@ def _loaded(copied: bool) -> tuple[int, str, str]:
         if copied:
             shutil.copy(source, copy)
             variables = {"MXNET_LIBRARY_PATH": str(copy), "MXNET_MKLDNN_CACHE_NUM": "2"}
-        kept, *paths = run_program(_LOADED, **variables).split()
+        kept, *paths = run_program(_LOADED, **variables).splitlines()
         return int(kept), " ".join(paths), str(copy)
 
 

@@ -46,7 +46,7 @@ def test_converted_network_computes_what_the_network_does(
     files: tuple[str, str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     symbol, params = converted(files, tmp_path)
-    assert capsys.readouterr().out.split() == [symbol, params]
+    assert capsys.readouterr().out.splitlines() == [symbol, params]
     x = mx.nd.array(IMAGES)
     expected = mx.gluon.SymbolBlock.imports(files[0], "data", files[1])(x).asnumpy()
     found = mx.gluon.SymbolBlock.imports(symbol, "data", params)(x).asnumpy()
