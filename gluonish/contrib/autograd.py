@@ -24,10 +24,10 @@ __all__ = [
 
 
 def set_is_training(is_train: bool) -> bool:
-    """Record and train, or neither, from now on; return whether it was training.
+    """Turn both recording and training mode on or off; return whether training mode was on.
 
     Args:
-        is_train: Which.
+        is_train: Whether to turn them on.
     """
     before = is_training()
     set_training(is_train)
@@ -36,10 +36,10 @@ def set_is_training(is_train: bool) -> bool:
 
 
 class TrainingStateScope:
-    """Scope in which operators are recorded and behave as in training, or neither.
+    """Context manager that turns both recording and training mode on or off.
 
     Args:
-        enter_state: Which.
+        enter_state: Whether to turn them on.
     """
 
     def __init__(self, enter_state: bool) -> None:
@@ -54,12 +54,12 @@ class TrainingStateScope:
 
 
 def train_section() -> TrainingStateScope:
-    """Return a scope that records operators for `backward`, in training mode."""
+    """Return a context manager that records operators for `backward`, in training mode."""
     return TrainingStateScope(True)
 
 
 def test_section() -> TrainingStateScope:
-    """Return a scope in which nothing is recorded, in prediction mode."""
+    """Return a context manager in which nothing is recorded, in prediction mode."""
     return TrainingStateScope(False)
 
 
@@ -72,12 +72,12 @@ def backward(
     out_grads: Sequence[NDArray | None] | None = None,
     retain_graph: bool = False,
 ) -> None:
-    """Compute gradients of recorded arrays and leave them where `mark_variables` said.
+    """Compute gradients of recorded arrays, and store them where `mark_variables` said.
 
     Args:
         outputs: List of arrays.
-        out_grads: The gradient that arrives at each; None for ones.
-        retain_graph: Whether the graph stays, for another `backward`.
+        out_grads: Gradient with respect to each output; None for ones.
+        retain_graph: Whether to keep the recorded graph for another `backward`.
 
     Raises:
         ArgumentTypeError: ``outputs`` is not a list or tuple.
@@ -91,7 +91,7 @@ def backward(
 
 
 def compute_gradient(outputs: Sequence[NDArray]) -> None:
-    """Compute gradients of recorded arrays; `backward` by an older name.
+    """Older name of `backward`.
 
     Args:
         outputs: List of arrays.
@@ -102,14 +102,22 @@ def compute_gradient(outputs: Sequence[NDArray]) -> None:
 def grad_and_loss(
     func: Callable[..., Any], argnum: int | Sequence[int] | None = None
 ) -> Callable[..., tuple[list[NDArray], Any]]:
-    """Return a function that gives the gradients of another, and what that returns.
+    """Return a function that returns the gradients of ``func``, and its result.
 
     Args:
-        func: Takes arrays; returns an array, or a list of arrays whose sum is meant.
-        argnum: Which arguments the gradients are with respect to; None for all.
+        func: Function of arrays that returns an array, or a list of arrays whose sum is
+            differentiated.
+        argnum: Indices of the arguments to differentiate with respect to; None for all.
 
     Returns:
-        It raises `ArgumentTypeError` for an argument that is no NDArray.
+        The function. It raises `ArgumentTypeError` if an argument is not an NDArray.
+
+    Example:
+        >>> import gluonish as mx
+        >>> square_grad = mx.contrib.autograd.grad_and_loss(lambda x: x * x)
+        >>> grads, value = square_grad(mx.nd.array([1, 2, 3]))
+        >>> grads[0].tolist(), value.tolist()
+        ([2.0, 4.0, 6.0], [1.0, 4.0, 9.0])
     """
 
     @functools.wraps(func)
@@ -137,14 +145,15 @@ def grad_and_loss(
 def grad(
     func: Callable[..., Any], argnum: int | Sequence[int] | None = None
 ) -> Callable[..., list[NDArray]]:
-    """Return a function that gives the gradients of another.
+    """Return a function that returns the gradients of ``func``.
 
     Args:
-        func: Takes arrays; returns an array, or a list of arrays whose sum is meant.
-        argnum: Which arguments the gradients are with respect to; None for all.
+        func: Function of arrays that returns an array, or a list of arrays whose sum is
+            differentiated.
+        argnum: Indices of the arguments to differentiate with respect to; None for all.
 
     Returns:
-        It raises `ArgumentTypeError` for an argument that is no NDArray.
+        The function. It raises `ArgumentTypeError` if an argument is not an NDArray.
     """
     both = grad_and_loss(func, argnum)
 

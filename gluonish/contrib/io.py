@@ -11,24 +11,24 @@ __all__ = ["DataLoaderIter"]
 
 
 class DataLoaderIter(DataIter):
-    """Iterator over the batches of a `DataLoader` whose samples are pairs of data and label.
+    """DataIter over the batches of a `DataLoader` whose samples are pairs of data and label.
 
-    A shorter batch at the end is filled with zeros, which ``pad`` counts.
+    A smaller batch at the end is padded with zeros, counted by ``pad``.
 
     Args:
-        loader: Gives batches of data and label, the same number of samples in each but the last.
+        loader: DataLoader of batches (data, label), all of the same size except the last.
         data_name: Name of the data.
         label_name: Name of the labels.
-        dtype: Element type that both are given in.
+        dtype: Element type to which both are converted.
 
     Attributes:
-        batch_size: Samples in a batch.
+        batch_size: Number of samples in a batch.
         dtype: The argument.
-        provide_data: Description of the data, a list of one.
-        provide_label: Description of the labels, a list of one.
+        provide_data: List with the description of the data.
+        provide_label: List with the description of the labels.
 
     Raises:
-        ArgumentError: The loader has no batch, or its batches are no pairs.
+        ArgumentError: The loader has no batches, or its batches are not pairs.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class DataLoaderIter(DataIter):
         self._current: tuple[NDArray, NDArray] | None = None
 
     def reset(self) -> None:
-        """Begin a new pass over the loader."""
+        """Start a new pass over the loader."""
         self._first = None
         self._iter = iter(self._loader)
         self._current = None
@@ -61,17 +61,17 @@ class DataLoaderIter(DataIter):
         """Return the next batch.
 
         Raises:
-            StopIteration: There is none before the next `reset`.
+            StopIteration: The pass is over; `reset` starts the next one.
         """
         if not self.iter_next():
             raise StopIteration
         return DataBatch([self.getdata()], [self.getlabel()], self.getpad(), self.getindex())
 
     def iter_next(self) -> bool:
-        """Go on to the next batch; return whether there is one.
+        """Advance to the next batch; return whether there is one.
 
         Raises:
-            ArgumentError: It is not a pair, or larger than the first one.
+            ArgumentError: The batch is not a pair, or is larger than the first one.
         """
         # The batch that told the shapes is the first one, too: it was loaded once.
         batch, self._first = self._first, None
@@ -100,19 +100,19 @@ class DataLoaderIter(DataIter):
         return concatenate([values, zeros(shape, values.context, self.dtype)])
 
     def getdata(self) -> Any:
-        """Return the data of the current batch, (batch_size, ...); None where there is none."""
+        """Return the data of the current batch, (batch_size, ...); None if there is no batch."""
         return self._filled(0)
 
     def getlabel(self) -> Any:
-        """Return the labels of the current batch; None where there is none."""
+        """Return the labels of the current batch; None if there is no batch."""
         return self._filled(1)
 
     def getpad(self) -> int:
-        """Return how many samples at the end of the current batch are zeros."""
+        """Return the number of padding samples at the end of the current batch."""
         return 0 if self._current is None else self.batch_size - self._current[0].shape[0]
 
     def getindex(self) -> Any:
-        """Return None: a loader does not tell the numbers of its samples."""
+        """Return None: a DataLoader does not report the indices of its samples."""
         return None
 
 

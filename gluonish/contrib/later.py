@@ -13,11 +13,11 @@ __all__ = ["later"]
 
 
 def later(name: str, instead: str) -> Callable[..., NoReturn]:
-    """Return a function that refuses.
+    """Return a function that raises NotSupportedError.
 
     Args:
         name: Its dotted name, after ``mx.``.
-        instead: What a program does until it is there.
+        instead: What a program can do instead.
     """
 
     def function(*args: object, **kwargs: object) -> NoReturn:

@@ -18,8 +18,8 @@ def summary_writer(logging_dir: str | os.PathLike[str], purge_step: int | None =
     """Return a ``tensorboardX.SummaryWriter``.
 
     Args:
-        logging_dir: Folder of the event files; made if it is missing.
-        purge_step: Values of this step and later ones, from earlier files, are no longer shown.
+        logging_dir: Folder of the event files; created if missing.
+        purge_step: First step whose values in earlier files are no longer shown.
 
     Raises:
         NotSupportedError: tensorboardX is not installed.
@@ -35,18 +35,18 @@ def summary_writer(logging_dir: str | os.PathLike[str], purge_step: int | None =
 
 
 class LogMetricsCallback:
-    """Callback for the end of a batch, or of an evaluation: writes metrics for TensorBoard.
+    """Callback for the end of a batch or an evaluation that writes metrics for TensorBoard.
 
-    The step of a value is the number of the epoch, as in MXNet: of several values in an epoch,
+    As in MXNet, the step of a value is the number of the epoch: of several values in an epoch
     TensorBoard shows the last.
 
     Args:
         logging_dir: Folder of the event files, such as ``logs/train``.
-        prefix: What the names of values begin with, before ``-``; None for the metrics' own names.
+        prefix: Prefix of the values' names, followed by ``-``; None for the metrics' own names.
 
     Attributes:
         prefix: The argument.
-        summary_writer: The writer; ``close()`` it when all is written.
+        summary_writer: The writer; call its ``close()`` at the end.
 
     Raises:
         NotSupportedError: tensorboardX is not installed. MXNet logs that, and fails at the first
@@ -58,7 +58,11 @@ class LogMetricsCallback:
         self.summary_writer = summary_writer(logging_dir)
 
     def __call__(self, param: BatchEndParams) -> None:
-        """Write the values of the metrics."""
+        """Write the values of the metrics.
+
+        Args:
+            param: A `BatchEndParam` with epoch and metric.
+        """
         if param.eval_metric is None:
             return
         for name, value in param.eval_metric.get_name_value():

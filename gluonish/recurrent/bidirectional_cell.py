@@ -58,10 +58,10 @@ class BidirectionalCell(HybridRecurrentCell):
         return list(self._children.values())
 
     def __call__(self, inputs: Any, states: Any) -> Any:
-        """Refuse: the backward cell needs the whole sequence.
+        """Not available: the backward cell needs the whole sequence; use `unroll`.
 
         Raises:
-            NotSupportedError: always.
+            NotSupportedError: Always.
         """
         raise NotSupportedError(
             "BidirectionalCell: expected whole sequences, got a single step; call unroll"
@@ -87,9 +87,22 @@ class BidirectionalCell(HybridRecurrentCell):
         merge_outputs: bool | None = None,
         valid_length: Any = None,
     ) -> tuple[Any, list[Any]]:
-        """Process whole sequences in both directions; see `RecurrentCell.unroll`.
+        """Process whole sequences in both directions.
 
-        With ``valid_length`` the backward cell begins at the end of each sequence.
+        Args:
+            length: Number T of time steps.
+            inputs: An array in ``layout``, or a list of T arrays, one per step.
+            begin_state: Initial states of the forward cell, then of the backward cell; None for
+                zeros.
+            layout: Order of the axes, ``"NTC"`` or ``"TNC"``.
+            merge_outputs: True returns one array in ``layout``, False a list of T arrays; None a
+                list, or an array if ``valid_length`` is given.
+            valid_length: (N,), length of each sequence, at whose end the backward cell starts; None
+                if all have T steps. Outputs after the end of a sequence are 0.
+
+        Returns:
+            The outputs of both cells, concatenated along the features, and the list of states after
+            each cell's last step.
         """
         self.reset()
         axis = time_axis(layout, self.name)

@@ -169,7 +169,21 @@ class ResidualCell(ModifierCell):
         merge_outputs: bool | None = None,
         valid_length: Any = None,
     ) -> tuple[Any, list[Any]]:
-        """Process whole sequences; see `RecurrentCell.unroll`."""
+        """Process whole sequences, and add the inputs to the outputs.
+
+        Args:
+            length: Number T of time steps.
+            inputs: An array in ``layout``, or a list of T arrays, one per step.
+            begin_state: States before the first step; None for zeros.
+            layout: Order of the axes, ``"NTC"`` or ``"TNC"``.
+            merge_outputs: True returns one array in ``layout``, False a list of T arrays; None the
+                form that ``base_cell`` returns.
+            valid_length: (N,), length of each sequence; None if all have T steps. Outputs after the
+                end of a sequence are 0.
+
+        Returns:
+            The outputs, and the list of states after the last step of each sequence.
+        """
         self.reset()
         axis = time_axis(layout, self.name)
         with self._unmodified():

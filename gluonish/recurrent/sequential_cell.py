@@ -49,7 +49,7 @@ class _Stack(RecurrentCell):
     def begin_state(
         self, batch_size: int = 0, func: Callable[..., Any] = nd.zeros, **kwargs: Any
     ) -> list[Any]:
-        """Return states to begin with, of all cells; see `RecurrentCell.begin_state`."""
+        """Return initial states of all cells; see `RecurrentCell.begin_state`."""
         self._check_unmodified()
         return joined_states(self._cells, batch_size, func, kwargs)
 
@@ -62,7 +62,22 @@ class _Stack(RecurrentCell):
         merge_outputs: bool | None = None,
         valid_length: Any = None,
     ) -> tuple[Any, list[Any]]:
-        """Take all steps with one cell after the other; see `RecurrentCell.unroll`."""
+        """Process whole sequences: each cell runs over all steps before the next cell does.
+
+        Args:
+            length: Number T of time steps.
+            inputs: An array in ``layout``, or a list of T arrays, one per step.
+            begin_state: Initial states of all cells, in one list; None for zeros.
+            layout: Order of the axes, ``"NTC"`` or ``"TNC"``.
+            merge_outputs: True returns one array in ``layout``, False a list of T arrays; None the
+                form that the last cell returns.
+            valid_length: (N,), length of each sequence; None if all have T steps. Outputs after the
+                end of a sequence are 0.
+
+        Returns:
+            The outputs of the last cell, and the list of all cells' states after the last step of
+            each sequence.
+        """
         self.reset()
         inputs = arranged(length, inputs, time_axis(layout, self.name), None, self.name)
         states = self._first_states(begin_state, inputs, layout)

@@ -35,26 +35,28 @@ def convert_symbol(
     data_names: Iterable[str] | None = None,
     cast_optional_params: bool = False,
 ) -> Symbol:
-    """Return a graph with the casts that mixed precision needs; its outputs are in float32.
+    """Return a graph with the casts that mixed precision needs; its outputs are float32.
 
-    No value is cast to the same dtype twice. Variables are float32 unless they say otherwise.
+    No value is cast to the same dtype twice. Variables are float32 unless they declare a dtype.
 
     Args:
-        sym: The graph.
-        target_dtype: ``"float16"`` or ``"bfloat16"``.
-        target_dtype_ops: Names of the operators that compute in it; by default `list_lp16_ops`.
-        fp32_ops: Names of those that compute in float32; by default `list_fp32_ops`.
-        conditional_fp32_ops: (operator, attribute, values) under which it computes in float32; by
-            default `list_conditional_fp32_ops`.
-        excluded_sym_names: Names of nodes that compute in float32 all the same.
-        data_names: Names of the variables that are inputs; all others are then parameters, which
-            get their dtype as an attribute.
-        cast_optional_params: Whether parameters are to come in ``target_dtype`` where all who read
-            them compute in it, instead of being cast in the graph.
+        sym: The graph, a Symbol.
+        target_dtype: 16-bit dtype: ``"float16"`` or ``"bfloat16"``.
+        target_dtype_ops: Names of the operators that compute in ``target_dtype``; by default
+            `list_lp16_ops`.
+        fp32_ops: Names of the operators that compute in float32; by default `list_fp32_ops`.
+        conditional_fp32_ops: Tuples (operator, attribute, values): with these values the operator
+            computes in float32; by default `list_conditional_fp32_ops`.
+        excluded_sym_names: Names of nodes that compute in float32 in any case.
+        data_names: Names of the variables that are inputs; all others are then parameters, whose
+            dtype is stored as an attribute.
+        cast_optional_params: Whether a parameter that is only used in ``target_dtype`` is stored in
+            it, instead of being cast in the graph.
 
     Raises:
-        ArgumentTypeError: ``sym`` is no Symbol, or what should be a list is none.
-        ArgumentError: Another dtype, or a name that is no operator or stands in two lists.
+        ArgumentTypeError: ``sym`` is not a Symbol, or an argument is not a list.
+        ArgumentError: ``target_dtype`` is not one of those, or a name is not an operator or is in
+            two lists.
     """
     if not isinstance(sym, Symbol):
         raise ArgumentTypeError(f"convert_symbol: expected a Symbol, got {type(sym).__name__}")
@@ -212,20 +214,20 @@ def convert_model(
     """Return a model in mixed precision: the graph, its parameters and its auxiliary states.
 
     Args:
-        sym: The graph.
-        arg_params: Its parameters by name.
-        aux_params: Its auxiliary states by name.
-        target_dtype: As of `convert_symbol`, like all that follow.
-        target_dtype_ops: See there.
-        fp32_ops: See there.
-        conditional_fp32_ops: See there.
-        excluded_sym_names: See there.
-        cast_optional_params: See there; the arrays are cast, too.
+        sym: The graph, a Symbol.
+        arg_params: Parameters by name.
+        aux_params: Auxiliary states by name.
+        target_dtype: See `convert_symbol`.
+        target_dtype_ops: See `convert_symbol`.
+        fp32_ops: See `convert_symbol`.
+        conditional_fp32_ops: See `convert_symbol`.
+        excluded_sym_names: See `convert_symbol`.
+        cast_optional_params: See `convert_symbol`; the parameters themselves are cast, too.
 
     Raises:
-        ArgumentTypeError: ``sym`` is no Symbol, parameters are no dict, or what should be a list is
-            none.
-        ArgumentError: As of `convert_symbol`.
+        ArgumentTypeError: ``sym`` is not a Symbol, the parameters are not a dict, or an argument is
+            not a list.
+        ArgumentError: As for `convert_symbol`.
     """
     if not isinstance(sym, Symbol):
         raise ArgumentTypeError(f"convert_model: expected a Symbol, got {type(sym).__name__}")
@@ -272,22 +274,22 @@ def convert_hybrid_block(
     ctx: Any = None,
     cast_optional_params: bool = False,
 ) -> SymbolBlock:
-    """Return a network in mixed precision as a SymbolBlock, with parameters of its own.
+    """Return a network in mixed precision as a SymbolBlock, with its own copies of the parameters.
 
     Args:
         block: The network, hybridized and called once.
-        target_dtype: As of `convert_symbol`, like the lists that follow.
-        target_dtype_ops: See there.
-        fp32_ops: See there.
-        conditional_fp32_ops: See there.
-        excluded_sym_names: See there.
+        target_dtype: See `convert_symbol`.
+        target_dtype_ops: See `convert_symbol`.
+        fp32_ops: See `convert_symbol`.
+        conditional_fp32_ops: See `convert_symbol`.
+        excluded_sym_names: See `convert_symbol`.
         ctx: Device or devices of the parameters; None for those of ``block``.
-        cast_optional_params: As of `convert_symbol`.
+        cast_optional_params: See `convert_symbol`.
 
     Raises:
-        ArgumentTypeError: ``block`` is no HybridBlock, or what should be a list is none.
-        ArgumentError: As of `convert_symbol`.
-        GraphError: The block has no graph yet, or none can be made of it.
+        ArgumentTypeError: ``block`` is not a HybridBlock, or an argument is not a list.
+        ArgumentError: As for `convert_symbol`.
+        GraphError: The block has no graph yet, or cannot be traced.
     """
     if not isinstance(block, HybridBlock):
         raise ArgumentTypeError(

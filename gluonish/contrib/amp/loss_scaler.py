@@ -16,7 +16,7 @@ _STEPS_TO_GROW = 2000
 
 
 class LossScaler:
-    """A factor that halves when gradients overflow, and doubles after 2000 steps without that."""
+    """Dynamic loss scale: halves when gradients overflow, doubles after 2000 steps without."""
 
     def __init__(self) -> None:
         self._loss_scale = _START
@@ -27,14 +27,14 @@ class LossScaler:
 
     @property
     def loss_scale(self) -> float:
-        """The factor that the loss of this step was multiplied by."""
+        """The factor by which the loss of the current step was multiplied."""
         return self._loss_scale
 
     def has_overflow(self, params: Iterable[Parameter]) -> bool:
-        """Return whether a gradient is infinite or not a number, and set the next step's factor.
+        """Whether a gradient is infinite or NaN; also sets the scale of the next step.
 
         Args:
-            params: Parameters after a backward pass; those with ``grad_req`` null are left out.
+            params: Parameters after a backward pass; those with ``grad_req="null"`` are skipped.
         """
         self._loss_scale = self._next_loss_scale
         if _overflows(params):

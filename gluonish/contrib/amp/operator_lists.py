@@ -32,14 +32,14 @@ Conditional = tuple[str, str, Sequence[str]]
 
 
 def half_dtype(what: str, dtype: Any) -> np.dtype[Any]:
-    """Return float16 or bfloat16 for what a program gave for it.
+    """Return float16 or bfloat16.
 
     Args:
-        what: The function, for the message.
-        dtype: A name, type or dtype; also MXNet's structured one for bfloat16.
+        what: Name of the calling function, for error messages.
+        dtype: A name, type or dtype; also MXNet's structured dtype for bfloat16.
 
     Raises:
-        ArgumentError: It is another.
+        ArgumentError: It is neither of them.
     """
     found: np.dtype[Any] | None = None
     if getattr(dtype, "names", None) == ("bfloat16",):
@@ -77,9 +77,13 @@ def list_lp16_fp32_ops(target_dtype: Any) -> list[str]:
 
 
 def list_conditional_fp32_ops(target_dtype: Any) -> list[tuple[str, str, list[str]]]:
-    """Return the operators that compute in float32 under some values of an attribute.
+    """Return the operators that compute in float32 for some values of an attribute.
 
-    Each is (operator, attribute, values).
+    Args:
+        target_dtype: ``"float16"`` or ``"bfloat16"``.
+
+    Returns:
+        List of tuples (operator, attribute, values).
     """
     lists = _lists("list_conditional_fp32_ops", target_dtype)
     found: list[tuple[str, str, list[str]]] = lists.CONDITIONAL_FP32_FUNCS
@@ -87,24 +91,25 @@ def list_conditional_fp32_ops(target_dtype: Any) -> list[tuple[str, str, list[st
 
 
 def list_widest_type_cast(target_dtype: Any) -> list[str]:
-    """Return the names of the operators whose inputs get the widest dtype among them."""
+    """Return the names of the operators whose inputs are cast to the widest dtype among them."""
     found: list[str] = _lists("list_widest_type_cast", target_dtype).WIDEST_TYPE_CASTS
     return found
 
 
 def list_loss_output_functions(target_dtype: Any) -> list[str]:
-    """Return the names of output layers that are losses.
+    """Return the names of output layers that are losses themselves.
 
-    Their gradient does not come from a loss that `scale_loss` could scale.
+    `scale_loss` has no effect on them: their gradient does not come from a loss.
     """
     found: list[str] = _lists("list_loss_output_functions", target_dtype).LOSS_OUTPUT_FUNCTIONS
     return found
 
 
 def list_lp16_use_fp32_params(target_dtype: Any) -> dict[str, list[str]] | None:
-    """Return the inputs that stay in float32 although their operator computes in 16 bits.
+    """Return the inputs that stay float32 although their operator computes in 16 bits.
 
-    By operator; None for float16.
+    Returns:
+        Dict from operator to names of inputs; None for float16.
     """
     lists = _lists("list_lp16_use_fp32_params", target_dtype)
     return None if lists is symbol_fp16 else lists.BF16_USE_FP32_PARAMS
@@ -117,20 +122,21 @@ def policy_of(
     conditional_fp32_ops: Iterable[Conditional] | None = None,
     fp32_ops: Iterable[str] | None = None,
 ) -> Policy:
-    """Return what mixed precision does by the lists, or by those that a program gives instead.
+    """Return which operators mixed precision casts: the default lists, or a program's own.
 
-    Equal arguments give the same object, by which graphs are found again.
+    Equal arguments give the same object, which serves as a key of cached graphs.
 
     Args:
-        what: The function, for messages.
+        what: Name of the calling function, for error messages.
         target_dtype: float16 or bfloat16.
-        target_precision_ops: Names in place of `list_lp16_ops`.
-        conditional_fp32_ops: In place of `list_conditional_fp32_ops`.
-        fp32_ops: Names in place of `list_fp32_ops`.
+        target_precision_ops: Names that replace `list_lp16_ops`.
+        conditional_fp32_ops: Tuples that replace `list_conditional_fp32_ops`.
+        fp32_ops: Names that replace `list_fp32_ops`.
 
     Raises:
-        ArgumentError: The dtype is another, a name is no operator, or stands in two lists.
-        ArgumentTypeError: What should be a list of names is none.
+        ArgumentError: The dtype is neither of these, or a name is not an operator or is in two
+            lists.
+        ArgumentTypeError: An argument is not a list of names.
     """
     dtype = half_dtype(what, target_dtype)
     low = _checked(what, "target_precision_ops", target_precision_ops)

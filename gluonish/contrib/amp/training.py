@@ -24,23 +24,24 @@ def init(
     fp32_ops: Iterable[str] | None = None,
     layout_optimization: bool = False,
 ) -> None:
-    """Compute in mixed precision from now on: operators cast their floating inputs as lists say.
+    """Turn mixed precision on: operators cast their floating inputs as the lists say.
 
-    It holds for eager calls, Symbols that are composed and networks that are called, in all
-    threads. Parameters stay in float32 and so do their gradients; arrays of float64 are left alone.
+    It applies to eager calls, to Symbols composed and networks called from now on, in all threads.
+    Parameters and their gradients stay float32; float64 arrays are not cast.
 
     Args:
-        target_dtype: ``"float16"`` or ``"bfloat16"``, which processors compute in.
-        target_precision_ops: Names of the operators that compute in it, in place of
+        target_dtype: 16-bit dtype to compute in: ``"float16"`` or ``"bfloat16"``.
+        target_precision_ops: Names of the operators that compute in ``target_dtype``; by default
             `list_lp16_ops`.
-        conditional_fp32_ops: (operator, attribute, values) under which it computes in float32, in
-            place of `list_conditional_fp32_ops`.
-        fp32_ops: Names of the operators that compute in float32, in place of `list_fp32_ops`.
-        layout_optimization: Accepted without effect: layouts are chosen in any case.
+        conditional_fp32_ops: Tuples (operator, attribute, values): with these values the operator
+            computes in float32; by default `list_conditional_fp32_ops`.
+        fp32_ops: Names of the operators that compute in float32; by default `list_fp32_ops`.
+        layout_optimization: Has no effect: layouts are always chosen automatically.
 
     Raises:
-        ArgumentError: Another dtype, or a name that is no operator or stands in two lists.
-        ArgumentTypeError: What should be a list is none.
+        ArgumentError: ``target_dtype`` is not one of those, or a name is not an operator or is in
+            two lists.
+        ArgumentTypeError: An argument is not a list.
     """
     policy = policy_of("init", target_dtype, target_precision_ops, conditional_fp32_ops, fp32_ops)
     logging.info("Using AMP")
@@ -49,7 +50,7 @@ def init(
 
 
 def is_initialized() -> bool:
-    """Return whether `init` was called."""
+    """Whether `init` was called."""
     return state.policy is not None
 
 
@@ -110,16 +111,16 @@ def _trainer(what: str, given: Any) -> Trainer:
 
 
 def init_trainer(optimizer_or_trainer: Any) -> None:
-    """Give a Trainer a scale for the loss, which follows from how large gradients are.
+    """Give a Trainer a dynamic loss scale.
 
-    A step whose gradients overflow is left out, and the next scale is half as large; after 2000
-    steps without that it doubles. float16 needs it; bfloat16, with the range of float32, does not.
+    A step whose gradients overflow is skipped, and the scale halves; after 2000 steps without
+    overflow it doubles. float16 needs it; bfloat16, with the range of float32, does not.
 
     Args:
         optimizer_or_trainer: The Trainer.
 
     Raises:
-        ArgumentTypeError: It is no Trainer.
+        ArgumentTypeError: It is not a Trainer.
     """
     trainer = _trainer("init_trainer", optimizer_or_trainer)
     trainer._amp_loss_scaler = LossScaler()
@@ -163,13 +164,13 @@ def scale_loss(
 
 
 def unscale(optimizer_or_trainer: Any) -> None:
-    """Divide gradients by the scale of the loss now, and not in the next step: to clip them, say.
+    """Divide the gradients by the loss scale now instead of in the next step, as for clipping.
 
     Args:
         optimizer_or_trainer: The Trainer, after a backward pass.
 
     Raises:
-        ArgumentTypeError: It is no Trainer.
+        ArgumentTypeError: It is not a Trainer.
     """
     trainer = _trainer("unscale", optimizer_or_trainer)
     for param in trainer._params:

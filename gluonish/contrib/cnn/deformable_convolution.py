@@ -63,7 +63,9 @@ class _Deformable(HybridBlock):
         layer = type(self).__name__
         check_layout(layout, ("NCHW",), layer)
         if adj is not None:
-            raise ArgumentError(f"{layer}: expected adj None, as nothing is transposed, got {adj}")
+            raise ArgumentError(
+                f"{layer}: expected adj=None, used by transposed convolutions only, got {adj}"
+            )
         find_operator(f"_contrib_{op_name}")
         self._channels = channels
         self._in_channels = in_channels

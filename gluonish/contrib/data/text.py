@@ -101,13 +101,13 @@ def _file(published: _Published, root: str | os.PathLike[str] | None, segment: s
 
 
 class WikiText2(_WikiText):
-    """Sequences of the two million words of WikiText-2, each with the sequence one word later.
+    """Sequences of words from WikiText-2 (two million words), for language models.
 
-    An element is a pair of arrays of word numbers, int32 of shape (seq_len,): the data, and the
-    label, which is the following word of each. A line of the text ends with ``<eos>``; empty lines
-    are left out, and so are words after the last whole sequence. Files that are not there are
-    fetched from the repository that ``MXNET_GLUON_REPO`` names. The texts are under the Creative
-    Commons Attribution-ShareAlike licence.
+    A sample is a pair of int32 arrays of shape (seq_len,): the indices of consecutive words, and
+    the index of the word that follows each. A line of the text ends with ``<eos>``; empty lines,
+    and words after the last complete sequence, are left out. Missing files are downloaded from the
+    repository that ``MXNET_GLUON_REPO`` names. The texts are under the Creative Commons
+    Attribution-ShareAlike licence.
 
     References:
         Merity, Xiong, Bradbury and Socher, Pointer Sentinel Mixture Models, 2016.
@@ -115,17 +115,17 @@ class WikiText2(_WikiText):
     Args:
         root: Folder of the files; ``$MXNET_HOME/datasets/wikitext-2`` by default.
         segment: ``"train"``, ``"validation"`` or ``"test"``.
-        vocab: The words' numbers, such as those of the training segment; None for those of this
-            segment.
-        seq_len: Words in a sequence.
+        vocab: `Vocabulary` that indexes the words, such as the training segment's; None creates one
+            from this segment.
+        seq_len: Number of words in a sequence.
 
     Attributes:
-        vocabulary: The words' numbers.
-        frequencies: How often each word occurs.
+        vocabulary: The `Vocabulary`.
+        frequencies: How often each word occurs, a Counter.
 
     Raises:
-        ArgumentError: There is no such segment, or ``seq_len`` is not positive.
-        DownloadError: The files cannot be fetched.
+        ArgumentError: ``segment`` is not one of those, or ``seq_len`` is not positive.
+        DownloadError: The files cannot be downloaded.
     """
 
     _published = _Published(
@@ -140,21 +140,21 @@ class WikiText2(_WikiText):
 
 
 class WikiText103(_WikiText):
-    """Sequences of the hundred million words of WikiText-103; see `WikiText2`.
+    """Sequences of words from WikiText-103 (a hundred million words); see `WikiText2`.
 
     Args:
         root: Folder of the files; ``$MXNET_HOME/datasets/wikitext-103`` by default.
         segment: ``"train"``, ``"validation"`` or ``"test"``.
-        vocab: The words' numbers; None for those of this segment.
-        seq_len: Words in a sequence.
+        vocab: `Vocabulary` that indexes the words; None creates one from this segment.
+        seq_len: Number of words in a sequence.
 
     Attributes:
-        vocabulary: The words' numbers.
-        frequencies: How often each word occurs.
+        vocabulary: The `Vocabulary`.
+        frequencies: How often each word occurs, a Counter.
 
     Raises:
-        ArgumentError: There is no such segment, or ``seq_len`` is not positive.
-        DownloadError: The files cannot be fetched.
+        ArgumentError: ``segment`` is not one of those, or ``seq_len`` is not positive.
+        DownloadError: The files cannot be downloaded.
     """
 
     _published = _Published(

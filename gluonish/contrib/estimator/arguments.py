@@ -27,14 +27,14 @@ Handlers = EventHandler | Sequence[EventHandler] | None
 
 
 def check_handlers(method: str, handlers: Any) -> list[EventHandler]:
-    """Return handlers as a new list, as nothing should be added to the caller's.
+    """Return the handlers as a new list, so that the caller's list is not changed.
 
     Args:
-        method: Method that took them, to name in an error message.
-        handlers: A handler, several, or None.
+        method: Name of the calling method, for error messages.
+        handlers: A handler, a list of handlers, or None.
 
     Raises:
-        ArgumentError: There is something else among them.
+        ArgumentError: Something is not an EventHandler.
     """
     if isinstance(handlers, EventHandler):
         return [handlers]
@@ -48,15 +48,15 @@ def check_handlers(method: str, handlers: Any) -> list[EventHandler]:
 
 
 def check_loader(method: str, name: str, data: Any) -> None:
-    """Check that data are batches that may be gone through again.
+    """Check that data are a DataLoader, which can be iterated over several times.
 
     Args:
-        method: Method that took them, to name in an error message.
-        name: Its argument.
+        method: Name of the calling method, for error messages.
+        name: Name of the argument.
         data: The data.
 
     Raises:
-        ArgumentError: They are no DataLoader.
+        ArgumentError: They are not a DataLoader.
     """
     if not isinstance(data, DataLoader):
         raise ArgumentError(
@@ -66,10 +66,14 @@ def check_loader(method: str, name: str, data: Any) -> None:
 
 
 def check_duration(epochs: int | None, batches: int | None) -> tuple[int | None, int | None]:
-    """Return the numbers of epochs and batches to train, one of them None.
+    """Return the number of epochs and the number of batches to train, one of them None.
+
+    Args:
+        epochs: Number of epochs, or None.
+        batches: Number of batches, or None.
 
     Raises:
-        ArgumentError: Both or none are given, or the number is no integer of at least 1.
+        ArgumentError: Both or neither are given, or the number is not an integer of at least 1.
     """
     if bool(epochs) == bool(batches):
         raise ArgumentError(
@@ -86,10 +90,14 @@ def check_duration(epochs: int | None, batches: int | None) -> tuple[int | None,
 
 
 def check_block(name: str, block: Any) -> Block:
-    """Return a network.
+    """Return the argument if it is a Block.
+
+    Args:
+        name: Name of the argument.
+        block: The argument.
 
     Raises:
-        ArgumentTypeError: The argument ``name`` is none.
+        ArgumentTypeError: It is not a Block.
     """
     if not isinstance(block, Block):
         raise ArgumentTypeError(f"Estimator: expected {name} to be a Block, got {block!r}")
@@ -97,10 +105,14 @@ def check_block(name: str, block: Any) -> Block:
 
 
 def check_loss(name: str, loss: Any) -> Loss:
-    """Return a loss.
+    """Return the argument if it is a Loss.
+
+    Args:
+        name: Name of the argument.
+        loss: The argument.
 
     Raises:
-        ArgumentError: The argument ``name`` is none.
+        ArgumentError: It is not a Loss.
     """
     if not isinstance(loss, Loss):
         raise ArgumentError(f"Estimator: expected {name} to be a gluon.loss.Loss, got {loss!r}")
@@ -108,7 +120,10 @@ def check_loss(name: str, loss: Any) -> Loss:
 
 
 def check_processor(processor: Any) -> BatchProcessor:
-    """Return what processes batches: a BatchProcessor, or an object with its two methods.
+    """Return the argument if it can process batches: it has the methods of BatchProcessor.
+
+    Args:
+        processor: The argument.
 
     Raises:
         ArgumentError: It lacks a method.
@@ -126,10 +141,13 @@ def check_processor(processor: Any) -> BatchProcessor:
 
 
 def check_context(context: Any) -> list[Context]:
-    """Return devices as a list; the first GPU, or the CPU where there is none, if none is given.
+    """Return a list of devices; by default the first GPU, or the CPU if there is no GPU.
+
+    Args:
+        context: A Context, a list of Contexts, or None.
 
     Raises:
-        ArgumentError: ``context`` is neither a Context nor a list of them.
+        ArgumentError: ``context`` is something else.
         DeviceError: A GPU does not exist.
     """
     contexts = [context] if isinstance(context, Context) else context or []

@@ -19,9 +19,9 @@ Results = tuple[list[NDArray], list[NDArray], list[Any], list[NDArray]]
 class BatchProcessor:
     """Runs a network on the (data, label) batches of a DataLoader, each split over the devices.
 
-    A subclass that overrides `fit_batch` or `evaluate_batch` fits an Estimator to other batches:
-    it returns the same four things, and has the gradients computed when `fit_batch` returns. The
-    weights are updated afterwards, by GradientUpdateHandler.
+    For batches of another form override `fit_batch` or `evaluate_batch`. They return the same four
+    values, and `fit_batch` also computes the gradients. GradientUpdateHandler updates the weights
+    afterwards.
     """
 
     def _get_data_and_label(
@@ -43,18 +43,18 @@ class BatchProcessor:
         )
 
     def evaluate_batch(self, estimator: Run, val_batch: Any, batch_axis: int = 0) -> Results:
-        """Compute predictions and losses of ``val_net`` and ``val_loss``, without gradients.
+        """Compute outputs and losses of ``val_net`` and ``val_loss``, without gradients.
 
         Args:
             estimator: The Estimator that evaluates.
-            val_batch: Data and label, as the DataLoader gives them.
+            val_batch: Data and label, as the DataLoader returned them.
             batch_axis: Axis of the samples.
 
         Returns:
-            Data, labels, predictions and losses, each a list with an array for each device.
+            Data, labels, outputs and losses, each a list with one array per device.
 
         Raises:
-            ArgumentError: The batch is no pair, or the samples do not divide evenly.
+            ArgumentError: The batch is not a pair, or the samples do not divide evenly.
         """
         data, label = self._get_data_and_label(val_batch, estimator.context, batch_axis)
         pred = [estimator.val_net(x) for x in data]
@@ -62,18 +62,18 @@ class BatchProcessor:
         return data, label, pred, [estimator.val_loss(yhat, y) for yhat, y in pairs]
 
     def fit_batch(self, estimator: Run, train_batch: Any, batch_axis: int = 0) -> Results:
-        """Compute predictions, losses and the gradients of ``net``.
+        """Compute outputs, losses and the gradients of ``net``.
 
         Args:
             estimator: The Estimator that trains.
-            train_batch: Data and label, as the DataLoader gives them.
+            train_batch: Data and label, as the DataLoader returned them.
             batch_axis: Axis of the samples.
 
         Returns:
-            Data, labels, predictions and losses, each a list with an array for each device.
+            Data, labels, outputs and losses, each a list with one array per device.
 
         Raises:
-            ArgumentError: The batch is no pair, or the samples do not divide evenly.
+            ArgumentError: The batch is not a pair, or the samples do not divide evenly.
         """
         data, label = self._get_data_and_label(train_batch, estimator.context, batch_axis)
         with record():

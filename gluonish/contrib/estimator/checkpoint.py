@@ -22,35 +22,34 @@ __all__ = ["CheckpointHandler"]
 
 
 class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
-    """Saves the parameters and the trainer's states at ends of epochs or batches.
+    """Saves the parameters and the trainer's states at the ends of epochs or batches.
 
-    The files are ``<prefix>-epoch<E>batch<B>.params`` and ``.states``, and once for a hybridized
-    network ``<prefix>-symbol.json``. E counts from 0; B is the number of batches trained at the end
-    of an epoch, and the number of the batch from 0 elsewhere. Each file is written as a whole or
-    not at all, the parameters last, so that a crash leaves no checkpoint by half.
+    The files are ``<prefix>-epoch<E>batch<B>.params`` and ``.states``, and for a hybridized network
+    ``<prefix>-symbol.json``, which is written once. E counts from 0. At the end of an epoch B is
+    the number of batches trained so far, otherwise the index of the batch, from 0. Each file is
+    written atomically, the parameters last, so that a crash leaves no incomplete checkpoint.
 
-    Of processes that train together, through a ``dist_sync`` store, the first one writes, and all
-    read: a training may go on with another number of processes.
+    When several processes train together, through a ``dist_sync`` store, the first one saves, and
+    all of them load; training can continue with another number of processes.
 
     Args:
-        model_dir: Folder of the files, which all processes see; made if missing.
-        model_prefix: Prefix of the files' names. One that ends with ``.safetensors`` or ``.npz``
-            says the format of the parameters, and their files end with it in place of ``.params``.
+        model_dir: Folder of the files, which all processes can access; created if missing.
+        model_prefix: Prefix of the files' names. If it ends with ``.safetensors`` or ``.npz``, the
+            parameters are saved in that format, in files with that ending.
         monitor: One of the Estimator's metrics, for ``save_best``.
-        verbose: Above 0: log what is saved.
-        save_best: Whether to save as ``<prefix>-best`` too whenever ``monitor`` has a value better
-            than all before; a training that is resumed compares with none before it.
-        mode: ``"max"`` if a higher value is better, ``"min"`` if a lower one is. ``"auto"`` is
-            ``"max"``, with a warning, whatever the metric: give ``"min"`` for a loss.
-        epoch_period: Number of epochs from one checkpoint to the next; None for none at the ends of
-            epochs.
-        batch_period: Number of batches from one checkpoint to the next, or None.
+        verbose: Above 0, each save is logged.
+        save_best: Whether to save ``<prefix>-best``, too, whenever ``monitor`` has its best value
+            so far; a resumed training does not know the values before it.
+        mode: ``"max"`` if higher is better, ``"min"`` if lower is. ``"auto"`` means ``"max"`` for
+            every metric, with a warning: pass ``"min"`` for a loss.
+        epoch_period: Number of epochs between checkpoints; None to save after no epoch.
+        batch_period: Number of batches between checkpoints; None to save after no batch.
         max_checkpoints: Number of checkpoints to keep; the oldest are deleted, the best is kept.
-        resume_from_checkpoint: Whether to begin with the newest checkpoint in the folder and train
-            only what is left of the epochs or batches of `Estimator.fit`.
+        resume_from_checkpoint: Whether to load the newest checkpoint in the folder, and to train
+            only the remaining epochs or batches of `Estimator.fit`.
 
     Raises:
-        ArgumentError: ``save_best`` without a metric to monitor, or a negative number.
+        ArgumentError: ``save_best`` is set without a metric to monitor, or a number is negative.
         ArgumentTypeError: ``model_dir`` is not a path.
     """
 
@@ -99,12 +98,17 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
     # -- events ----------------------------------------------------------------------------------
 
     def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Load the newest checkpoint into ``estimator``, if asked to.
+        """Load the newest checkpoint, if ``resume_from_checkpoint`` is set.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
 
         Raises:
-            ArgumentError: Nothing is left to train, or checkpoints are not made at the ends of what
-                `Estimator.fit` counts.
-            MissingFileError: The checkpoint has no states.
+            ArgumentError: Nothing is left to train, or checkpoints were saved after batches and
+                `Estimator.fit` counts epochs, or the reverse.
+            MissingFileError: The checkpoint has no file of the trainer's states.
         """
         self.current_batch = 0
         self.current_epoch = 0
@@ -115,7 +119,13 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             self._resume(estimator)
 
     def batch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Count a batch of ``estimator``, and save at the end of a period."""
+        """Save a checkpoint if ``batch_period`` batches have passed.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+        """
         if self.current_batch == 0:
             self._save_symbol(estimator)
         number = self.trained_batch + 1 + self.current_batch
@@ -124,7 +134,13 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             self._checkpoint(estimator, number)
 
     def epoch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Count an epoch of ``estimator``, and save at the end of a period."""
+        """Save a checkpoint if ``epoch_period`` epochs have passed.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+        """
         if self.epoch_period and (self.current_epoch + 1) % self.epoch_period == 0:
             earlier = self.trained_batch if self.resume_from_checkpoint else 0
             self._checkpoint(estimator, earlier + self.current_batch)
@@ -227,7 +243,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         if (self.batch_period if kind == "epoch" else self.epoch_period) or total is None:
             other = "batch" if kind == "epoch" else "epoch"
             raise ArgumentError(
-                f"CheckpointHandler: expected {other}_period None to resume a training by {kind}, "
+                f"CheckpointHandler: expected {other}_period=None to resume training by {kind}, "
                 f"got {self.batch_period if kind == 'epoch' else self.epoch_period}"
             )
         found = self._newest()

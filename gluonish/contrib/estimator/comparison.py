@@ -16,14 +16,14 @@ Comparison = Callable[[float, float], Any]
 
 
 def check_monitor(owner: str, monitor: Any) -> EvalMetric:
-    """Return a metric to monitor.
+    """Return the metric to monitor.
 
     Args:
-        owner: Class that monitors it.
+        owner: Class that monitors it, for error messages.
         monitor: The metric.
 
     Raises:
-        ArgumentError: It is something else, or a composite one.
+        ArgumentError: It is not an EvalMetric, or it is a CompositeEvalMetric.
     """
     if not isinstance(monitor, EvalMetric) or isinstance(monitor, CompositeEvalMetric):
         raise ArgumentError(
@@ -34,13 +34,13 @@ def check_monitor(owner: str, monitor: Any) -> EvalMetric:
 
 
 def comparison(owner: str, monitor: EvalMetric, mode: str) -> Comparison:
-    """Return the comparison that says whether a value is better than another.
+    """Return the function that says whether one value of a metric is better than another.
 
     Args:
-        owner: Class that monitors the metric.
+        owner: Class that monitors the metric, for messages.
         monitor: The metric.
-        mode: ``"min"``, ``"max"`` or ``"auto"``. The last is ``"max"`` with a warning, as in MXNet
-            1.9; any other acts as it, with one more warning.
+        mode: ``"min"``, ``"max"`` or ``"auto"``. As in MXNet 1.9, ``"auto"`` means ``"max"``, with
+            a warning; any other text means ``"auto"``, with another warning.
     """
     if mode == "min":
         return np.less
@@ -61,5 +61,9 @@ def comparison(owner: str, monitor: EvalMetric, mode: str) -> Comparison:
 
 
 def worst(better: Comparison) -> float:
-    """Return the value that every other is better than."""
+    """Return the value that every other value is better than.
+
+    Args:
+        better: A function that `comparison` returned.
+    """
     return math.inf if better is np.less else -math.inf

@@ -184,12 +184,12 @@ class Estimator:
 
     @property
     def train_metrics(self) -> list[EvalMetric]:
-        """The metrics of training."""
+        """List of the training metrics."""
         return self._train_metrics
 
     @property
     def val_metrics(self) -> list[EvalMetric]:
-        """The metrics of evaluation."""
+        """List of the evaluation metrics."""
         return self._val_metrics
 
     # -- evaluation ------------------------------------------------------------------------------
@@ -197,17 +197,17 @@ class Estimator:
     def evaluate(
         self, val_data: DataLoader, batch_axis: int = 0, event_handlers: Handlers = None
     ) -> None:
-        """Compute ``val_metrics`` of ``val_net``.
+        """Evaluate ``val_net``: compute ``val_metrics``.
 
         Args:
             val_data: DataLoader of the batches.
             batch_axis: Axis of the samples.
-            event_handlers: Called at the beginning and the end of the evaluation, as of an epoch,
-                and of each batch; MetricHandler and LoggingHandler are added unless there.
+            event_handlers: Handlers called at the beginning and end of the evaluation, as for an
+                epoch, and of each batch; MetricHandler and LoggingHandler are added if missing.
 
         Raises:
-            ArgumentError: ``val_data`` is no DataLoader, or a handler refers to other metrics than
-                ``val_metrics``.
+            ArgumentError: ``val_data`` is not a DataLoader, or a handler refers to metrics other
+                than ``val_metrics``.
         """
         check_loader("evaluate", "val_data", val_data)
         self.batch_axis = batch_axis

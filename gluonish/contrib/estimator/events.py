@@ -21,18 +21,18 @@ __all__ = [
 
 
 class Run(Protocol):
-    """What handlers see of an Estimator.
+    """The attributes of an Estimator that handlers may use.
 
     Attributes:
         net: The network that is trained.
         loss: The loss that is minimized.
         val_net: The network that is evaluated.
         val_loss: The loss of evaluation.
-        trainer: What updates it.
-        context: The devices that batches are split over.
-        logger: Where lines for the user go.
-        max_epoch: Number of epochs of this `fit`, or None.
-        max_batch: Number of batches of this `fit`, or None.
+        trainer: Trainer of ``net``.
+        context: List of the devices that batches are split over.
+        logger: Logger for the user.
+        max_epoch: Number of epochs passed to `Estimator.fit`, or None.
+        max_batch: Number of batches passed to `Estimator.fit`, or None.
         batch_axis: Axis of the samples in each batch.
     """
 
@@ -49,9 +49,9 @@ class Run(Protocol):
 
 
 class EventHandler:
-    """Base of handlers; those with a lower attribute ``priority`` are called first, 0 by default.
+    """Base class of handlers; those with a lower ``priority`` (by default 0) are called first.
 
-    Handlers of equal priority are called in the order given, and before the default ones.
+    Handlers of equal priority are called in the order given, before the default ones.
     """
 
 

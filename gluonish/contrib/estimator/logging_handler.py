@@ -19,19 +19,19 @@ __all__ = ["LoggingHandler"]
 
 
 class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, BatchEnd):
-    """Writes times and metrics to ``estimator.logger``, at level INFO.
+    """Logs times and metrics to ``estimator.logger``, at level INFO.
 
-    An Estimator has one for its training metrics, and while evaluating one for the others.
+    An Estimator has one by default for its training metrics, and another one during evaluation.
 
     Args:
-        log_interval: ``"epoch"`` for lines at the ends of epochs, or the number of batches from
-            one line to the next besides.
-        metrics: A metric or several, of the Estimator's, whose values are shown.
+        log_interval: ``"epoch"`` to log at the ends of epochs only; or the number of batches from
+            one additional line to the next.
+        metrics: A metric or a list of metrics of the Estimator, whose values are logged.
         priority: Handlers of lower priority are called first.
 
     Raises:
         ArgumentError: ``log_interval`` is neither ``"epoch"`` nor an integer of at least 1, or
-            ``metrics`` are something else.
+            ``metrics`` are not metrics.
     """
 
     def __init__(
@@ -55,7 +55,13 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
         self._train_start = self._epoch_start = self._batch_start = 0.0
 
     def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Say how ``estimator`` will train, and for how long."""
+        """Log the optimizer, its learning rate, and how many epochs or batches will be trained.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+        """
         self._train_start = time.perf_counter()
         self.batch_index = 0
         self.current_epoch = 0
@@ -72,13 +78,25 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
             estimator.logger.info(f"Train for {estimator.max_batch} batches.")
 
     def train_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Say how long the training of ``estimator`` took, and where it arrived."""
+        """Log the total time, the number of epochs, and the metrics.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+        """
         seconds = time.perf_counter() - self._train_start
         line = f"Train finished using total {seconds:.0f}s with {self.current_epoch} epochs. "
         estimator.logger.info((line + self._values()).rstrip())
 
     def epoch_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Announce an epoch of ``estimator``."""
+        """Log the start of an epoch with the learning rate, or of an evaluation.
+
+        Args:
+            estimator: The Estimator that trains or evaluates.
+            *args: Not used.
+            **kwargs: Not used.
+        """
         self._epoch_start = time.perf_counter()
         if self._validates():
             estimator.logger.info("Validation Begin")
@@ -89,7 +107,13 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
             )
 
     def epoch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Say how long an epoch of ``estimator`` took, and where it arrived."""
+        """Log the time of the epoch, and the metrics.
+
+        Args:
+            estimator: The Estimator that trains or evaluates.
+            *args: Not used.
+            **kwargs: Not used.
+        """
         seconds = time.perf_counter() - self._epoch_start
         values = f", {self._values()}" if self.metrics else ""
         estimator.logger.info(f"[Epoch {self.current_epoch}] Finished in {seconds:.3f}s{values}")
@@ -97,11 +121,23 @@ class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, Bat
         self.current_epoch += 1
 
     def batch_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Take the time of a batch of ``estimator``."""
+        """Start timing a batch.
+
+        Args:
+            estimator: The Estimator that trains or evaluates.
+            *args: Not used.
+            **kwargs: Not used.
+        """
         self._batch_start = time.perf_counter()
 
     def batch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Count the samples of ``batch``, and say where ``estimator`` is at ends of intervals."""
+        """Count the batch and its samples; log time and metrics every ``log_interval`` batches.
+
+        Args:
+            estimator: The Estimator that trains or evaluates.
+            *args: Not used.
+            **kwargs: ``batch``, as the DataLoader returned it.
+        """
         if not isinstance(self.log_interval, int):
             return
         self.log_interval_time += time.perf_counter() - self._batch_start

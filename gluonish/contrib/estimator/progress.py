@@ -15,13 +15,13 @@ __all__ = ["LineHandler", "watched"]
 
 @contextmanager
 def watched(batches: Any, label: str, total: int | None, shown: bool) -> Iterator[Iterable[Any]]:
-    """Give an iterable of batches that moves a bar, or the batches themselves without a terminal.
+    """Return an iterable over batches that updates a progress bar; without a terminal, no bar.
 
     Args:
         batches: A DataLoader.
-        label: What stands before the bar.
-        total: At most how many batches will be taken; None for all.
-        shown: False for no bar at all.
+        label: Text in front of the bar.
+        total: Maximum number of batches; None for all.
+        shown: Whether to show a bar at all.
     """
     if not shown or sys.stderr is None or not sys.stderr.isatty():
         yield batches
@@ -37,10 +37,14 @@ def watched(batches: Any, label: str, total: int | None, shown: bool) -> Iterato
 
 
 class LineHandler(logging.StreamHandler[Any]):
-    """Writes log lines above the bars that are shown, if any are."""
+    """Logging handler that writes lines above the progress bars, if any are shown."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the line of ``record``."""
+        """Write a log record.
+
+        Args:
+            record: The record.
+        """
         if "tqdm" not in sys.modules:
             super().emit(record)
             return

@@ -11,25 +11,33 @@ __all__ = ["FirstRankFilter", "gather_metrics", "is_first_rank", "join_ranks"]
 
 
 def is_first_rank(trainer: Trainer) -> bool:
-    """Whether this process is the one that writes; a process alone is."""
+    """Whether this process is the first of those that train together, which logs and saves.
+
+    Args:
+        trainer: Trainer whose store connects the processes.
+    """
     store = trainer._kvstore or trainer._kvstore_params["kvstore"]
     return getattr(store, "rank", 0) == 0
 
 
 def join_ranks(trainer: Trainer) -> None:
-    """Have a trainer make its store of several processes now, and not in the first step."""
+    """Create the Trainer's store of several processes now, instead of in the first step.
+
+    Args:
+        trainer: The Trainer.
+    """
     wanted = trainer._kvstore_params["kvstore"]
     if isinstance(wanted, str) and "dist" in wanted and not trainer._kv_initialized:
         trainer._init_kvstore()
 
 
 def gather_metrics(trainer: Trainer, metrics: Sequence[EvalMetric]) -> None:
-    """Replace the sums of metrics by those of all processes that train together.
+    """Replace the sums in metrics by the sums over all processes that train together.
 
     Args:
-        trainer: Its store connects them; stores that are not synchronous are left alone, whose
-            processes do not wait for each other.
-        metrics: Of the same kinds in each process.
+        trainer: Trainer whose store connects the processes; without a synchronous store nothing is
+            done, because processes do not wait for each other.
+        metrics: The metrics, of the same kinds in each process.
     """
     store = trainer._kvstore
     if not isinstance(store, SyncStore) or store.num_workers == 1:
@@ -40,10 +48,10 @@ def gather_metrics(trainer: Trainer, metrics: Sequence[EvalMetric]) -> None:
 
 
 class FirstRankFilter(logging.Filter):
-    """Lets only warnings pass in processes other than the first, which says the same.
+    """Logging filter that lets only warnings pass in processes other than the first.
 
     Args:
-        trainer: Tells which process this is.
+        trainer: Trainer whose store connects the processes.
     """
 
     def __init__(self, trainer: Trainer) -> None:
@@ -51,5 +59,9 @@ class FirstRankFilter(logging.Filter):
         self._trainer = trainer
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether to write ``record``."""
+        """Whether to write a log record.
+
+        Args:
+            record: The record.
+        """
         return record.levelno >= logging.WARNING or is_first_rank(self._trainer)

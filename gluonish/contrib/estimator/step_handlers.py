@@ -17,15 +17,15 @@ def _as_list(arrays: Any) -> Any:
 class MetricHandler(EpochBegin, BatchEnd):
     """Resets metrics before each epoch, and updates them after each batch.
 
-    An Estimator has one for its training metrics, and while evaluating one for the others.
-    `metric.Loss` is given the losses, every other metric labels and predictions.
+    An Estimator has one by default for its training metrics, and another one during evaluation.
+    `metric.Loss` is updated with the losses, every other metric with labels and outputs.
 
     Args:
-        metrics: A metric or several, of the Estimator's.
+        metrics: A metric or a list of metrics of the Estimator.
         priority: Handlers of lower priority are called first.
 
     Raises:
-        ArgumentError: ``metrics`` are something else.
+        ArgumentError: ``metrics`` are not metrics.
     """
 
     def __init__(self, metrics: Metrics, priority: float = -1000) -> None:
@@ -96,18 +96,36 @@ class ValidationHandler(TrainBegin, BatchEnd, EpochEnd):
         self.event_handlers = event_handlers
 
     def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Start counting batches and epochs of ``estimator``."""
+        """Reset the counts of batches and epochs.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+        """
         self.current_batch = 0
         self.current_epoch = 0
 
     def batch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Count a batch of ``estimator``, and evaluate at the end of a period."""
+        """Evaluate if ``batch_period`` batches have passed.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+        """
         self.current_batch += 1
         if self.batch_period and self.current_batch % self.batch_period == 0:
             self._evaluate(estimator)
 
     def epoch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Count an epoch of ``estimator``, and evaluate at the end of a period."""
+        """Evaluate if ``epoch_period`` epochs have passed.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+        """
         self.current_epoch += 1
         if self.epoch_period and self.current_epoch % self.epoch_period == 0:
             self._evaluate(estimator)

@@ -17,8 +17,8 @@ class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
     An Estimator has one by default; arguments of `Estimator.fit` replace both limits.
 
     Args:
-        max_epoch: Largest number of epochs, or None.
-        max_batch: Largest number of batches over all epochs, or None.
+        max_epoch: Maximum number of epochs, or None.
+        max_batch: Maximum number of batches over all epochs, or None.
     """
 
     def __init__(self, max_epoch: int | None = None, max_batch: int | None = None) -> None:
@@ -43,14 +43,32 @@ class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
         self.stop_training = False
 
     def batch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> bool:
-        """Count a batch of ``estimator``; return whether it was the last."""
+        """Count a batch.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+
+        Returns:
+            True if it was the last one, which ends the training.
+        """
         self.current_batch += 1
         if self.current_batch == self.max_batch:
             self.stop_training = True
         return self.stop_training
 
     def epoch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> bool:
-        """Count an epoch of ``estimator``; return whether it was the last."""
+        """Count an epoch.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+
+        Returns:
+            True if it was the last one, which ends the training.
+        """
         self.current_epoch += 1
         if self.current_epoch == self.max_epoch:
             self.stop_training = True
@@ -93,7 +111,13 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
         self.stop_training = False
 
     def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Forget what an earlier training of ``estimator`` left."""
+        """Reset the best value and the count of epochs.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+        """
         self.wait = 0
         self.stopped_epoch = 0
         self.current_epoch = 0
@@ -131,7 +155,13 @@ class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
         return self.stop_training
 
     def train_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
-        """Log to ``estimator`` why the training ended, if it did so here."""
+        """Log the reason, if this handler stopped the training.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+        """
         if self.stop_training:
             name, _ = self.monitor.get()
             estimator.logger.info(

@@ -13,14 +13,14 @@ Metrics = EvalMetric | Sequence[EvalMetric] | None
 
 
 def check_metrics(owner: str, metrics: Any) -> list[EvalMetric]:
-    """Return metrics as a list, with a composite one replaced by its members.
+    """Return a list of metrics, with each CompositeEvalMetric replaced by its members.
 
     Args:
-        owner: Class and argument, to begin an error message with.
-        metrics: A metric, several of them, or None.
+        owner: Class and argument, for error messages.
+        metrics: A metric, a list of metrics, or None.
 
     Raises:
-        ArgumentError: There is something else among them.
+        ArgumentError: Something is not an EvalMetric.
     """
     if metrics is None:
         return []
@@ -44,21 +44,25 @@ def check_metrics(owner: str, metrics: Any) -> list[EvalMetric]:
 
 
 def suggest_metric_for_loss(loss: Loss) -> EvalMetric | None:
-    """Return the metric that says how well a loss is doing, or None."""
+    """Return a metric that suits a loss, or None.
+
+    Args:
+        loss: The loss.
+    """
     return Accuracy() if isinstance(loss, SoftmaxCrossEntropyLoss) else None
 
 
 def check_handler_metrics(handler: Any, known: Sequence[EvalMetric]) -> None:
-    """Check that a handler updates or shows no metric that is not the Estimator's.
+    """Check that a handler updates or logs only metrics of the Estimator.
 
-    Looked at are the attributes with ``metric`` in their names; a ``monitor`` is only read.
+    Attributes with ``metric`` in their names are checked; a ``monitor`` may be any metric.
 
     Args:
         handler: The handler.
         known: The Estimator's metrics.
 
     Raises:
-        ArgumentError: It refers to another one.
+        ArgumentError: It refers to another metric.
     """
     for name, value in vars(handler).items():
         if "metric" not in name:
@@ -72,15 +76,15 @@ def check_handler_metrics(handler: Any, known: Sequence[EvalMetric]) -> None:
 
 
 def check_period(owner: str, name: str, period: int | None) -> int | None:
-    """Return a number of epochs or batches; None or 0 for never.
+    """Return a number of epochs or batches between two events; None or 0 means never.
 
     Args:
-        owner: Class that counts them.
-        name: Its argument.
+        owner: Class that counts them, for error messages.
+        name: Name of the argument.
         period: The number.
 
     Raises:
-        ArgumentError: It is negative or no integer.
+        ArgumentError: It is negative or not an integer.
     """
     if period is not None and not (isinstance(period, int) and period >= 0):
         raise ArgumentError(f"{owner}: expected {name} of at least 1 or None, got {period!r}")

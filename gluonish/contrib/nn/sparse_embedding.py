@@ -13,9 +13,9 @@ __all__ = ["SparseEmbedding"]
 class SparseEmbedding(Block):
     """Look up a vector for each index, ``y[...] = weight[x[...]]``, in a row-sparse ``weight``.
 
-    The table is held by the store of a Trainer. Each call pulls the rows that it looks up, and the
-    gradient has only those rows, so a table may be larger than a device. It is not a HybridBlock,
-    as the rows depend on ``x``.
+    The table is kept in the store of a Trainer. Each call pulls only the rows it needs, and the
+    gradient contains only these rows, so a table may be larger than a device's memory. It is not a
+    HybridBlock, because the rows depend on the values of ``x``.
 
     Args:
         input_dim: Number of vectors in the table.
@@ -25,13 +25,13 @@ class SparseEmbedding(Block):
         **kwargs: See `Block`.
 
     Inputs:
-        x: any shape, integers in [0, input_dim) of any dtype.
+        x: Any shape; integers in [0, input_dim), of any dtype.
 
     Outputs:
-        y: shape of ``x`` with a last axis of output_dim added.
+        y: Shape of ``x`` with a last axis of output_dim added.
 
     Raises:
-        ParameterError: at a call, if ``weight`` is in no Trainer.
+        ParameterError: When called: ``weight`` belongs to no Trainer.
     """
 
     def __init__(
@@ -59,7 +59,11 @@ class SparseEmbedding(Block):
         )
 
     def forward(self, x: NDArray) -> Any:
-        """Pull the rows and look up the vectors."""
+        """Pull the rows and return the vectors.
+
+        Args:
+            x: Indices, any shape.
+        """
         weight = self.weight.row_sparse_data(x)
         return nd.Embedding(x, weight, name="fwd", **self._kwargs)
 

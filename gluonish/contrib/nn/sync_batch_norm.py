@@ -118,8 +118,8 @@ class SyncBatchNorm(BatchNorm):
 def _devices_found() -> int:
     found = max(1, gpu_count())
     warnings.warn(
-        f"SyncBatchNorm: num_devices is taken as {found}, the GPUs that are here; give it if you "
-        "train on another number of devices",
+        f"SyncBatchNorm: expected num_devices, got None; {found}, the number of GPUs, is used; "
+        "pass num_devices if you train on another number of devices",
         UserWarning,
         stacklevel=3,
     )

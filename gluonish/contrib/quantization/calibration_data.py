@@ -19,11 +19,11 @@ def arrays_of(batch: Any, context: Context) -> list[NDArray]:
     """Return the arrays of a batch, in order, on a device.
 
     Args:
-        batch: A DataBatch, of which the data counts, an array, or arrays in lists or tuples.
+        batch: An array, arrays in lists or tuples, or a DataBatch, of which the data are used.
         context: The device.
 
     Raises:
-        ArgumentTypeError: There is something else in it.
+        ArgumentTypeError: It contains something else.
     """
     if isinstance(batch, DataBatch):
         return [x for part in batch.data for x in arrays_of(part, context)]
@@ -39,10 +39,14 @@ def arrays_of(batch: Any, context: Context) -> list[NDArray]:
 
 
 def check_iterable(what: str, data: Any) -> None:
-    """Check that calibration data can be gone through.
+    """Check that calibration data can be iterated over.
+
+    Args:
+        what: Name of the calling function, for error messages.
+        data: The data.
 
     Raises:
-        ArgumentTypeError: It cannot.
+        ArgumentTypeError: They cannot.
     """
     if not isinstance(data, Iterable):
         raise ArgumentTypeError(
@@ -52,10 +56,15 @@ def check_iterable(what: str, data: Any) -> None:
 
 
 def first_batch(what: str, data: Any, context: Context) -> list[NDArray]:
-    """Return the arrays of the first batch; what can be reset is reset.
+    """Return the arrays of the first batch; an iterator with `reset` is reset before and after.
+
+    Args:
+        what: Name of the calling function, for error messages.
+        data: The data.
+        context: Device of the arrays.
 
     Raises:
-        ArgumentTypeError: The data cannot be gone through.
+        ArgumentTypeError: The data cannot be iterated over.
     """
     check_iterable(what, data)
     _reset(data)
@@ -68,12 +77,12 @@ def first_batch(what: str, data: Any, context: Context) -> list[NDArray]:
 def batches(
     data: Any, num_examples: int | None, context: Context
 ) -> Iterator[tuple[list[NDArray], int]]:
-    """Give the arrays of batches, and how many examples each has.
+    """Yield the arrays of each batch, and its number of samples.
 
     Args:
         data: The batches.
-        num_examples: Stop when so many were given; None for all.
-        context: The device to give them on.
+        num_examples: Number of samples after which to stop; None for all.
+        context: Device of the arrays.
     """
     _reset(data)
     seen = 0
@@ -94,11 +103,11 @@ def _reset(data: Any) -> None:
 
 
 def with_bar(steps: Iterator[tuple[list[NDArray], int]], total: int | None) -> Iterator[Any]:
-    """Give the arrays of batches, with a bar of examples on a terminal.
+    """Yield the arrays of each batch, with a progress bar of samples on a terminal.
 
     Args:
-        steps: Arrays and counts of examples.
-        total: How many examples there are; None where that is not known.
+        steps: Pairs of arrays and a number of samples.
+        total: Total number of samples; None if unknown.
     """
     if sys.stderr is None or not sys.stderr.isatty():
         for arrays, _count in steps:
@@ -113,7 +122,12 @@ def with_bar(steps: Iterator[tuple[list[NDArray], int]], total: int | None) -> I
 
 
 def examples_of(data: Any, num_examples: int | None) -> int | None:
-    """Return how many examples will be gone through, as far as is known."""
+    """Return the number of samples that calibration will use; None if unknown.
+
+    Args:
+        data: The batches.
+        num_examples: Number of samples after which to stop; None for all.
+    """
     dataset: Any = getattr(data, "_dataset", None)
     counts = [
         getattr(data, "num_data", None),

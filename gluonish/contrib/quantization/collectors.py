@@ -26,18 +26,18 @@ Histogram = tuple[Any, Any, float, float, float]
 
 
 class Collector(Protocol):
-    """What a collector of the user's own has."""
+    """The interface of a user's own collector."""
 
     min_max_dict: dict[str, tuple[float, float]]
     collect: Callable[..., None]
 
 
 class CalibrationCollector:
-    """What collectors have in common; one of the user's own has `collect` and fills the dict.
+    """Base class of collectors; a user's own overrides `collect`, which fills ``min_max_dict``.
 
     Attributes:
-        include_layer: Names of the outputs that are wanted; None for all.
-        min_max_dict: Lower and upper end of the range to quantize to, by output name.
+        include_layer: Names of the outputs to collect; None for all.
+        min_max_dict: Dict from output name to the range (min, max) to quantize.
     """
 
     def __init__(self) -> None:
@@ -45,11 +45,11 @@ class CalibrationCollector:
         self.min_max_dict: dict[str, tuple[float, float]] = {}
 
     def collect(self, name: str, arr: NDArray) -> None:
-        """Look at one output of one batch.
+        """Process an output of a layer for one batch; subclasses define this.
 
         Args:
             name: Name of the output.
-            arr: Its values.
+            arr: Values of the output, an NDArray.
         """
         raise NotImplementedError
 
@@ -58,12 +58,12 @@ class CalibrationCollector:
 
 
 class LayerOutputMinMaxCollector(CalibrationCollector):
-    """Collects the smallest and the largest value of each output.
+    """Collects the minimum and maximum of each output.
 
     Args:
-        quantized_dtype: Kept as an attribute.
-        include_layer: Names of the outputs that are wanted; None for all.
-        logger: Gets a line for each output.
+        quantized_dtype: Stored as an attribute.
+        include_layer: Names of the outputs to collect; None for all.
+        logger: Logs a line for each output.
     """
 
     def __init__(
@@ -78,7 +78,12 @@ class LayerOutputMinMaxCollector(CalibrationCollector):
         self.logger = logger
 
     def collect(self, name: str, arr: NDArray) -> None:
-        """Widen the range of an output so that it holds these values."""
+        """Extend the range of an output to include these values.
+
+        Args:
+            name: Name of the output.
+            arr: Values of the output, an NDArray.
+        """
         if not self._is_wanted(name):
             return
         values = _finite(name, arr)
@@ -95,12 +100,13 @@ class LayerHistogramCollector(CalibrationCollector):
     """Collects a histogram of each output, symmetric around 0.
 
     Args:
-        num_bins: How many bins each begins with.
-        include_layer: Names of the outputs that are wanted; None for all.
-        logger: Gets a line for each output.
+        num_bins: Initial number of bins.
+        include_layer: Names of the outputs to collect; None for all.
+        logger: Logs a line for each output.
 
     Attributes:
-        hist_dict: Counts, edges, smallest and largest value and the largest size, by output name.
+        hist_dict: Dict from output name to counts, bin edges, minimum, maximum, and largest
+            absolute value.
     """
 
     def __init__(
@@ -116,7 +122,12 @@ class LayerHistogramCollector(CalibrationCollector):
         self.logger = logger
 
     def collect(self, name: str, arr: NDArray) -> None:
-        """Count an output's values."""
+        """Add an output's values to its histogram.
+
+        Args:
+            name: Name of the output.
+            arr: Values of the output, an NDArray.
+        """
         if not self._is_wanted(name):
             return
         values = _finite(name, arr)
@@ -145,15 +156,14 @@ def _finite(name: str, arr: Any) -> Any:
 def combine_histogram(
     old_hist: Histogram, arr: Any, new_min: float, new_max: float, new_th: float
 ) -> Histogram:
-    """Return a histogram with further values in it; it grows where they reach further.
+    """Return a histogram extended by further values; it gets more bins if they exceed its range.
 
     Args:
-        old_hist: Counts, edges that are symmetric around 0, smallest and largest value, and the
-            last edge.
+        old_hist: Counts, edges symmetric around 0, minimum, maximum, and last edge.
         arr: The further values.
-        new_min: Their smallest.
-        new_max: Their largest.
-        new_th: Their largest size.
+        new_min: Their minimum.
+        new_max: Their maximum.
+        new_th: Their largest absolute value.
     """
     counts, edges, old_min, old_max, old_th = old_hist
     low, high = min(old_min, new_min), max(old_max, new_max)
@@ -176,15 +186,15 @@ def optimal_thresholds(
     num_quantized_bins: int = 255,
     logger: logging.Logger | None = None,
 ) -> dict[str, tuple[float, float]]:
-    """Return for each output the range in which bytes tell most of its values.
+    """Return the best range to quantize for each output: the one with the least relative entropy.
 
-    It is the one with the least relative entropy between the values and what is left of them.
+    The relative entropy (KL divergence) is that between the values and their quantized form.
 
     Args:
-        hist_dict: As `LayerHistogramCollector` collects it.
-        quantized_dtype: auto and uint8 give outputs that are not below 0 twice as many bins.
-        num_quantized_bins: How many numbers there are.
-        logger: Gets a line for each output.
+        hist_dict: Histograms, as `LayerHistogramCollector` collects them.
+        quantized_dtype: ``"auto"`` and ``"uint8"`` give non-negative outputs twice as many bins.
+        num_quantized_bins: Number of quantized values.
+        logger: Logs a line for each output.
     """
     found = {}
     for name, (counts, edges, low, high, _) in hist_dict.items():
@@ -208,18 +218,18 @@ _MODES = "expected `none`, `naive`, `entropy` or `customize`"
 def collector_of(
     what: str, mode: str, quantized_dtype: str, wanted: Collection[str], own: Any, logger: Any
 ) -> Any:
-    """Return what collects for a mode of calibration.
+    """Return the collector for a mode of calibration.
 
     Args:
-        what: Who asks, for messages.
-        mode: naive, entropy or customize.
-        quantized_dtype: auto, int8 or uint8.
-        wanted: Names of outputs.
-        own: A collector of the user's, for customize.
-        logger: Gets lines.
+        what: Name of the calling function, for error messages.
+        mode: ``"naive"``, ``"entropy"`` or ``"customize"``.
+        quantized_dtype: ``"auto"``, ``"int8"`` or ``"uint8"``.
+        wanted: Names of the outputs to collect.
+        own: The user's collector, for ``"customize"``.
+        logger: Logs the progress.
 
     Raises:
-        ArgumentError: There is no such mode, or no collector of the user's.
+        ArgumentError: ``mode`` is not one of those, or the user's collector is missing.
     """
     if mode == "naive":
         return LayerOutputMinMaxCollector(quantized_dtype, wanted, logger)
@@ -238,10 +248,17 @@ def collector_of(
 def thresholds_of(
     what: str, collector: Any, mode: str, quantized_dtype: str, logger: Any
 ) -> dict[str, tuple[float, float]]:
-    """Return the ranges that a collector has found.
+    """Return the range of each output that a collector has found.
+
+    Args:
+        what: Name of the calling function, for error messages.
+        collector: The collector.
+        mode: ``"naive"``, ``"entropy"`` or ``"customize"``.
+        quantized_dtype: ``"auto"``, ``"int8"`` or ``"uint8"``.
+        logger: Logs the progress.
 
     Raises:
-        ArgumentError: It is of another kind than the mode says, or there is no such mode.
+        ArgumentError: ``mode`` is not one of those, or the collector does not fit it.
     """
     if mode == "entropy":
         if not hasattr(collector, "hist_dict"):

@@ -33,7 +33,11 @@ class _Group(NamedTuple):
 
 
 def layer_nodes(node: Node) -> Sequence[Node]:
-    """Return the operators that a node stands for: itself, and those of its body."""
+    """Return the operators that a node represents: itself, or those in its body.
+
+    Args:
+        node: The node.
+    """
     if node.op is None or node.op.name not in (CONV, DENSE):
         return (node,)
     bodies = node.attrs["subgraphs"]
@@ -42,10 +46,10 @@ def layer_nodes(node: Node) -> Sequence[Node]:
 
 
 def fuse(outputs: Sequence[Value]) -> list[Value]:
-    """Return the outputs of a graph whose layers are fused with what follows them.
+    """Return a graph's outputs after fusing its layers with the operators that follow them.
 
     Args:
-        outputs: Of a graph without shapes; it stays as it is.
+        outputs: Outputs of a graph without shapes, which is not changed.
     """
     order = topological_order(outputs)
     groups = _Groups(order, outputs)

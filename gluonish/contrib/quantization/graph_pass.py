@@ -17,16 +17,17 @@ _NUMBERED = ("Reshape", "Flatten", "Cast", "SwapAxis", "BlockGrad", "MakeLoss")
 
 
 class Choice(NamedTuple):
-    """What is quantized, and how.
+    """What to quantize, and how.
 
     Attributes:
-        excluded: Names of nodes that stay as they are.
-        excluded_operators: Operators that stay as they are.
-        out_type: Of data: auto, int8 or uint8.
-        smart: Leave alone what is not between two layers.
-        offline: Names of variables whose values are known: they are quantized beforehand.
-        channel_wise: One step for each channel of a dense layer's weight.
-        calibrated: Whether ranges will be put in; without, what needs them stays as it is.
+        excluded: Names of nodes that are not quantized.
+        excluded_operators: Names of operators that are not quantized.
+        out_type: Quantized dtype of data: ``"auto"``, ``"int8"`` or ``"uint8"``.
+        smart: Whether to quantize only layers and what lies between two of them.
+        offline: Names of variables with known values, which are quantized beforehand.
+        channel_wise: Whether each channel of a dense layer's weight has its own scale.
+        calibrated: Whether ranges will be known; without them, operators that need them are not
+            quantized.
     """
 
     excluded: Collection[str] = ()
@@ -39,10 +40,10 @@ class Choice(NamedTuple):
 
 
 def quantize(outputs: Sequence[Value], choice: Choice) -> list[Value]:
-    """Return the outputs of a graph in which all that can be quantized is, as `Choice` says.
+    """Return a graph's outputs after quantizing what `Choice` says.
 
     Args:
-        outputs: Of a graph without shapes, whose layers may be fused; it stays as it is.
+        outputs: Outputs of a graph without shapes, whose layers may be fused; it is not changed.
         choice: What to quantize.
     """
     order = topological_order(outputs)
@@ -81,7 +82,11 @@ def _chosen(order: Sequence[Node], choice: Choice) -> dict[int, Form]:
 
 
 def float_name(value: Value) -> str:
-    """Return what the node that quantizes a value is called after."""
+    """Return the name of a value, from which the node that quantizes it gets its name.
+
+    Args:
+        value: The value.
+    """
     node = value.node
     if node.op is None:
         return node.name

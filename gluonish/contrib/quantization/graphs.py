@@ -30,10 +30,15 @@ def _choose(what: str, name: str, value: Any, choices: Sequence[str]) -> None:
 
 
 def check_names(what: str, name: str, value: Any) -> list[str]:
-    """Return a list of names; that of None is empty.
+    """Return a list of names; an empty one for None.
+
+    Args:
+        what: Name of the calling function, for error messages.
+        name: Name of the argument.
+        value: The argument.
 
     Raises:
-        ArgumentTypeError: It is no list of names.
+        ArgumentTypeError: It is not a list of names.
     """
     if value is None:
         return []
@@ -45,10 +50,14 @@ def check_names(what: str, name: str, value: Any) -> list[str]:
 
 
 def loaded(sym: Any, what: str) -> Symbol:
-    """Return a Symbol, from its file if it is a path.
+    """Return a Symbol; a path is loaded.
+
+    Args:
+        sym: The Symbol, or the path of its file.
+        what: Name of the calling function, for error messages.
 
     Raises:
-        ArgumentTypeError: It is neither.
+        ArgumentTypeError: ``sym`` is neither.
     """
     if isinstance(sym, str):
         return load(sym)
@@ -69,21 +78,22 @@ def quantize_symbol(
     *,
     calibrated: bool = True,
 ) -> Symbol:
-    """Return the quantized graph of a Symbol, not calibrated.
+    """Return the quantized graph of a Symbol, without calibration.
 
     Args:
-        what: Who asks, for messages.
+        what: Name of the calling function, for error messages.
         sym: The graph, whose layers may be fused.
-        params: Names of the variables whose values are known.
-        excluded: Names of nodes that stay as they are.
-        excluded_operators: Operators that stay as they are.
-        quantized_dtype: int8, uint8 or auto.
-        quantize_mode: smart or full.
-        quantize_granularity: tensor-wise or channel-wise.
-        calibrated: Whether ranges will be put in; without, what needs them stays as it is.
+        params: Names of the variables with known values.
+        excluded: Names of nodes that are not quantized.
+        excluded_operators: Names of operators that are not quantized.
+        quantized_dtype: ``"int8"``, ``"uint8"`` or ``"auto"``.
+        quantize_mode: ``"smart"`` or ``"full"``.
+        quantize_granularity: ``"tensor-wise"`` or ``"channel-wise"``.
+        calibrated: Whether ranges will be known; without them, operators that need them are not
+            quantized.
 
     Raises:
-        ArgumentError: There is no such dtype, mode or granularity.
+        ArgumentError: A dtype, mode or granularity is not one of those.
     """
     names = check_names(what, "excluded_sym_names", excluded)
     operators = check_names(what, "excluded_op_names", excluded_operators)
@@ -116,32 +126,35 @@ def quantize_graph(
     LayerOutputCollector: Any = None,  # MXNet's name
     logger: logging.Logger | None = None,
 ) -> tuple[Symbol, dict[str, NDArray], dict[str, NDArray], Any]:
-    """Quantize a graph without calibration, and make what collects for it.
+    """Quantize a graph without calibration, and create a collector for it.
 
-    Run the graph before on data, give the collector the outputs that it wants, and call
-    `calib_graph`.
+    To calibrate, run the original graph on data, pass the outputs that the collector includes to
+    its `collect`, and call `calib_graph`.
 
     Args:
-        sym: The graph, or the path of its file.
-        arg_params: Its parameters by name.
-        aux_params: Its auxiliary states by name.
-        ctx: The device that it will run on.
-        excluded_sym_names: Names of nodes that stay as they are.
-        excluded_op_names: Names of operators that stay as they are.
-        calib_mode: none, naive (smallest and largest values), entropy (least relative entropy) or
-            customize.
-        quantized_dtype: Of data in bytes: int8, uint8, or auto, which is uint8 where no value is
-            below 0.
-        quantize_mode: full for all that can be quantized, smart for what lies between layers.
-        quantize_granularity: tensor-wise, or channel-wise for a step of each channel of weights.
-        LayerOutputCollector: The collector for customize.
-        logger: Gets lines about the course of it.
+        sym: The graph, a Symbol or the path of its file.
+        arg_params: Parameters by name.
+        aux_params: Auxiliary states by name.
+        ctx: Device that the graph will run on.
+        excluded_sym_names: Names of nodes that are not quantized.
+        excluded_op_names: Names of operators that are not quantized.
+        calib_mode: How ranges are found: ``"none"`` at each call, ``"naive"`` as minimum and
+            maximum, ``"entropy"`` with the least relative entropy, ``"customize"`` by
+            ``LayerOutputCollector``.
+        quantized_dtype: Dtype of quantized data: ``"int8"``, ``"uint8"``, or ``"auto"``: uint8 for
+            data that are never negative, otherwise int8.
+        quantize_mode: ``"full"`` quantizes all operators that can be, ``"smart"`` only layers and
+            what lies between them.
+        quantize_granularity: ``"tensor-wise"``, or ``"channel-wise"`` for a scale for each channel
+            of weights.
+        LayerOutputCollector: The collector for ``"customize"``.
+        logger: Logs the progress.
 
     Returns:
-        The quantized graph, its parameters, its auxiliary states and the collector, None for none.
+        The quantized Symbol, its parameters, its auxiliary states, and the collector or None.
 
     Raises:
-        ArgumentError: An argument is none of these.
+        ArgumentError: An argument is not one of those listed.
     """
     what = "quantize_graph"
     symbol = loaded(sym, what)
@@ -169,22 +182,22 @@ def calib_graph(
     quantized_dtype: str = "int8",
     logger: Any = logging,
 ) -> tuple[Symbol, dict[str, NDArray], dict[str, NDArray]]:
-    """Put the ranges that a collector has found into a quantized graph.
+    """Insert the ranges that a collector has found into a quantized graph.
 
     Args:
-        qsym: The graph, or the path of its file, as `quantize_graph` gives it.
-        arg_params: Its parameters by name; parameters of the graph before are quantized.
-        aux_params: Its auxiliary states by name.
-        collector: What has seen the outputs of the graph before.
-        calib_mode: naive, entropy or customize.
-        quantized_dtype: int8, uint8 or auto.
-        logger: Gets lines about the course of it.
+        qsym: The quantized graph of `quantize_graph`, a Symbol or the path of its file.
+        arg_params: Parameters by name; parameters of the original graph are quantized.
+        aux_params: Auxiliary states by name.
+        collector: Collector that has processed the outputs of the original graph.
+        calib_mode: ``"naive"``, ``"entropy"`` or ``"customize"``.
+        quantized_dtype: ``"int8"``, ``"uint8"`` or ``"auto"``.
+        logger: Logs the progress.
 
     Returns:
-        The calibrated graph, its parameters and its auxiliary states.
+        The calibrated Symbol, its parameters and its auxiliary states.
 
     Raises:
-        ArgumentError: The mode is none of these, or the collector does not fit it.
+        ArgumentError: ``calib_mode`` is not one of those, or the collector does not fit it.
     """
     what = "calib_graph"
     symbol = loaded(qsym, what)

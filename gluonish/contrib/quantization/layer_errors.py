@@ -24,18 +24,18 @@ _PREFIX = "quantized_"
 
 
 class LayerError(NamedTuple):
-    """How far one layer of a quantized network is from what it was.
+    """How far the output of a quantized layer is from the original layer's.
 
     Attributes:
-        name: Of its node in the network before, where layers are fused with what follows them.
-        operator: What it is.
-        dtype: Of its output in the quantized network.
-        low: Smallest value that it gave before.
-        high: Largest value that it gave before.
-        mean_error: Mean size of the difference.
-        max_error: Largest size of the difference.
-        signal_to_noise_db: Ten times the decimal logarithm of the sum of squares of what it gave
-            before, by that of the difference; infinite without any.
+        name: Name of the node in the original network, after layers are fused with what follows.
+        operator: Name of its operator.
+        dtype: Dtype of its output in the quantized network.
+        low: Minimum of its original output.
+        high: Maximum of its original output.
+        mean_error: Mean absolute difference.
+        max_error: Maximum absolute difference.
+        signal_to_noise_db: Signal-to-noise ratio in dB: 10 log10 of the sum of squares of the
+            original output divided by that of the difference; infinite if they are equal.
     """
 
     name: str
@@ -49,17 +49,17 @@ class LayerError(NamedTuple):
 
 
 def layer_errors(network: HybridBlock, quantized: SymbolBlock, data: Any) -> list[LayerError]:
-    """Return the error of each quantized layer on a batch, in the order in which they run.
+    """Return the error of each quantized layer for a batch, in execution order.
 
-    Errors of a layer include those of the layers before it.
+    The error of a layer includes those of the layers before it.
 
     Args:
-        network: The network before.
-        quantized: What `quantize_net` made of it.
+        network: The original network.
+        quantized: The network that `quantize_net` returned for it.
         data: An array, or a list of arrays, one for each input.
 
     Raises:
-        ArgumentTypeError: A network is of another class.
+        ArgumentTypeError: ``network`` is not a HybridBlock, or ``quantized`` not a SymbolBlock.
         ArgumentError: They have no layer in common.
     """
     if not isinstance(network, HybridBlock) or not isinstance(quantized, SymbolBlock):

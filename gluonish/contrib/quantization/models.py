@@ -43,22 +43,22 @@ def calibrate(
     own: Any = None,
     logger: logging.Logger | None = None,
 ) -> Symbol:
-    """Return a quantized graph with the ranges that calibration data show.
+    """Return a quantized graph with the ranges found on calibration data.
 
     Args:
-        what: Who asks, for messages.
-        symbol: The graph before.
+        what: Name of the calling function, for error messages.
+        symbol: The original graph.
         qsym: The quantized graph.
-        arrays: Parameters and auxiliary states of the graph before.
-        data_names: Names of the variables that get the data.
-        data: Batches.
-        mode: naive, entropy or customize.
-        quantized_dtype: int8, uint8 or auto.
-        num_examples: How many examples to look at; None for all.
-        context: The device to run on.
-        join: Whether layers are to give bytes, or floating numbers, by themselves.
-        own: A collector of the user's.
-        logger: Gets lines about the course of it.
+        arrays: Parameters and auxiliary states of the original graph, by name.
+        data_names: Names of the variables that are inputs.
+        data: The batches.
+        mode: ``"naive"``, ``"entropy"`` or ``"customize"``.
+        quantized_dtype: ``"int8"``, ``"uint8"`` or ``"auto"``.
+        num_examples: Maximum number of samples to use; None for all.
+        context: Device to run on.
+        join: Whether layers return quantized or floating data directly, without further operators.
+        own: The user's collector.
+        logger: Logs the progress.
     """
     check_iterable(what, data)
     wanted = wanted_names(qsym._values)
@@ -206,32 +206,34 @@ def quantize_model(
     quantize_granularity: str = "tensor-wise",
     logger: logging.Logger | None = None,
 ) -> tuple[Symbol, dict[str, NDArray], dict[str, NDArray]]:
-    """Quantize a graph operator by operator.
+    """Quantize a graph, operator by operator.
 
     Args:
-        sym: The graph, or the path of its file.
-        arg_params: Its parameters by name.
-        aux_params: Its auxiliary states by name.
-        data_names: Names of the variables that get the arrays of a batch, in order.
-        label_names: Names of labels; of no effect, as what is looked at needs none.
-        ctx: The device to calibrate on.
-        excluded_sym_names: Names of nodes that stay as they are.
-        excluded_op_names: Names of operators that stay as they are.
-        calib_mode: none finds ranges at each call; naive takes the smallest and largest values on
-            calibration data, entropy the range with the least relative entropy.
-        calib_data: Batches: a DataIter, a DataLoader or another iterable of arrays.
-        num_calib_examples: How many examples to look at; None for all.
-        quantized_dtype: Of data in bytes: int8, uint8, or auto, which is uint8 where no value is
-            below 0.
-        quantize_mode: full for all that can be quantized, smart for what lies between layers.
-        quantize_granularity: tensor-wise, or channel-wise for a step of each channel of weights.
-        logger: Gets lines about the course of it.
+        sym: The graph, a Symbol or the path of its file.
+        arg_params: Parameters by name.
+        aux_params: Auxiliary states by name.
+        data_names: Names of the variables that are inputs, in the order of a batch's arrays.
+        label_names: Names of the labels; has no effect, calibration needs none.
+        ctx: Device to calibrate on.
+        excluded_sym_names: Names of nodes that are not quantized.
+        excluded_op_names: Names of operators that are not quantized.
+        calib_mode: How ranges are found: ``"none"`` at each call; on calibration data ``"naive"``
+            as minimum and maximum, ``"entropy"`` with the least relative entropy.
+        calib_data: The batches: a DataIter, a DataLoader, or another iterable of arrays.
+        num_calib_examples: Maximum number of samples to use; None for all.
+        quantized_dtype: Dtype of quantized data: ``"int8"``, ``"uint8"``, or ``"auto"``: uint8 for
+            data that are never negative, otherwise int8.
+        quantize_mode: ``"full"`` quantizes all operators that can be, ``"smart"`` only layers and
+            what lies between them.
+        quantize_granularity: ``"tensor-wise"``, or ``"channel-wise"`` for a scale for each channel
+            of weights.
+        logger: Logs the progress.
 
     Returns:
-        The quantized graph, its parameters and its auxiliary states.
+        The quantized Symbol, its parameters and its auxiliary states.
 
     Raises:
-        ArgumentError: An argument is none of these, or there is no calibration data.
+        ArgumentError: An argument is not one of those listed, or ``calib_data`` is missing.
     """
     return _quantized(
         *("quantize_model", False, sym, arg_params, aux_params, data_names, ctx),
@@ -257,12 +259,12 @@ def quantize_model_mkldnn(
     quantize_granularity: str = "tensor-wise",
     logger: logging.Logger | None = None,
 ) -> tuple[Symbol, dict[str, NDArray], dict[str, NDArray]]:
-    """Quantize a graph whose layers are first fused with what follows them; it is the faster one.
+    """Fuse the layers of a graph with what follows them, and quantize it: faster networks.
 
     Arguments and results are those of `quantize_model`.
 
     Raises:
-        ArgumentError: An argument is none of these, or there is no calibration data.
+        ArgumentError: An argument is not one of those listed, or ``calib_data`` is missing.
     """
     return _quantized(
         *("quantize_model_mkldnn", True, sym, arg_params, aux_params, data_names, ctx),

@@ -37,37 +37,43 @@ def quantize_net_v2(
     LayerOutputCollector: Any = None,  # MXNet's name
     logger: logging.Logger | None = None,
 ) -> SymbolBlock:
-    """Return a quantized network that computes what another one does, within rounding.
+    """Return a quantized copy of a network.
 
     Args:
-        network: The network, with its parameters; it stays as it is.
-        quantized_dtype: Of data in bytes: int8, uint8, or auto, which is uint8 where no value is
-            below 0.
-        quantize_mode: full for all that can be quantized, smart for what lies between layers.
-        quantize_granularity: tensor-wise, or channel-wise for a step of each channel of the
-            weights of dense layers; convolutions always have one.
-        exclude_layers: Names of nodes, or of operators in them, that stay as they are.
+        network: The network with its parameters, a HybridBlock; it is not changed.
+        quantized_dtype: Dtype of quantized data: ``"int8"``, ``"uint8"``, or ``"auto"``: uint8 for
+            data that are never negative, otherwise int8.
+        quantize_mode: ``"full"`` quantizes all operators that can be, ``"smart"`` only layers and
+            what lies between them.
+        quantize_granularity: ``"tensor-wise"``, or ``"channel-wise"`` for a scale for each channel
+            of the weights of dense layers; convolutions always have one.
+        exclude_layers: Names of nodes, or of operators in them, that are not quantized.
         exclude_layers_match: Parts of such names.
-        exclude_operators: Names of operators that stay as they are.
-        calib_data: Batches: a DataLoader, a DataIter or another iterable of arrays. Arrays behind
-            those that the network takes, such as labels, are left out.
-        data_shapes: Without ``calib_data`` the inputs: a list of DataDesc, of pairs of a name and a
-            shape, or of shapes.
-        calib_mode: none finds ranges at each call; naive takes the smallest and largest values on
-            calibration data, entropy the range with the least relative entropy; customize asks
-            ``LayerOutputCollector``.
-        num_calib_examples: How many examples to look at; None for all.
-        ctx: The device to calibrate on, and of the result.
-        LayerOutputCollector: An object with ``collect(name, arr)``, which is called with each
-            output, and ``min_max_dict``, ranges by output name.
-        logger: Gets lines about the course of it.
+        exclude_operators: Names of operators that are not quantized.
+        calib_data: The batches: a DataLoader, a DataIter, or another iterable of arrays. Arrays
+            after those that the network takes, such as labels, are ignored.
+        data_shapes: Without ``calib_data`` the shapes of the inputs: a list of DataDesc, of pairs
+            (name, shape), or of shapes.
+        calib_mode: How ranges are found: ``"none"`` at each call; on calibration data ``"naive"``
+            as minimum and maximum, ``"entropy"`` with the least relative entropy, ``"customize"``
+            by ``LayerOutputCollector``.
+        num_calib_examples: Maximum number of samples to use; None for all.
+        ctx: Device to calibrate on, and of the result.
+        LayerOutputCollector: An object with a method ``collect(name, arr)``, called with each
+            output, and a dict ``min_max_dict`` from output name to range.
+        logger: Logs the progress.
 
     Returns:
-        The quantized network. `export` writes it as MXNet does.
+        The quantized network, a SymbolBlock. `export` saves it in MXNet's format.
 
     Raises:
-        ArgumentError: An argument is none of these, or there is no calibration data.
-        ArgumentTypeError: ``network`` is no HybridBlock.
+        ArgumentError: An argument is not one of those listed, or ``calib_data`` is missing.
+        ArgumentTypeError: ``network`` is not a HybridBlock.
+
+    Example::
+
+        quantized = quantize_net_v2(net, calib_mode="naive", calib_data=validation_loader)
+        scores = quantized(x)
     """
     what = "quantize_net"
     if not isinstance(network, HybridBlock):
@@ -114,11 +120,11 @@ def quantize_net(
     ctx: Context = cpu(),  # noqa: B008  # as in MXNet; it does not change
     logger: logging.Logger | None = None,
 ) -> SymbolBlock:
-    """Return a quantized network; see `quantize_net_v2`, which has two more arguments.
+    """Return a quantized copy of a network; see `quantize_net_v2`, which has two more arguments.
 
     Raises:
-        ArgumentError: An argument is wrong, or there is no calibration data.
-        ArgumentTypeError: ``network`` is no HybridBlock.
+        ArgumentError: An argument is invalid, or ``calib_data`` is missing.
+        ArgumentTypeError: ``network`` is not a HybridBlock.
     """
     return quantize_net_v2(
         network,
@@ -143,7 +149,7 @@ def _inputs(
 ) -> list[str]:
     """Return names for the inputs of a network; by then it knows all shapes."""
     if calib_data is None and data_shapes is None:
-        raise ArgumentError(f"{what}: data_shapes required where there is no calib_data")
+        raise ArgumentError(f"{what}: expected calib_data or data_shapes, got neither")
     names: list[str] = []
     if calib_data is not None:
         arrays = first_batch(what, calib_data, ctx)
@@ -186,7 +192,12 @@ def _taken(what: str, network: HybridBlock, arrays: Sequence[NDArray]) -> list[N
 
 
 def traced(network: HybridBlock, names: Sequence[str]) -> Symbol:
-    """Return the graph of a network, with variables of these names as its inputs."""
+    """Return the graph of a network.
+
+    Args:
+        network: The network.
+        names: Names of the variables for its inputs.
+    """
     outputs = network(*(var(name) for name in names))
     return outputs if isinstance(outputs, Symbol) else Group(_flat(outputs))
 

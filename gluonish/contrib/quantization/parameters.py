@@ -15,11 +15,11 @@ _ENDS = ("_quantize", "_quantize_min", "_quantize_max")
 
 
 def quantize_parameters(symbol: Symbol, params: Mapping[str, NDArray]) -> dict[str, NDArray]:
-    """Return arrays for the arguments of a quantized graph, as int8 where it wants them so.
+    """Return the arrays of a quantized graph's arguments, int8 where the graph says so.
 
     Args:
         symbol: The quantized graph.
-        params: Arrays of the graph before, by name.
+        params: Arrays of the original graph, by name.
 
     Raises:
         ArgumentError: A parameter is not finite.

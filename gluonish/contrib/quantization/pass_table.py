@@ -14,12 +14,12 @@ class Form(NamedTuple):
 
     Attributes:
         op: Name of the quantized operator.
-        data: How many of the first inputs are data in bytes; -1 for all.
-        weights: Whether the next inputs are a weight and a bias in bytes.
-        must: Whether it is what quantization is for, rather than something in between.
-        wide: Whether it gives int32, which is brought into bytes again.
-        ranged: Whether it computes only with a range from calibration.
-        fits: Whether it takes the attributes of a node.
+        data: Number of the first inputs that are quantized data; -1 for all.
+        weights: Whether a quantized weight and bias follow.
+        must: Whether it is a layer, not an operator between layers.
+        wide: Whether it returns int32, which is quantized again afterwards.
+        ranged: Whether it needs a range from calibration.
+        fits: Function that says whether it supports the attributes of a node.
     """
 
     op: str
@@ -62,7 +62,11 @@ FORMS: Mapping[str, Form] = {
 
 
 def form_of(node: Node) -> Form | None:
-    """Return how a node is quantized; None where it cannot be."""
+    """Return how a node is quantized; None if it cannot be.
+
+    Args:
+        node: The node.
+    """
     if node.op is None:
         return None
     found = FORMS.get(node.op.name)

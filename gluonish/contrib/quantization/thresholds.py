@@ -33,7 +33,11 @@ def _names(node: Node) -> tuple[str, ...]:
 
 
 def wanted_names(outputs: Sequence[Value]) -> list[str]:
-    """Return the names of the values whose ranges a quantized graph wants, in order."""
+    """Return the names of the values whose ranges a quantized graph needs, in execution order.
+
+    Args:
+        outputs: Outputs of the graph.
+    """
     found: dict[str, None] = {}
     for node in topological_order(outputs):
         if node.op is not None and node.op.name in _CALIBRATED:
@@ -42,11 +46,11 @@ def wanted_names(outputs: Sequence[Value]) -> list[str]:
 
 
 def put_thresholds(outputs: Sequence[Value], thresholds: Thresholds) -> list[Value]:
-    """Return the outputs of a quantized graph with the ranges that are known.
+    """Return a quantized graph's outputs after inserting known ranges.
 
     Args:
-        outputs: Of the graph; it stays as it is.
-        thresholds: Lower and upper end by the names of values: ``data``, ``fc1_output``.
+        outputs: Outputs of the graph, which is not changed.
+        thresholds: Range (min, max) by the name of the value, such as ``data`` or ``fc1_output``.
     """
 
     def change(node: Node, inputs: Sequence[Value]) -> Node | None:
@@ -91,11 +95,12 @@ def _rebuilt(outputs: Sequence[Value], change: Any) -> list[Value]:
 
 
 def join_ranges(outputs: Sequence[Value]) -> list[Value]:
-    """Return the outputs of a calibrated graph in which layers give bytes, or floating numbers,
-    by themselves.
+    """Return a calibrated graph's outputs after merging requantization into the layers.
+
+    The layers then return quantized or floating data directly.
 
     Args:
-        outputs: Of the graph; it stays as it is.
+        outputs: Outputs of the graph, which is not changed.
     """
     outputs = _join_requantize(outputs)
     return _join_dequantize(outputs)

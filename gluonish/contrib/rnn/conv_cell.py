@@ -22,29 +22,29 @@ def conv_extents(
     paddings: Sequence[int],
     dilations: Sequence[int],
 ) -> tuple[int, ...]:
-    """Return the extents of a convolution's output with strides of 1; an unknown one stays 0.
+    """Return the spatial sizes of a convolution's output with stride 1; an unknown size stays 0.
 
     Args:
-        dimensions: Extents of its input, without N and channels.
-        kernels: Extents of the kernel.
-        paddings: Zeros put before and after each axis.
-        dilations: Distances between neighbouring elements of the kernel.
+        dimensions: Spatial sizes of its input.
+        kernels: Spatial sizes of the kernel.
+        paddings: Number of zeros added to both ends of each spatial axis.
+        dilations: Spacing between kernel elements along each spatial axis.
     """
     settings = zip(dimensions, kernels, paddings, dilations, strict=True)
     return tuple(x and x + 2 * pad - dilate * (k - 1) for x, k, pad, dilate in settings)
 
 
 class ConvCell(HybridRecurrentCell):
-    """Base class of the cells that convolve the input and the state.
+    """Base class of cells that convolve the input and the state.
 
-    The state keeps its extents: its convolution is padded to that.
+    The convolution of the state is padded so that the state keeps its size.
 
     Args:
-        input_shape: Shape of one input without N; 0 channels for those of the first input.
-        hidden_channels: Channels of the state.
+        input_shape: Shape of one input without N; 0 channels infers them from the first input.
+        hidden_channels: Number of channels of the state.
         i2h_kernel: Size of the kernel on the input.
-        h2h_kernel: Odd extents of the kernel on the state.
-        i2h_pad: Number of zeros added before and after each spatial axis of the input.
+        h2h_kernel: Size of the kernel on the state, odd.
+        i2h_pad: Number of zeros added to both ends of each spatial axis of the input.
         i2h_dilate: Dilation of the kernel on the input.
         h2h_dilate: Dilation of the kernel on the state.
         i2h_weight_initializer: Initializer of the kernel on the input.
@@ -52,14 +52,14 @@ class ConvCell(HybridRecurrentCell):
         i2h_bias_initializer: Initializer of the input's bias.
         h2h_bias_initializer: Initializer of the state's bias.
         dims: Number of spatial axes.
-        conv_layout: Order of the axes of inputs, states and weights.
-        activation: A name, a Block or a function.
+        conv_layout: Layout of inputs, states and weights.
+        activation: Name of an activation, a Block, or a function.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
 
     Raises:
-        ArgumentError: Extents do not fit each other, a kernel on the state is even, or for
-            another layout or activation.
+        ArgumentError: Sizes do not match, ``h2h_kernel`` is even, or the layout or activation is
+            unknown.
     """
 
     # What stands behind the names of the gates' parts; a subclass may compute it in a property.
@@ -100,7 +100,7 @@ class ConvCell(HybridRecurrentCell):
         self._i2h_dilate = as_extents(i2h_dilate, dims, f"{what} i2h_dilate")
         self._h2h_dilate = as_extents(h2h_dilate, dims, f"{what} h2h_dilate")
         if not all(extent % 2 for extent in self._h2h_kernel):
-            raise ArgumentError(f"{what}: expected odd extents of h2h_kernel, got {h2h_kernel}")
+            raise ArgumentError(f"{what}: expected odd sizes in h2h_kernel, got {h2h_kernel}")
         self._h2h_pad = tuple(
             dilate * (extent - 1) // 2
             for extent, dilate in zip(self._h2h_kernel, self._h2h_dilate, strict=True)
@@ -148,7 +148,11 @@ class ConvCell(HybridRecurrentCell):
             setattr(self, name, parameter)
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
-        """Return shape and layout of every state."""
+        """Return shape and layout of every state.
+
+        Args:
+            batch_size: Number N of sequences; 0 if unknown.
+        """
         info = {"shape": (batch_size, *self._state_shape), "__layout__": self._conv_layout}
         return [dict(info) for _ in range(self._states)]
 
@@ -197,7 +201,7 @@ class ConvCell(HybridRecurrentCell):
 
 
 class Conv1DCell(ConvCell):
-    """The arguments of the cells that convolve over one spatial axis; see `ConvCell`."""
+    """Base class of cells that convolve over one spatial axis; see `ConvCell` for arguments."""
 
     def __init__(
         self,
@@ -238,7 +242,7 @@ class Conv1DCell(ConvCell):
 
 
 class Conv2DCell(ConvCell):
-    """The arguments of the cells that convolve over two spatial axes; see `ConvCell`."""
+    """Base class of cells that convolve over two spatial axes; see `ConvCell` for arguments."""
 
     def __init__(
         self,
@@ -279,7 +283,7 @@ class Conv2DCell(ConvCell):
 
 
 class Conv3DCell(ConvCell):
-    """The arguments of the cells that convolve over three spatial axes; see `ConvCell`."""
+    """Base class of cells that convolve over three spatial axes; see `ConvCell` for arguments."""
 
     def __init__(
         self,

@@ -20,27 +20,27 @@ def dynamic_unroll(
     layout: str = "TNC",
     valid_length: Any = None,
 ) -> tuple[Any, list[Any]]:
-    """Take all steps of sequences with a loop operator, `contrib.foreach`.
+    """Process whole sequences with a loop operator, `contrib.foreach`.
 
-    In a graph that is one node for any number of steps.
+    In a graph the loop is one node, however many steps there are.
 
     Args:
         cell: The cell.
         inputs: (T, N, C), or (N, T, C) with layout NTC.
-        begin_state: States before the first step.
-        drop_inputs: Probability of zeroing an element of the input at all steps, in training.
-        drop_outputs: The same of the output.
+        begin_state: List of the states before the first step.
+        drop_inputs: Dropout rate of the inputs, with the same mask at all steps.
+        drop_outputs: Dropout rate of the outputs, with the same mask at all steps.
         layout: ``"TNC"`` or ``"NTC"``.
-        valid_length: (N,), the steps of each sequence; None if all have T. Outputs behind a
-            sequence's end are 0.
+        valid_length: (N,), length of each sequence; None if all have T steps. Outputs after the end
+            of a sequence are 0.
 
     Returns:
-        The outputs in ``layout``, and the states after the last step of each sequence.
+        The outputs in ``layout``, and the list of states after the last step of each sequence.
 
     Raises:
-        ArgumentError: for another layout, or a probability that is not in [0, 1).
-        ArgumentTypeError: if ``inputs`` is not an array.
-        NotSupportedError: in a graph, for a cell that keeps something from step to step.
+        ArgumentError: ``layout`` is neither of these, or a rate is not in [0, 1).
+        ArgumentTypeError: ``inputs`` is not an array.
+        NotSupportedError: In a graph: the cell keeps arrays from one step for the next.
     """
     _check(cell, inputs, drop_inputs, drop_outputs, layout)
     F, axis = namespace_of(inputs), layout.index("T")
@@ -84,6 +84,6 @@ def _check(
             raise ArgumentError(f"dynamic_unroll: expected probabilities in [0, 1), got {rate}")
     if not isinstance(inputs, NDArray) and remembers(cell):
         raise NotSupportedError(
-            f"dynamic_unroll: expected a cell without memory in a graph, got {cell.name}; call "
-            "its unroll"
+            "dynamic_unroll: expected, in a graph, a cell that keeps no arrays between steps, got "
+            f"{cell.name}; call its unroll"
         )

@@ -13,28 +13,29 @@ __all__ = ["VariationalDropoutCell"]
 
 
 class VariationalDropoutCell(ModifierCell):
-    """Drop the same elements of a cell's input, state and output at all steps of a sequence.
+    """Applies the same dropout masks to a cell's input, state and output at all steps.
 
-    Masks are drawn at the first step in training, and kept until `reset`, which `unroll` calls.
+    Masks are drawn at the first step in training mode, and kept until `reset`, which `unroll`
+    calls.
 
     Args:
         base_cell: The cell.
-        drop_inputs: Probability of zeroing an element of the input.
-        drop_states: Probability of zeroing an element of the first state, before each step.
-        drop_outputs: Probability of zeroing an element of the output; states are not changed.
+        drop_inputs: Dropout rate of the input.
+        drop_states: Dropout rate of the first state, before each step.
+        drop_outputs: Dropout rate of the output; states are not affected.
 
     Inputs:
-        inputs: what ``base_cell`` takes.
-        states: list of its states.
+        inputs: Input of ``base_cell``.
+        states: List of the states of ``base_cell``.
 
     Outputs:
-        output: as of ``base_cell``.
-        states: list like that of the inputs.
+        output: Output of ``base_cell``.
+        states: List of new states, as in the inputs.
 
     Raises:
-        ArgumentError: A probability is not in [0, 1), or ``base_cell`` is in another modifier.
-        ArgumentTypeError: if ``base_cell`` is no hybrid cell.
-        ArgumentError: It is or has a `BidirectionalCell`, and ``drop_states`` is not 0.
+        ArgumentError: A rate is not in [0, 1), or ``base_cell`` is part of another modifier.
+        ArgumentTypeError: ``base_cell`` is not a hybrid cell.
+        ArgumentError: It is, or contains, a `BidirectionalCell`, and ``drop_states`` is not 0.
 
     References:
         Y. Gal, Z. Ghahramani, A Theoretically Grounded Application of Dropout in Recurrent Neural
@@ -73,7 +74,7 @@ class VariationalDropoutCell(ModifierCell):
         return "vardrop"
 
     def reset(self) -> None:
-        """Forget the masks."""
+        """Drop the masks, so that new ones are drawn at the next step."""
         super().reset()
         self.drop_inputs_mask = None
         self.drop_states_mask = None
@@ -82,7 +83,13 @@ class VariationalDropoutCell(ModifierCell):
     def hybrid_forward(
         self, F: ModuleType, inputs: Tensor, states: Sequence[Tensor]
     ) -> tuple[Any, list[Any]]:
-        """Take one step."""
+        """Compute one time step.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            inputs: Input of the step.
+            states: List of the previous states.
+        """
         if self.drop_states and states:
             first, *others = states
             self.drop_states_mask = _mask(F, self.drop_states_mask, first, self.drop_states)
@@ -105,10 +112,20 @@ class VariationalDropoutCell(ModifierCell):
         merge_outputs: bool | None = None,
         valid_length: Any = None,
     ) -> tuple[Any, list[Any]]:
-        """Take all steps; see `RecurrentCell.unroll`.
+        """Process whole sequences, with the same dropout masks at all steps.
 
-        Without ``drop_states`` inputs and outputs are dropped as a whole, and ``merge_outputs``
-        of None is for an array.
+        Args:
+            length: Number T of time steps.
+            inputs: An array in ``layout``, or a list of T arrays, one per step.
+            begin_state: States before the first step; None for zeros.
+            layout: Order of the axes, ``"NTC"`` or ``"TNC"``.
+            merge_outputs: True returns one array in ``layout``, False a list of T arrays; None an
+                array, or with ``drop_states`` what `RecurrentCell.unroll` returns.
+            valid_length: (N,), length of each sequence; None if all have T steps. Outputs after the
+                end of a sequence are 0.
+
+        Returns:
+            The outputs, and the list of states after the last step of each sequence.
         """
         if self.drop_states:
             return super().unroll(length, inputs, begin_state, layout, merge_outputs, valid_length)

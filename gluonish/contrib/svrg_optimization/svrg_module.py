@@ -14,26 +14,27 @@ __all__ = ["SVRGModule"]
 class SVRGModule(Module):
     """A `Module` trained by stochastic variance-reduced gradients (SVRG).
 
-    Every ``update_freq`` epochs it keeps the weights and the mean gradient of all batches at
-    them. Each batch's gradient g(w) becomes g(w) - g(w_kept) + that mean. What is kept lies on each
-    device for its share of the batches; stores across machines see the corrected gradients.
+    Every ``update_freq`` epochs it takes a snapshot of the weights, and computes the mean gradient
+    of all batches at the snapshot. The gradient g(w) of a batch is replaced by g(w) - g(w_snapshot)
+    + mean gradient. Each device keeps its own part of the mean gradient; stores across machines add
+    up corrected gradients.
 
     Args:
         symbol: The network.
-        data_names: Its arguments that are data.
-        label_names: Its arguments that are labels; None for none.
-        logger: Where to log.
-        context: The device, or a list.
-        work_load_list: The load of each device.
-        fixed_param_names: Weights that are not trained.
-        state_names: Arguments that are neither data nor weights.
-        group2ctxs: Devices of each ``ctx_group``.
-        compression_params: As of `KVStore.set_gradient_compression`.
-        update_freq: How many epochs there are from one full gradient to the next.
+        data_names: Names of its arguments that are data.
+        label_names: Names of its arguments that are labels; None for none.
+        logger: Logger for messages.
+        context: Device, or list of devices.
+        work_load_list: Relative load of each device.
+        fixed_param_names: Names of weights that are not trained.
+        state_names: Names of arguments that are neither data nor weights.
+        group2ctxs: Devices of each ``ctx_group``; see `Module`.
+        compression_params: See `KVStore.set_gradient_compression`.
+        update_freq: Number of epochs from one snapshot to the next.
 
     Raises:
         ArgumentTypeError: ``update_freq`` is not an int.
-        ArgumentError: It is not positive.
+        ArgumentError: ``update_freq`` is not positive.
 
     References:
         R. Johnson and T. Zhang, "Accelerating Stochastic Gradient Descent using Predictive
@@ -81,16 +82,16 @@ class SVRGModule(Module):
         shared_module: Any = None,
         grad_req: Any = "write",
     ) -> None:
-        """Make arrays for batches of some shapes, twice; the arguments are `Module.bind`'s.
+        """Allocate arrays for batches of given shapes, and for the snapshot; see `Module.bind`.
 
         Args:
-            data_shapes: Shapes of the data.
-            label_shapes: Shapes of the labels.
-            for_training: Whether there are gradients.
-            inputs_need_grad: Whether the data have gradients.
-            force_rebind: Whether to bind a module that is bound.
-            shared_module: A module to share arrays with.
-            grad_req: What a backward pass does.
+            data_shapes: Descriptions of the data.
+            label_shapes: Descriptions of the labels.
+            for_training: Whether to allocate gradients.
+            inputs_need_grad: Whether to compute gradients of the data, too.
+            force_rebind: Whether to bind again a module that is bound.
+            shared_module: A module to share weights with.
+            grad_req: How gradients are stored: ``"write"``, ``"add"`` or ``"null"``.
         """
         options = (for_training, inputs_need_grad, force_rebind, shared_module, grad_req)
         bound = self.binded and not force_rebind
@@ -103,21 +104,21 @@ class SVRGModule(Module):
             ]
 
     def reshape(self, data_shapes: Any, label_shapes: Any = None) -> None:
-        """Take batches of other shapes from now on.
+        """Change the shapes of the batches.
 
         Args:
-            data_shapes: Shapes of the data.
-            label_shapes: Shapes of the labels.
+            data_shapes: Descriptions of the data.
+            label_shapes: Descriptions of the labels.
         """
         super().reshape(data_shapes, label_shapes)
         self._mod_aux.reshape(data_shapes, label_shapes)
 
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
-        """Compute a batch's outputs; in training at the kept weights, too.
+        """Compute the outputs of a batch; when training, also at the snapshot of the weights.
 
         Args:
             data_batch: The batch.
-            is_train: Whether to compute as in training; None for whether the module is for it.
+            is_train: Whether to run in training mode; None for ``for_training``.
         """
         super().forward(data_batch, is_train)
         if (self.for_training if is_train is None else is_train) and self._mod_aux.binded:
@@ -126,17 +127,17 @@ class SVRGModule(Module):
             self._mod_aux.forward(data_batch, is_train)
 
     def backward(self, out_grads: Any = None) -> None:
-        """Compute gradients, at the kept weights, too.
+        """Compute the gradients, also at the snapshot of the weights.
 
         Args:
-            out_grads: Gradients of the outputs; None for outputs that need none.
+            out_grads: Gradients of the outputs; None if the outputs are losses.
         """
         super().backward(out_grads)
         if self._mod_aux.binded:
             self._mod_aux.backward(out_grads)
 
     def update(self) -> None:
-        """Correct the gradients, and update the weights by them."""
+        """Correct the gradients, and update the weights with them."""
         self._update_svrg_gradients()
         super().update()
 
@@ -166,10 +167,10 @@ class SVRGModule(Module):
         )
 
     def update_full_grads(self, train_data: Any) -> None:
-        """Keep the weights, and the mean gradient of all batches at them.
+        """Take a snapshot of the weights, and compute the mean gradient of all batches at it.
 
         Args:
-            train_data: The iterator of batches; it is reset.
+            train_data: Iterator over the batches; it is reset.
         """
         self._keep_weights()
         totals = [

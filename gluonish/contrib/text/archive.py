@@ -20,20 +20,20 @@ _MAX_MEMBER_NBYTES = 16 << 30
 def get_published_file(
     target: Path, sha1: str, namespace: str, archive_name: str, archive_sha1: str | None
 ) -> Path:
-    """Return the path of a file, taken out of its archive where it is missing or damaged.
+    """Return the path of a published file; download and extract it if it is missing or damaged.
 
-    The archive is left beside it: it may hold more files, and programs for MXNet look for it there.
+    The archive is kept next to it: it may contain more files, and MXNet's programs look for it
+    there.
 
     Args:
-        target: Where the file is; in the archive it has the same name, in any folder.
-        sha1: SHA-1 of the file.
+        target: Path of the file; in the archive it has the same name, in any folder.
+        sha1: Published SHA-1 of the file.
         namespace: Folder of the archive in the repository that ``MXNET_GLUON_REPO`` names.
-        archive_name: Name of the archive, there and beside the file; or the file's own, where it is
-            published as it is.
-        archive_sha1: SHA-1 of the archive; None where it is not known.
+        archive_name: Name of the archive; or of the file, if it is published without one.
+        archive_sha1: SHA-1 of the archive; None if unknown.
 
     Raises:
-        DownloadError: It cannot be fetched, or is not what was published.
+        DownloadError: It cannot be downloaded, or has another SHA-1.
     """
     if is_published(target, sha1):
         return target

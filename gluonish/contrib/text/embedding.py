@@ -25,7 +25,7 @@ _create = get_create_func(TokenEmbedding, "token embedding")
 
 
 def register(embedding_cls: type[TokenEmbedding]) -> type[TokenEmbedding]:
-    """Class decorator that makes an embedding available to `create` by its lower-case class name.
+    """Class decorator that registers an embedding for `create`, under its lower-case class name.
 
     Args:
         embedding_cls: Subclass of `TokenEmbedding`, which is returned.
@@ -51,10 +51,10 @@ def create(embedding_name: str, **kwargs: Any) -> TokenEmbedding:
 
 
 def get_pretrained_file_names(embedding_name: str | None = None) -> Any:
-    """Return the names of published files.
+    """Return the names of the published files of an embedding.
 
     Args:
-        embedding_name: Name of an embedding in lower case; None for all.
+        embedding_name: Name of an embedding in lower case, such as ``"glove"``; None for all.
 
     Returns:
         A list of names; for all embeddings a dict of such lists.
@@ -79,9 +79,9 @@ def get_pretrained_file_names(embedding_name: str | None = None) -> Any:
 
 @register
 class GloVe(TokenEmbedding):
-    """The vectors of GloVe.
+    """Pretrained GloVe vectors.
 
-    A file that is not there is fetched from the repository that ``MXNET_GLUON_REPO`` names.
+    A missing file is downloaded from the repository that ``MXNET_GLUON_REPO`` names.
 
     References:
         Pennington, Socher and Manning, GloVe: Global Vectors for Word Representation, 2014.
@@ -91,11 +91,11 @@ class GloVe(TokenEmbedding):
         embedding_root: Folder of the files; ``$MXNET_HOME/embeddings`` by default.
         init_unknown_vec: Function that creates the vector of unknown tokens, called with ``shape``.
         vocabulary: `Vocabulary` of the tokens to load; None loads all of the file.
-        **kwargs: As of `Vocabulary`.
+        **kwargs: Arguments of `Vocabulary`.
 
     Raises:
         ArgumentError: There is no such file.
-        DownloadError: It cannot be fetched.
+        DownloadError: The file cannot be downloaded.
     """
 
     pretrained_archive_name_sha1: ClassVar[Mapping[str, str]] = published_hashes("glove")[
@@ -127,9 +127,9 @@ class GloVe(TokenEmbedding):
 
 @register
 class FastText(TokenEmbedding):
-    """The vectors of fastText.
+    """Pretrained fastText vectors.
 
-    A file that is not there is fetched from the repository that ``MXNET_GLUON_REPO`` names.
+    A missing file is downloaded from the repository that ``MXNET_GLUON_REPO`` names.
 
     References:
         Bojanowski, Grave, Joulin and Mikolov, Enriching Word Vectors with Subword Information,
@@ -140,11 +140,11 @@ class FastText(TokenEmbedding):
         embedding_root: Folder of the files; ``$MXNET_HOME/embeddings`` by default.
         init_unknown_vec: Function that creates the vector of unknown tokens, called with ``shape``.
         vocabulary: `Vocabulary` of the tokens to load; None loads all of the file.
-        **kwargs: As of `Vocabulary`.
+        **kwargs: Arguments of `Vocabulary`.
 
     Raises:
         ArgumentError: There is no such file.
-        DownloadError: It cannot be fetched.
+        DownloadError: The file cannot be downloaded.
     """
 
     pretrained_archive_name_sha1: ClassVar[Mapping[str, str]] = published_hashes("fasttext")[
@@ -171,20 +171,20 @@ class FastText(TokenEmbedding):
 
 
 class CustomEmbedding(TokenEmbedding):
-    """The vectors of a file of one's own: in each line a token and its elements.
+    """Vectors from a file of your own, with a token and its vector's elements on each line.
 
     Args:
-        pretrained_file_path: The file.
-        elem_delim: Separator of a token and the elements of its vector.
+        pretrained_file_path: Path of the file.
+        elem_delim: Separator between a token and the elements of its vector.
         encoding: Character encoding, such as ``"utf8"``.
-        init_unknown_vec: Makes the vector of unknown tokens, where the file has none; called with
-            ``shape``, a length.
+        init_unknown_vec: Function that creates the vector of unknown tokens, if the file has none;
+            called with ``shape``, the length of the vector.
         vocabulary: `Vocabulary` of the tokens to load; None loads all of the file.
-        **kwargs: As of `Vocabulary`.
+        **kwargs: Arguments of `Vocabulary`.
 
     Raises:
-        MissingFileError: There is no such file.
-        FileFormatError: It has another form.
+        MissingFileError: The file does not exist.
+        FileFormatError: The file has another form.
     """
 
     def __init__(
@@ -202,14 +202,14 @@ class CustomEmbedding(TokenEmbedding):
 
 
 class CompositeEmbedding(TokenEmbedding):
-    """Several embeddings as one: a token's vector is the concatenation of theirs.
+    """Several embeddings as one: the vector of a token is the concatenation of their vectors.
 
     Args:
-        vocabulary: The tokens.
-        token_embeddings: An embedding, or a list of them; they are not changed.
+        vocabulary: `Vocabulary` of the tokens.
+        token_embeddings: An embedding, or a list of embeddings; they are not changed.
 
     Raises:
-        ArgumentTypeError: One is not an embedding, or ``vocabulary`` is not a Vocabulary.
+        ArgumentTypeError: Something is not an embedding, or ``vocabulary`` is not a Vocabulary.
         ArgumentError: The list is empty.
     """
 

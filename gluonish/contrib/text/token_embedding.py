@@ -28,16 +28,20 @@ def _in_face(x: NDArray) -> NDArray:
 
 
 def published_hashes(name: str) -> Mapping[str, Mapping[str, str]]:
-    """Return the SHA-1 of an embedding's published ``archives`` and of the ``files`` in them."""
+    """Return the SHA-1 of an embedding's published ``archives`` and of the ``files`` in them.
+
+    Args:
+        name: Name of the embedding in lower case.
+    """
     text = Path(__file__).with_name("embedding_hashes.json").read_text("utf-8")
     hashes: Mapping[str, Mapping[str, str]] = json.loads(text)[name]
     return hashes
 
 
 class TokenEmbedding(Vocabulary):
-    """A vocabulary with a vector for each token; base class of the embeddings that load them.
+    """A vocabulary with a vector for each token; base class of embeddings.
 
-    The unknown token has index 0. A subclass with published files lists them in
+    The unknown token has the index 0. A subclass with published files lists them in
     ``pretrained_file_name_sha1``.
 
     Args:
@@ -47,7 +51,7 @@ class TokenEmbedding(Vocabulary):
         vec_len: Length of a vector.
         idx_to_vec: The vectors by token index, shape (tokens, vec_len).
         pretrained_file_name_sha1: SHA-1 of each published file, by its name.
-        pretrained_archive_name_sha1: SHA-1 of the archives that hold them.
+        pretrained_archive_name_sha1: SHA-1 of the archives that contain them.
     """
 
     pretrained_file_name_sha1: ClassVar[Mapping[str, str]] = {}
@@ -68,7 +72,7 @@ class TokenEmbedding(Vocabulary):
 
     @property
     def idx_to_vec(self) -> NDArray:
-        """The vectors; each stands at its token's number. Shape (tokens, vec_len).
+        """The vectors, (tokens, vec_len); row i belongs to the token with index i.
 
         Raises:
             ArgumentError: No vectors were loaded.
@@ -88,7 +92,7 @@ class TokenEmbedding(Vocabulary):
 
         Args:
             tokens: A token, or a list of tokens.
-            lower_case_backup: Whether to look up a token that is unknown in lower case as well.
+            lower_case_backup: Whether to look up an unknown token in lower case, too.
 
         Returns:
             Shape (vec_len,) for a token, (tokens, vec_len) for a list.

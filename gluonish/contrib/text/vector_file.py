@@ -20,21 +20,21 @@ def read_vectors(
 ) -> tuple[list[str], np.ndarray[Any, Any], np.ndarray[Any, Any] | None]:
     """Return the tokens of a file, their vectors, and the vector of the unknown token.
 
-    A line with a single number is a header and is skipped with a warning, and so is a token that
-    was there before.
+    A line with a single number is a header, which is skipped with a warning. So is a repeated
+    token.
 
     Args:
-        path: The file.
-        elem_delim: Separator of a token and the elements of its vector.
+        path: Path of the file.
+        elem_delim: Separator between a token and the elements of its vector.
         encoding: Character encoding, such as ``"utf8"``.
-        unknown_token: The token of which the vector is returned apart; None for it if the file has
-            none.
+        unknown_token: Token whose vector is returned separately.
 
     Returns:
-        Tokens, vectors of shape (tokens, elements) in float32, vector of shape (elements,) or None.
+        The tokens; their vectors, float32 (tokens, elements); and the vector of the unknown token,
+        (elements,), or None if the file has none.
 
     Raises:
-        MissingFileError: There is no such file.
+        MissingFileError: The file does not exist.
         FileFormatError: A line has another form, or there are no vectors.
     """
     elements = array("f")

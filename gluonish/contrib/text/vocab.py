@@ -13,29 +13,40 @@ Token = Hashable
 
 
 class Vocabulary:
-    """Gives each token a number: the unknown token 0, then the reserved ones, then the frequent.
+    """Maps tokens to indices: the unknown token is 0, then come reserved and frequent tokens.
 
-    Tokens of a counter come in the order of falling frequency, equally frequent ones in their own
-    order.
+    Tokens of the counter are sorted by decreasing frequency, and equally frequent ones by
+    themselves.
 
     Args:
-        counter: How often each token occurs; None for none.
-        most_freq_count: How many tokens of the counter are taken, without the unknown and reserved
-            ones; None or a negative number for all.
-        min_freq: How often a token must occur to be taken.
-        unknown_token: What stands for all tokens that have no number.
-        reserved_tokens: Tokens to have in any case, such as ``<pad>``.
+        counter: How often each token occurs, a ``collections.Counter``; None for no tokens.
+        most_freq_count: Maximum number of tokens to take from the counter, not counting the unknown
+            and reserved ones; None or a negative number takes all.
+        min_freq: Minimum frequency of a token.
+        unknown_token: Token that represents all tokens without an index.
+        reserved_tokens: Tokens to include in any case, such as ``<pad>``.
 
     Attributes:
-        idx_to_token: The tokens; each stands at its number.
-        token_to_idx: The numbers by token.
-        unknown_token: The token with the number 0.
-        reserved_tokens: What was given.
+        idx_to_token: List of the tokens, by index.
+        token_to_idx: Dict from token to index.
+        unknown_token: The token with index 0.
+        reserved_tokens: The argument.
 
     Raises:
-        ArgumentTypeError: ``counter`` is no Counter, its tokens cannot be compared, or
-            ``most_freq_count`` is no integer.
-        ArgumentError: ``min_freq`` is not positive, or reserved tokens occur twice.
+        ArgumentTypeError: ``counter`` is not a Counter, its tokens cannot be compared, or
+            ``most_freq_count`` is not an integer.
+        ArgumentError: ``min_freq`` is not positive, or ``reserved_tokens`` contains duplicates or
+            the unknown token.
+
+    Example:
+        >>> import collections
+        >>> import gluonish as mx
+        >>> counter = collections.Counter("a rose is a rose is a rose".split())
+        >>> vocabulary = mx.contrib.text.vocab.Vocabulary(counter, min_freq=3)
+        >>> vocabulary.idx_to_token
+        ['<unk>', 'a', 'rose']
+        >>> vocabulary.to_indices(["rose", "is"])
+        [2, 0]
     """
 
     def __init__(
@@ -89,35 +100,35 @@ class Vocabulary:
 
     @property
     def token_to_idx(self) -> dict[Any, int]:
-        """The numbers by token."""
+        """Dict from token to index."""
         return self._token_to_idx
 
     @property
     def idx_to_token(self) -> list[Any]:
-        """The tokens; each stands at its number."""
+        """List of the tokens, by index."""
         return self._idx_to_token
 
     @property
     def unknown_token(self) -> Any:
-        """What stands for all tokens without a number."""
+        """The token that represents all tokens without an index."""
         return self._unknown_token
 
     @property
     def reserved_tokens(self) -> list[Any] | None:
-        """The reserved tokens that were given."""
+        """The argument ``reserved_tokens``."""
         return self._reserved_tokens
 
     def to_indices(self, tokens: Any) -> Any:
-        """Return numbers of tokens, 0 for those that have none.
+        """Return the indices of tokens; 0 for unknown ones.
 
         Args:
             tokens: A token, or a list of tokens.
 
         Returns:
-            A number, or a list of numbers.
+            An index, or a list of indices.
 
         Raises:
-            ArgumentTypeError: A token cannot be hashed.
+            ArgumentTypeError: A token is not hashable.
         """
         numbers = self._token_to_idx
         try:
@@ -130,16 +141,16 @@ class Vocabulary:
             ) from None
 
     def to_tokens(self, indices: Any) -> Any:
-        """Return the tokens that have numbers.
+        """Return the tokens with given indices.
 
         Args:
-            indices: A number, or a list of numbers.
+            indices: An index, or a list of indices.
 
         Returns:
             A token, or a list of tokens.
 
         Raises:
-            ArgumentError: There is no such number.
+            ArgumentError: An index is out of range.
         """
         if isinstance(indices, list):
             return [self._token(index) for index in indices]

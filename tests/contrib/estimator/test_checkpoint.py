@@ -106,8 +106,8 @@ def test_finished_batches_are_not_resumed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "fit", "message"),
     [
-        ({"batch_period": 2}, {"epochs": 3}, "batch_period None to resume a training by epoch"),
-        ({}, {"batches": 9}, "epoch_period None to resume a training by batch, got 1"),
+        ({"batch_period": 2}, {"epochs": 3}, "batch_period=None to resume training by epoch"),
+        ({}, {"batches": 9}, "epoch_period=None to resume training by batch, got 1"),
     ],
 )
 def test_periods_must_fit_a_training_that_is_resumed(

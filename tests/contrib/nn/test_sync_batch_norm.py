@@ -151,7 +151,7 @@ def test_one_device_is_batch_normalization() -> None:
 
 
 def test_number_of_devices_is_that_of_gpus_and_said() -> None:
-    with pytest.warns(UserWarning, match="SyncBatchNorm: num_devices is taken as"):
+    with pytest.warns(UserWarning, match="SyncBatchNorm: expected num_devices, got None"):
         norm = SyncBatchNorm()
     assert norm._kwargs["ndev"] == max(1, mx.context.num_gpus())
     with warnings.catch_warnings():

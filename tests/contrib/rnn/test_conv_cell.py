@@ -52,8 +52,8 @@ def test_the_state_has_the_extents_of_the_inputs_convolution() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: contrib.Conv1DGRUCell((3, 8), 4, 3, 2), "expected odd extents of h2h_kernel, g"),
-        (lambda: contrib.Conv2DGRUCell((3, 8, 8), 4, 3, (3, 4)), "odd extents of h2h_kernel"),
+        (lambda: contrib.Conv1DGRUCell((3, 8), 4, 3, 2), "expected odd sizes in h2h_kernel, g"),
+        (lambda: contrib.Conv2DGRUCell((3, 8, 8), 4, 3, (3, 4)), "odd sizes in h2h_kernel"),
         (lambda: contrib.Conv2DGRUCell((3, 8), 4, 3, 3), "Conv2DGRUCell input_shape: expected"),
         (lambda: contrib.Conv2DGRUCell((3, 8, 8), 4, (3,), 3), "Conv2DGRUCell i2h_kernel: expect"),
         (lambda: contrib.Conv1DRNNCell((3, 2), 4, 3, 3), r"that i2h_kernel \(3,\) fits into, got"),

@@ -12,13 +12,13 @@ __all__ = ["GraphProto"]
 
 
 class GraphProto:
-    """Reads a graph, as the package onnx parses it from a file.
+    """Converts a graph of the package onnx.
 
     Attributes:
-        arg_dict: Arguments by name, once a graph was read.
-        aux_dict: Auxiliary states by name.
-        opset_version: The opset of the graph; None before.
-        model_metadata: What the graph says of its inputs and outputs.
+        arg_dict: Parameters by name, after a conversion.
+        aux_dict: Auxiliary states by name, after a conversion.
+        opset_version: Opset of the converted graph; None before.
+        model_metadata: Names and shapes of the graph's inputs and outputs.
     """
 
     def __init__(self) -> None:
@@ -30,43 +30,43 @@ class GraphProto:
     def from_onnx(
         self, graph: Any, opset_version: int
     ) -> tuple[Symbol, dict[str, NDArray], dict[str, NDArray]]:
-        """Return a graph as a Symbol, with its arguments and auxiliary states by name.
+        """Convert a graph to a Symbol; return it, its parameters and its auxiliary states by name.
 
         Args:
             graph: The ``onnx.GraphProto``.
-            opset_version: The version of ONNX's operators that it was written for.
+            opset_version: Version of ONNX's operators for which it was written.
 
         Raises:
-            FileFormatError: It breaks ONNX's rules.
-            NotSupportedError: Something in it cannot be expressed.
+            FileFormatError: The graph violates ONNX's rules.
+            NotSupportedError: Part of it cannot be converted.
         """
         self.opset_version = opset_version
         symbol, self.arg_dict, self.aux_dict = import_model(model_of_graph(graph, opset_version))
         return symbol, self.arg_dict, self.aux_dict
 
     def get_graph_metadata(self, graph: Any) -> dict[str, list[tuple[str, tuple[int, ...]]]]:
-        """Return names and shapes of a graph's inputs and outputs.
+        """Return the names and shapes of a graph's inputs and outputs.
 
         Args:
             graph: The ``onnx.GraphProto``.
 
         Raises:
-            FileFormatError: It breaks ONNX's rules.
+            FileFormatError: The graph violates ONNX's rules.
         """
         self.model_metadata = get_model_metadata(model_of_graph(graph, 1))
         return self.model_metadata
 
     def graph_to_gluon(self, graph: Any, ctx: Any, opset_version: int) -> HybridBlock:
-        """Return a graph as a network.
+        """Convert a graph to a network.
 
         Args:
             graph: The ``onnx.GraphProto``.
             ctx: Device, or list of devices, of its parameters.
-            opset_version: The version of ONNX's operators that it was written for.
+            opset_version: Version of ONNX's operators for which it was written.
 
         Raises:
-            FileFormatError: It breaks ONNX's rules.
-            NotSupportedError: Something in it cannot be expressed.
+            FileFormatError: The graph violates ONNX's rules.
+            NotSupportedError: Part of it cannot be converted.
         """
         self.opset_version = opset_version
         return import_to_gluon(model_of_graph(graph, opset_version), ctx)

@@ -30,12 +30,12 @@ def checked_boxes(name: str, bbox: Any, copy: bool = False) -> Array:
     """Return boxes as a NumPy array.
 
     Args:
-        name: What takes them, for the error.
-        bbox: (N, 4 or more).
-        copy: Whether the array shall be a new one.
+        name: Name of the calling function, for the error message.
+        bbox: Boxes (N, 4 or more).
+        copy: Whether the result must be a copy.
 
     Raises:
-        ArgumentError: They have another shape.
+        ArgumentError: ``bbox`` has another shape.
     """
     boxes = np.array(bbox) if copy else np.asarray(bbox)
     if boxes.ndim != 2 or boxes.shape[1] < 4:
@@ -52,16 +52,22 @@ def bbox_crop(
     """Clip boxes to a cropped region, and return them in the region's coordinates.
 
     Args:
-        bbox: (N, 4 or more).
-        crop_box: Left, upper edge, width and height of the region; None for a part or for all of
-            them leaves the image's: edges at 0, and no limit.
-        allow_outside_center: Whether to keep boxes whose center is outside the region.
+        bbox: Boxes (N, 4 or more): xmin, ymin, xmax, ymax in pixels, and further columns.
+        crop_box: Left, top, width and height of the region, in pixels. None for left or top is 0,
+            for width or height no limit; None for the whole keeps the boxes as they are.
+        allow_outside_center: Whether to keep boxes whose centre is outside the region.
 
     Returns:
-        (at most N, ...): boxes without an area in the region are left out.
+        At most N boxes: those with no area in the region are dropped.
 
     Raises:
-        ArgumentError: There are not four numbers, or ``bbox`` has another shape.
+        ArgumentError: ``crop_box`` does not have four entries, or ``bbox`` has another shape.
+
+    Example:
+        >>> import numpy as np
+        >>> from gluonish.contrib.data.vision.transforms.bbox import bbox_crop
+        >>> bbox_crop(np.array([[10, 10, 50, 50]]), (20, 0, 100, 30)).tolist()
+        [[0, 10, 30, 30]]
     """
     boxes = checked_boxes("bbox_crop", bbox, copy=True)
     if crop_box is None:
@@ -86,8 +92,8 @@ def bbox_flip(bbox: Array, size: Size, flip_x: bool = False, flip_y: bool = Fals
     """Return the boxes of a flipped image.
 
     Args:
-        bbox: (N, 4 or more).
-        size: Width and height of the image.
+        bbox: Boxes (N, 4 or more).
+        size: (width, height) of the image, in pixels.
         flip_x: Whether the image was flipped left to right.
         flip_y: Whether the image was flipped top to bottom.
 
@@ -107,9 +113,9 @@ def bbox_resize(bbox: Array, in_size: Size, out_size: Size) -> Array:
     """Return the boxes of a resized image.
 
     Args:
-        bbox: (N, 4 or more).
-        in_size: Width and height of the image before.
-        out_size: Width and height of the image afterwards.
+        bbox: Boxes (N, 4 or more).
+        in_size: (width, height) of the image before, in pixels.
+        out_size: (width, height) of the image afterwards.
 
     Raises:
         ArgumentError: A size is not a pair, or ``bbox`` has another shape.
@@ -141,15 +147,15 @@ def bbox_iou(bbox_a: Array, bbox_b: Array, offset: float = 0) -> Array:
     """Return the intersection over union (IoU) of each pair of boxes.
 
     Args:
-        bbox_a: (N, 4 or more).
-        bbox_b: (M, 4 or more).
-        offset: Added to extents: 1 where the corners are the last pixels inside.
+        bbox_a: Boxes (N, 4 or more).
+        bbox_b: Boxes (M, 4 or more).
+        offset: Added to widths and heights: 1 if xmax and ymax are the last pixels inside the box.
 
     Returns:
-        (N, M), from 0 to 1; 0 where neither has an area.
+        IoU in [0, 1], (N, M); 0 if neither box has an area.
 
     Raises:
-        ArgumentError: They have other shapes.
+        ArgumentError: The boxes have other shapes.
     """
     first = checked_boxes("bbox_iou", bbox_a).astype(float)[:, None, :4]
     second = checked_boxes("bbox_iou", bbox_b).astype(float)[None, :, :4]
@@ -163,29 +169,29 @@ def bbox_iou(bbox_a: Array, bbox_b: Array, offset: float = 0) -> Array:
 
 
 def bbox_xywh_to_xyxy(xywh: Any) -> Any:
-    """Return the corners of boxes; the second one is the last pixel inside.
+    """Convert boxes from position and size to corners; xmax and ymax are the last pixels inside.
 
     Args:
-        xywh: Four numbers (left, upper edge, width, height), or an array of rows of them.
+        xywh: Left, top, width and height of one box, or an array (N, 4).
 
     Returns:
-        Four numbers or rows: xmin, ymin, xmin + width - 1, ymin + height - 1; a width or height
-        below 1 counts as 1.
+        xmin, ymin, xmin + width - 1, ymin + height - 1, in the same form; a width or height below 1
+        counts as 1.
 
     Raises:
-        ArgumentError: There are not four.
+        ArgumentError: There are not four numbers for a box.
     """
     return _converted("bbox_xywh_to_xyxy", xywh, lambda low, size: low + np.maximum(size - 1, 0))
 
 
 def bbox_xyxy_to_xywh(xyxy: Any) -> Any:
-    """Return left, upper edge, width and height of boxes; see `bbox_xywh_to_xyxy`.
+    """Convert boxes from corners to left, top, width and height; see `bbox_xywh_to_xyxy`.
 
     Args:
-        xyxy: Four numbers (xmin, ymin, xmax, ymax), or an array of rows of them.
+        xyxy: xmin, ymin, xmax and ymax of one box, or an array (N, 4).
 
     Raises:
-        ArgumentError: There are not four.
+        ArgumentError: There are not four numbers for a box.
     """
     return _converted("bbox_xyxy_to_xywh", xyxy, lambda low, high: high - low + 1)
 
@@ -194,12 +200,12 @@ def bbox_clip_xyxy(xyxy: Any, width: float, height: float) -> Any:
     """Clip the corners of boxes to an image.
 
     Args:
-        xyxy: Four numbers (xmin, ymin, xmax, ymax), or an array of rows of them.
+        xyxy: xmin, ymin, xmax and ymax of one box, or an array (N, 4).
         width: Width of the image, in pixels.
         height: Height of the image, in pixels.
 
     Raises:
-        ArgumentError: There are not four.
+        ArgumentError: There are not four numbers for a box.
     """
     last = np.array([width - 1, height - 1])
     return _converted(

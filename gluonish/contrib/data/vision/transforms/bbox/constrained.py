@@ -20,10 +20,16 @@ _OVERLAPS = ((0.1, None), (0.3, None), (0.5, None), (0.7, None), (0.9, None), (N
 
 
 def check_limits(name: str, min_scale: float, max_scale: float, max_aspect_ratio: float) -> None:
-    """Check the arguments of `bbox_random_crop_with_constraints`.
+    """Check the limits that `bbox_random_crop_with_constraints` takes.
+
+    Args:
+        name: Name of the calling function, for the error message.
+        min_scale: Minimum ratio of the region's sides to the image's.
+        max_scale: Maximum of that ratio.
+        max_aspect_ratio: Maximum change of the aspect ratio.
 
     Raises:
-        ArgumentError: The scales are not in order in (0, 1], or the ratio is below 1.
+        ArgumentError: Not 0 < min_scale <= max_scale <= 1, or ``max_aspect_ratio`` is below 1.
     """
     if not 0 < min_scale <= max_scale <= 1 or max_aspect_ratio < 1:
         raise ArgumentError(
@@ -41,24 +47,26 @@ def bbox_random_crop_with_constraints(
     constraints: Sequence[Constraint] | None = None,
     max_trial: int = 50,
 ) -> tuple[Array, Region]:
-    """Return a random region of an image, and its boxes; drawn from `random`.
+    """Crop a random region that overlaps the boxes of an image, as in SSD.
 
-    For each constraint a region is looked for that all boxes overlap as it says; one of those that
-    were found, or the whole image, is taken.
+    For each constraint it searches for a region whose IoU with every box is within the limits. One
+    of the regions found, or the whole image, is chosen at random. Python's `random` draws the
+    numbers.
 
     Args:
-        bbox: (N, 4 or more).
-        size: Width and height of the image, in pixels.
-        min_scale: Least ratio of the region's sides to the image's, but for the proportions.
-        max_scale: The largest.
-        max_aspect_ratio: How much the proportions may differ from the image's.
-        constraints: Least and largest intersection over union of the region with each box, or None
-            for no limit; the default are those of the reference.
-        max_trial: How many regions are tried for each.
+        bbox: Boxes (N, 4 or more): xmin, ymin, xmax, ymax in pixels, and further columns.
+        size: (width, height) of the image, in pixels.
+        min_scale: Minimum ratio of the region's sides to the image's, before the aspect ratio
+            changes.
+        max_scale: Maximum of that ratio.
+        max_aspect_ratio: Maximum factor by which the aspect ratio may change.
+        constraints: Pairs of the minimum and maximum IoU, None for no limit; by default those of
+            the reference.
+        max_trial: Number of regions to try for each constraint.
 
     Returns:
-        The boxes whose middle is in the region, in its coordinates; and left, upper edge, width
-        and height of the region. The whole image where no region has a box.
+        The boxes whose centre is in the region, in its coordinates; and (left, top, width, height)
+        of the region. If no region keeps a box, the whole image.
 
     Raises:
         ArgumentError: ``bbox`` has another shape, or limits are out of order.

@@ -98,22 +98,22 @@ class ImageBboxRandomFlipLeftRight(_ImageBbox):
 
 
 class ImageBboxCrop(_ImageBbox):
-    """Crop a region of an image, and its boxes with it.
+    """Crop a region of an image and its boxes.
 
     Args:
-        crop: Left and upper edge, width and height of the region, in pixels.
-        allow_outside_center: Whether to keep boxes whose center is outside of it.
+        crop: (left, top, width, height) of the region, in pixels.
+        allow_outside_center: Whether to keep boxes whose centre is outside the region.
 
     Inputs:
         img: (height, width, channels).
         bbox: (N, 4 or more).
 
     Outputs:
-        img: the region; the whole image where it does not contain the region.
-        bbox: (at most N, ...), in coordinates of the region.
+        img: The region; the whole image if the region is not inside it.
+        bbox: At most N boxes, in coordinates of the region.
 
     Raises:
-        ArgumentError: The region is none.
+        ArgumentError: ``crop`` has a negative position, or a width or height below 1.
     """
 
     def __init__(self, crop: Sequence[int], allow_outside_center: bool = False) -> None:
@@ -137,23 +137,23 @@ class ImageBboxCrop(_ImageBbox):
 
 
 class ImageBboxRandomCropWithConstraints(_ImageBbox):
-    """Take a random region that overlaps the boxes; see `bbox_random_crop_with_constraints`.
+    """Crop a random region that overlaps the boxes; see `bbox_random_crop_with_constraints`.
 
     Args:
         p: Probability of applying the transform.
-        min_scale: See there, as the next ones.
-        max_scale: The largest.
-        max_aspect_ratio: How much proportions may change.
-        constraints: Least and largest overlaps.
-        max_trial: How many regions are tried for each.
+        min_scale: Minimum ratio of the region's sides to the image's.
+        max_scale: Maximum of that ratio.
+        max_aspect_ratio: Maximum factor by which the aspect ratio may change.
+        constraints: Pairs of the minimum and maximum IoU with every box; None for SSD's.
+        max_trial: Number of regions to try for each constraint.
 
     Inputs:
         img: (height, width, channels).
         bbox: (N, 4 or more).
 
     Outputs:
-        img: the region.
-        bbox: (at most N, ...), in coordinates of the region.
+        img: The region.
+        bbox: At most N boxes, in coordinates of the region.
 
     Raises:
         ArgumentError: ``p`` is outside [0, 1], or limits are out of order.
@@ -189,20 +189,20 @@ class ImageBboxRandomExpand(_ImageBbox):
 
     Args:
         p: Probability of applying the transform.
-        max_ratio: Largest ratio of the canvas's sides to the image's.
+        max_ratio: Maximum ratio of the canvas's sides to the image's.
         fill: Value of the other pixels: one number, or one for each channel.
-        keep_ratio: Whether the canvas has the image's proportions.
+        keep_ratio: Whether the canvas has the image's aspect ratio.
 
     Inputs:
         img: (height, width, channels).
         bbox: (N, 4 or more).
 
     Outputs:
-        img: the canvas.
+        img: The canvas.
         bbox: (N, 4 or more).
 
     Raises:
-        ArgumentError: ``p`` is outside [0, 1], or ``max_ratio`` below 1.
+        ArgumentError: ``p`` is outside [0, 1], or ``max_ratio`` is below 1.
     """
 
     def __init__(
@@ -235,11 +235,11 @@ class ImageBboxRandomExpand(_ImageBbox):
 
 
 class ImageBboxResize(_ImageBbox):
-    """Resize an image, and its boxes with it.
+    """Resize an image and its boxes.
 
     Args:
         width: New width, in pixels.
-        height: New height.
+        height: New height, in pixels.
         interp: Interpolation method, as for `image.imresize`.
 
     Inputs:
