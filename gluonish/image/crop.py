@@ -32,18 +32,18 @@ def fixed_crop(
     """Crop a given region of an image, and resize it if a size is given.
 
     Args:
-        src: (height, width, channels).
-        x0: Left edge, in pixels.
-        y0: Top edge, in pixels.
-        w: Width; what lies outside the image is left out.
-        h: Height; what lies outside the image is left out.
-        size: Width and height of the result; None to keep those of the region.
+        src: Image (height, width, channels).
+        x0: Left edge of the region, in pixels.
+        y0: Top edge of the region, in pixels.
+        w: Width of the region; the part outside the image is cut off.
+        h: Height of the region; the part outside the image is cut off.
+        size: (width, height) of the result; None to keep the region's.
         interp: Interpolation method, as for `imresize`.
 
     Raises:
-        ArgumentError: The region has no pixel of the image.
-        ArgumentTypeError: ``src`` is not an NDArray and is to be resampled.
-        OperatorError: ``src`` has another shape or dtype and is to be resampled.
+        ArgumentError: The region contains no pixel of the image.
+        ArgumentTypeError: ``src`` is not an NDArray and must be resized.
+        OperatorError: ``src`` has another shape or dtype and must be resized.
     """
     high, wide = src.shape[:2]
     if not (0 <= x0 < wide and 0 <= y0 < high and w > 0 and h > 0):
@@ -105,15 +105,16 @@ def random_size_crop(
 ) -> tuple[NDArray, Region]:
     """Crop a region of random position, size and aspect ratio, and resize it.
 
-    Regions are drawn from Python's `random` up to ten times; if none fits, the center is taken.
+    Regions are drawn from Python's `random` up to ten times; if none fits, the center is cropped.
 
     Args:
-        src: (height, width, channels).
-        size: Width and height of the result, in pixels.
-        area: Fraction of the image's area: (smallest, largest), or the smallest alone.
-        ratio: Aspect ratio, width / height: (smallest, largest).
+        src: Image (height, width, channels).
+        size: (width, height) of the result, in pixels.
+        area: Range (min, max) of the region's area as a fraction of the image's, or the minimum
+            alone.
+        ratio: Range (min, max) of the aspect ratio, width / height.
         interp: Interpolation method, as for `imresize`.
-        **kwargs: ``min_area``, an older name for ``area``.
+        **kwargs: ``min_area``, a deprecated name of ``area``.
 
     Returns:
         The image, and its region (x0, y0, width, height) in the source.
@@ -123,7 +124,7 @@ def random_size_crop(
     """
     if "min_area" in kwargs:
         area = kwargs.pop("min_area")
-        warnings.warn("random_size_crop: min_area is called area now", DeprecationWarning, 2)
+        warnings.warn("random_size_crop: use area, not min_area", DeprecationWarning, 2)
     if kwargs:
         raise ArgumentTypeError(
             f"random_size_crop: expected no other keyword than min_area, got {', '.join(kwargs)}"

@@ -16,21 +16,21 @@ Bytes = bytes | bytearray | memoryview | np.ndarray[Any, Any] | NDArray
 
 
 def imdecode(buf: Bytes, flag: int = 1, to_rgb: bool = True, out: NDArray | None = None) -> NDArray:
-    """Decode an image from the content of a file, by OpenCV, or Pillow if that is missing.
+    """Decode an image from the content of a file, with OpenCV, or Pillow if that is not installed.
 
     Args:
-        buf: The bytes; an array of them is uint8.
-        flag: 1 to decode in color (three channels), 0 in gray (one channel).
-        to_rgb: True for the channel order red, green, blue, False for blue, green, red.
-        out: Array of the image's shape that the result is written to.
+        buf: The bytes; or a uint8 array of them.
+        flag: 1 decodes to color (three channels), 0 to gray (one channel).
+        to_rgb: True for the channel order red, green, blue; False for blue, green, red.
+        out: Array of the image's shape to store the result in.
 
     Returns:
-        Image (height, width, channels) of uint8 on the CPU; ``out`` if that is passed.
+        Image (height, width, channels), uint8, on the CPU; ``out`` if it is given.
 
     Raises:
-        ArgumentTypeError: ``buf`` holds no bytes.
-        OperatorError: They are of no image that is known, ``flag`` is another number, or ``out``
-            has another shape.
+        ArgumentTypeError: ``buf`` does not consist of bytes.
+        OperatorError: They are not an image in a known format, ``flag`` is neither 0 nor 1, or
+            ``out`` has another shape.
     """
     if isinstance(buf, NDArray):
         buf = buf.asnumpy()
@@ -53,20 +53,20 @@ def imread(
     to_rgb: bool = True,
     out: NDArray | None = None,
 ) -> NDArray:
-    """Read and decode an image file, by OpenCV, or Pillow if that is missing.
+    """Read and decode an image file, with OpenCV, or Pillow if that is not installed.
 
     Args:
-        filename: Its path.
-        flag: 1 to decode in color (three channels), 0 in gray (one channel).
-        to_rgb: True for the channel order red, green, blue, False for blue, green, red.
-        out: Array of the image's shape that the result is written to.
+        filename: Path of the file.
+        flag: 1 decodes to color (three channels), 0 to gray (one channel).
+        to_rgb: True for the channel order red, green, blue; False for blue, green, red.
+        out: Array of the image's shape to store the result in.
 
     Returns:
-        Image (height, width, channels) of uint8 on the CPU; ``out`` if that is passed.
+        Image (height, width, channels), uint8, on the CPU; ``out`` if it is given.
 
     Raises:
-        OperatorError: The file cannot be read or holds no image that is known, ``flag`` is another
-            number, or ``out`` has another shape.
+        OperatorError: The file cannot be read, or is not an image in a known format, ``flag`` is
+            neither 0 nor 1, or ``out`` has another shape.
     """
     return _handed_out(read_image("imread", os.fspath(filename), flag, to_rgb), out)
 

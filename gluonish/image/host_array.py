@@ -17,10 +17,10 @@ _CPU = cpu()
 
 
 def as_host(name: str, image: Any) -> Array:
-    """Return the values of an image; a NumPy array is returned as it is.
+    """Return the values of an image as a NumPy array; a NumPy array is returned as it is.
 
     Args:
-        name: What wants it, for the error.
+        name: Name of the calling function, for error messages.
         image: NDArray or NumPy array.
 
     Raises:
@@ -34,11 +34,11 @@ def as_host(name: str, image: Any) -> Array:
 
 
 def as_ndarray(values: Array, context: Context = _CPU) -> NDArray:
-    """Return values as an array of the face that programs use.
+    """Return an NDArray, or an ``mx.np`` array with NumPy's semantics, of given values.
 
     Args:
-        values: They belong to the array from now on, unless they have to be copied.
-        context: Where the array is to be.
+        values: A NumPy array, which must not be used afterwards: its memory may be reused.
+        context: Device of the result.
     """
     if context != _CPU:
         return gluon_array(array(values, ctx=context, dtype=values.dtype))

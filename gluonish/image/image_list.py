@@ -17,12 +17,12 @@ _LEAST_COLUMNS = 3
 
 
 class ListedImage(NamedTuple):
-    """An image on a list.
+    """An image in a list.
 
     Attributes:
-        key: Its number on a `.lst` file; of a list that a program has its place as text, from "1".
+        key: Number in a `.lst` file; for a list in memory its position as text, from "1".
         labels: (labels,), at least one.
-        path: Of its file, relative to the folder of images.
+        path: Path of the file, relative to the folder of images.
     """
 
     key: int | str
@@ -36,18 +36,18 @@ def listed_images(
     dtype: Any,
     refused: Callable[[FileFormatError], None] | None = None,
 ) -> Iterator[ListedImage]:
-    """Give the images of a `.lst` file: number, labels and path on each line, between tabs.
+    """Yield the images of a `.lst` file: index, labels and path on each line, separated by tabs.
 
     Args:
-        path: The file.
-        reader: What reads it, for errors.
-        dtype: Of the labels.
-        refused: Called with the error of each wrong line, which is then left out; by default the
-            error is raised.
+        path: Path of the list.
+        reader: Class name of the reader, for error messages.
+        dtype: Dtype of the labels.
+        refused: Function called with the error of each invalid line, which is then skipped; by
+            default the error is raised.
 
     Raises:
-        MissingFileError: There is no such file.
-        FileFormatError: A line is none; names it.
+        MissingFileError: The file does not exist.
+        FileFormatError: A line is invalid; names the line.
     """
     with open_to_read(path, reader) as file:
         for number, stored in enumerate(file, 1):
@@ -77,15 +77,15 @@ def _listed_image(line: str, dtype: Any) -> ListedImage:
 
 
 def given_images(imglist: Any, reader: str, dtype: Any) -> Iterator[ListedImage]:
-    """Give the images of a list of ``[label, ..., path]``, where a label may be a list of them.
+    """Yield the images of a list of ``[label, ..., path]``, where a label may be a list of labels.
 
     Args:
         imglist: The list.
-        reader: What has it, for errors.
-        dtype: Of the labels.
+        reader: Class name of the reader, for error messages.
+        dtype: Dtype of the labels.
 
     Raises:
-        ArgumentTypeError: It is not a list, or an entry of it is none.
+        ArgumentTypeError: It is not a list, or an entry is invalid.
     """
     if not isinstance(imglist, Sequence) or isinstance(imglist, str):
         raise ArgumentTypeError(

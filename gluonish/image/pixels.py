@@ -15,18 +15,18 @@ Amount = float | tuple[float, ...] | list[float] | np.ndarray[Any, Any] | NDArra
 
 
 def color_normalize(src: NDArray, mean: Amount | None, std: Amount | None = None) -> NDArray:
-    """Take a mean from an image and divide it by a deviation, in place.
+    """Subtract a mean from an image and divide it by a standard deviation, in place.
 
     Args:
-        src: (height, width, channels), floating point.
-        mean: A number or one for each channel; None for 0.
-        std: A number or one for each channel; None for 1.
+        src: Image (height, width, channels), floating-point.
+        mean: One number for each channel, or one for all; None for 0.
+        std: One number for each channel, or one for all; None for 1.
 
     Returns:
         ``src``.
 
     Raises:
-        ArgumentTypeError: ``src`` holds whole numbers.
+        ArgumentTypeError: ``src`` has an integer dtype.
     """
     if not isinstance(src, NDArray) or not is_floating(np.dtype(src.dtype)):
         raise ArgumentTypeError(
@@ -61,23 +61,23 @@ def copyMakeBorder(
     """Return an image with a border around it.
 
     Args:
-        src: (height, width, channels).
-        top: Rows above, in pixels.
-        bot: Rows below.
-        left: Columns to the left.
-        right: Columns to the right.
-        type: 0 fills the border, 1 repeats the outermost pixels, 2 reflects the image, 3 repeats
-            it, 4 reflects it without its last pixel.
-        value: What type 0 fills in.
-        values: The same for each channel.
-        out: An array of the new shape to fill.
-        name: Of the node in a graph; arrays have none.
+        src: Image (height, width, channels).
+        top: Rows added at the top.
+        bot: Rows added at the bottom.
+        left: Columns added at the left.
+        right: Columns added at the right.
+        type: Content of the border: 0 a constant, 1 the edge pixels repeated, 2 the image
+            reflected, 3 the image wrapped around, 4 reflected without repeating the edge pixels.
+        value: The constant for type 0.
+        values: The constants for type 0, one for each channel.
+        out: Array of the new shape to store the result in.
+        name: Name of the node in a graph; ignored for arrays.
 
     Returns:
         (height + top + bot, width + left + right, channels), dtype of ``src``.
 
     Raises:
-        OperatorError: ``src`` is no such image, or a number is out of range.
+        OperatorError: ``src`` is not such an image, or a number is out of range.
     """
     made: NDArray = nd._internal._cvcopyMakeBorder(
         src,

@@ -29,10 +29,14 @@ _ATTEMPTS = 10
 
 
 def checked_size(name: str, size: Size) -> Size:
-    """Return a size, which must be a pair.
+    """Return a size if it is a pair.
+
+    Args:
+        name: Name of the calling function, for error messages.
+        size: The size (width, height).
 
     Raises:
-        ArgumentTypeError: It is none.
+        ArgumentTypeError: It is not a pair.
     """
     if not isinstance(size, tuple | list) or len(size) != 2:
         raise ArgumentTypeError(f"{name}: expected a size (width, height), got {size!r}")
@@ -40,11 +44,16 @@ def checked_size(name: str, size: Size) -> Size:
 
 
 def scale_down(src_size: tuple[float, float], size: tuple[float, float]) -> Size:
-    """Return a size made smaller, with its proportions, until an image of another contains it.
+    """Return a size scaled down, with its aspect ratio, until it fits into an image.
 
     Args:
-        src_size: Width and height of the image, in pixels.
-        size: Width and height that are wanted.
+        src_size: (width, height) of the image, in pixels.
+        size: The requested (width, height).
+
+    Example:
+        >>> import gluonish as mx
+        >>> mx.image.scale_down((640, 480), (720, 120))
+        (640, 106)
     """
     wide, high = size
     if src_size[1] < high:
@@ -55,26 +64,38 @@ def scale_down(src_size: tuple[float, float], size: tuple[float, float]) -> Size
 
 
 def short_size(wide: int, high: int, shorter: int) -> Size:
-    """Return the size of an image with the shorter side that is wanted, in its proportions."""
+    """Return the (width, height) of an image resized so that its shorter side has a given length.
+
+    Args:
+        wide: Width of the image, in pixels.
+        high: Height of the image, in pixels.
+        shorter: New length of the shorter side, in pixels.
+    """
     if high > wide:
         return shorter, shorter * high // wide
     return shorter * wide // high, shorter
 
 
 def middle(wide: int, high: int, size: Size) -> Region:
-    """Return the region in the middle of an image that `scale_down` allows.
+    """Return the central region of an image, of a given size scaled down to fit; see `scale_down`.
 
     Args:
-        wide: The image's width, in pixels.
-        high: Its height.
-        size: Width and height that are wanted.
+        wide: Width of the image, in pixels.
+        high: Height of the image, in pixels.
+        size: The requested (width, height).
     """
     w, h = scale_down((wide, high), size)
     return (wide - w) // 2, (high - h) // 2, w, h
 
 
 def drawn_place(wide: int, high: int, size: Size) -> Region:
-    """Return such a region whose place is drawn from `random`."""
+    """Return a region like `middle`, but at a random position, drawn from Python's `random`.
+
+    Args:
+        wide: Width of the image, in pixels.
+        high: Height of the image, in pixels.
+        size: The requested (width, height).
+    """
     w, h = scale_down((wide, high), size)
     x0 = random.randint(0, wide - w)
     return x0, random.randint(0, high - h), w, h
@@ -83,16 +104,16 @@ def drawn_place(wide: int, high: int, size: Size) -> Region:
 def drawn_region(
     wide: int, high: int, shares: tuple[float, float], ratio: tuple[float, float]
 ) -> Region | None:
-    """Return a region whose place, area and proportions are drawn from `random`.
+    """Return a region whose position, area and aspect ratio are drawn from Python's `random`.
 
     Args:
         wide: Width of the image, in pixels.
-        high: Its height, in pixels.
-        shares: Least and largest share of the image's area.
-        ratio: Aspect ratio, width / height: (smallest, largest).
+        high: Height of the image, in pixels.
+        shares: Range (min, max) of the area as a fraction of the image's.
+        ratio: Range (min, max) of the aspect ratio, width / height.
 
     Returns:
-        The region, or None where none of ten that were drawn fits.
+        The region, or None if none of ten attempts fits.
     """
     for _ in range(_ATTEMPTS):
         pixels = random.uniform(*shares) * wide * high
@@ -104,17 +125,17 @@ def drawn_region(
 
 
 def resized(name: str, image: Array, wide: int, high: int, interp: int) -> Array:
-    """Return an image in another size.
+    """Return a resized image.
 
     Args:
-        name: What wants it, for errors.
+        name: Name of the calling function, for error messages.
         image: (height, width, channels); uint8, float32 or float64.
         wide: New width, in pixels.
-        high: New height.
-        interp: See `chosen_method`.
+        high: New height, in pixels.
+        interp: Interpolation method, as for `imresize`.
 
     Raises:
-        ArgumentError: ``interp`` is none.
+        ArgumentError: ``interp`` is not a known method.
         OperatorError: The image has another dtype or no pixels, or a size is out of range.
     """
     method = chosen_method(interp, image.shape[:2], (high, wide))
@@ -124,14 +145,14 @@ def resized(name: str, image: Array, wide: int, high: int, interp: int) -> Array
 
 
 def cut(name: str, image: Array, region: Region, size: Size, interp: int) -> Array:
-    """Return a region of an image, in another size unless it has it.
+    """Return a region of an image, resized if needed.
 
     Args:
-        name: What wants it, for errors.
+        name: Name of the calling function, for error messages.
         image: (height, width, channels).
-        region: It lies in the image.
-        size: Width and height of the result; None to keep those of the region.
-        interp: See `chosen_method`.
+        region: Region within the image.
+        size: (width, height) of the result; None to keep the region's.
+        interp: Interpolation method, as for `imresize`.
     """
     x0, y0, w, h = region
     out = image[y0 : y0 + h, x0 : x0 + w]

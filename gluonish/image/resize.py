@@ -25,22 +25,28 @@ __all__ = ["imresize", "resize_short"]
 
 
 def imresize(src: NDArray, w: int, h: int, interp: int = 1, out: NDArray | None = None) -> NDArray:
-    """Return an image in another size.
+    """Return a resized image.
 
     Args:
-        src: (height, width, channels); uint8, float32 or float64.
+        src: Image (height, width, channels); uint8, float32 or float64.
         w: New width, in pixels.
         h: New height, in pixels.
-        interp: See `chosen_method`.
-        out: An array of the new shape to fill.
+        interp: Interpolation: 0 nearest, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos, 9 bicubic to
+            enlarge, area to shrink and otherwise bilinear, 10 a random one of the first five.
+        out: Array of the new shape to store the result in.
 
     Returns:
-        (h, w, channels), dtype of ``src``; ``out`` where it is given.
+        (h, w, channels), dtype of ``src``; ``out`` if it is given.
 
     Raises:
         ArgumentTypeError: ``src`` is not an NDArray.
         ArgumentError: ``interp`` is another number.
         OperatorError: ``src`` has another shape or dtype, or a size is not positive.
+
+    Example:
+        >>> import gluonish as mx
+        >>> mx.image.imresize(mx.nd.zeros((60, 40, 3), dtype="uint8"), w=20, h=30).shape
+        (30, 20, 3)
     """
     if not isinstance(src, NDArray):
         raise ArgumentTypeError(f"imresize: expected an NDArray, got {type(src).__name__}")
@@ -50,17 +56,17 @@ def imresize(src: NDArray, w: int, h: int, interp: int = 1, out: NDArray | None 
 
 
 def resize_short(src: NDArray, size: int, interp: int = 2) -> NDArray:
-    """Return an image whose shorter side has a length, with the proportions that it had.
+    """Return an image resized so that its shorter side has a given length; the aspect ratio stays.
 
     Args:
-        src: (height, width, channels); uint8, float32 or float64.
+        src: Image (height, width, channels); uint8, float32 or float64.
         size: New length of the shorter side, in pixels.
-        interp: See `chosen_method`.
+        interp: Interpolation method, as for `imresize`.
 
     Raises:
         ArgumentTypeError: ``src`` is not an NDArray.
         ArgumentError: ``interp`` is another number.
-        OperatorError: ``src`` has another shape or dtype, or the size is not positive.
+        OperatorError: ``src`` has another shape or dtype, or ``size`` is not positive.
     """
     height, width = src.shape[:2]
     return imresize(src, *short_size(width, height, size), interp)

@@ -16,21 +16,21 @@ Array = np.ndarray[Any, Any]
 def imrotate(
     src: NDArray, rotation_degrees: float | NDArray, zoom_in: bool = False, zoom_out: bool = False
 ) -> NDArray:
-    """Return images turned around their middle, in their size; pixels are mixed linearly.
+    """Rotate images about their centre, with bilinear interpolation; their size does not change.
 
     Args:
         src: (channels, height, width) or (N, channels, height, width), float32.
-        rotation_degrees: Angle counterclockwise, in degrees; for N images also an array of N.
-        zoom_in: Whether to enlarge the image until no corner is empty.
-        zoom_out: Whether to shrink it until all of it is seen.
+        rotation_degrees: Angle counterclockwise, in degrees; for N images also an array (N,).
+        zoom_in: Whether to enlarge the image so that no empty corners are visible.
+        zoom_out: Whether to shrink the image so that all of it is visible.
 
     Returns:
         Shape and dtype of ``src``; 0 outside the image.
 
     Raises:
-        ArgumentTypeError: ``src`` is not float32, or an angle is of the wrong type.
-        ArgumentError: Both zooms are asked for, ``src`` has other axes, or there are not as many
-            angles as images.
+        ArgumentTypeError: ``src`` is not float32, or an angle has the wrong type.
+        ArgumentError: Both zooms are set, ``src`` has another shape, or the number of angles
+            differs from that of the images.
     """
     if zoom_in and zoom_out:
         raise ArgumentError(
@@ -97,24 +97,24 @@ def random_rotate(
     zoom_in: bool = False,
     zoom_out: bool = False,
 ) -> NDArray:
-    """Return images turned by angles that are drawn from NumPy's global generator.
+    """Rotate images about their centre by random angles, from NumPy's global generator.
 
     Args:
         src: (channels, height, width) or (N, channels, height, width), float32.
-        angle_limits: Least and largest angle, in degrees.
-        zoom_in: Whether to enlarge the image until no corner is empty.
-        zoom_out: Whether to shrink it until all of it is seen.
+        angle_limits: Range (min, max) of the angle, in degrees.
+        zoom_in: Whether to enlarge the image so that no empty corners are visible.
+        zoom_out: Whether to shrink the image so that all of it is visible.
 
     Returns:
         Shape and dtype of ``src``; 0 outside the image.
 
     Raises:
         ArgumentTypeError: ``angle_limits`` is not a pair, or ``src`` is not float32.
-        ArgumentError: Both zooms are asked for, or ``src`` has other axes.
+        ArgumentError: Both zooms are set, or ``src`` has another shape.
     """
     if not isinstance(angle_limits, tuple | list) or len(angle_limits) != 2:
         raise ArgumentTypeError(
-            f"random_rotate: expected angle_limits (least, largest), got {angle_limits!r}"
+            f"random_rotate: expected angle_limits (min, max), got {angle_limits!r}"
         )
     if len(src.shape) == 3:
         drawn: Any = float(np.random.uniform(*angle_limits))  # noqa: NPY002  # as MXNet draws

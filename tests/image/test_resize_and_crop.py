@@ -56,7 +56,7 @@ def test_random_sizes_keep_area_and_proportions() -> None:
 
 
 def test_the_old_name_of_area_warns() -> None:
-    with pytest.warns(DeprecationWarning, match="min_area is called area now"):
+    with pytest.warns(DeprecationWarning, match="use area, not min_area"):
         image.random_size_crop(X, (4, 4), 0, (1, 1), min_area=0.9)
 
 

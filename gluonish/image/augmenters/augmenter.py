@@ -24,7 +24,11 @@ __all__ = [
 
 
 def plain_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments with lists in place of arrays, as JSON has them."""
+    """Return arguments with arrays converted to lists, for JSON.
+
+    Args:
+        arguments: Arguments by name.
+    """
     return {
         name: np.asarray(value.asnumpy() if isinstance(value, NDArray) else value).tolist()
         if isinstance(value, NDArray | np.ndarray)
@@ -34,18 +38,26 @@ def plain_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 class Augmenter:
-    """Base class of image augmenters; call it with an image.
+    """Base class of image augmenters, which are called with an image.
 
-    A custom augmenter overrides ``__call__``, which takes and returns an NDArray.
+    A subclass overrides ``__call__``, which takes and returns an NDArray.
 
     Args:
-        **kwargs: The constructor's arguments, for `dumps`.
+        **kwargs: Arguments of the constructor, for `dumps`.
 
     Inputs:
-        src: (height, width, channels): an NDArray, or a NumPy array, and then so is the output.
+        src: (height, width, channels): an NDArray; or a NumPy array, and then so is the output.
 
     Outputs:
-        The changed image, a new array; the input stays as it was.
+        The augmented image, a new array; the input is not changed.
+
+    Example:
+        >>> import gluonish as mx
+        >>> class InvertAug(mx.image.Augmenter):
+        ...     def __call__(self, src):
+        ...         return 255 - src
+        >>> InvertAug()(mx.nd.zeros((2, 2, 3))).max().asscalar().item()
+        255.0
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -56,7 +68,10 @@ class Augmenter:
         return json.dumps([type(self).__name__.lower(), self._kwargs])
 
     def __call__(self, src: Any) -> Any:
-        """Return the changed image.
+        """Return the augmented image.
+
+        Args:
+            src: Image (height, width, channels).
 
         Raises:
             ArgumentTypeError: ``src`` is not an array.
@@ -75,7 +90,12 @@ class Augmenter:
 
 
 def augmented(augmenter: Callable[[Any], Any], image: Array) -> Array:
-    """Return what an augmenter, or anything else that takes an NDArray, makes of a host image."""
+    """Apply an augmenter, or another function of an NDArray, to an image in host memory.
+
+    Args:
+        augmenter: The augmenter.
+        image: Image (height, width, channels), a NumPy array.
+    """
     if isinstance(augmenter, Augmenter) and type(augmenter).__call__ is Augmenter.__call__:
         return augmenter._change(image)
     return as_host(type(augmenter).__name__, augmenter(as_ndarray(image.copy())))
@@ -84,8 +104,12 @@ def augmented(augmenter: Callable[[Any], Any], image: Array) -> Array:
 def augmenter_list(name: str, augmenters: Iterable[Any]) -> list[Any]:
     """Return augmenters as a list.
 
+    Args:
+        name: Class name of the caller, for error messages.
+        augmenters: The augmenters.
+
     Raises:
-        ArgumentTypeError: They are none, or one of them cannot be called.
+        ArgumentTypeError: It is not a list, or contains something that is not callable.
     """
     found = list(augmenters) if isinstance(augmenters, Iterable) else None
     if found is None or not all(map(callable, found)):
@@ -100,17 +124,17 @@ def chosen_augmenters(
     aug_list: Iterable[Any] | None,
     keywords: Mapping[str, Any],
 ) -> list[Any]:
-    """Return the augmenters that an iterator is given, or those that its keywords ask for.
+    """Return the augmenters passed to an iterator, or those that its keywords describe.
 
     Args:
-        name: The iterator, for errors.
-        make: Makes them of ``data_shape`` and keywords.
+        name: Class name of the iterator, for error messages.
+        make: Function that creates the augmenters from ``data_shape`` and keywords.
         data_shape: Shape (channels, height, width) of the resulting images.
-        aug_list: Those that are given; None for none.
-        keywords: Those of ``make``; none where there is a list.
+        aug_list: The augmenters passed; None for none.
+        keywords: Keyword arguments of ``make``; empty if ``aug_list`` is given.
 
     Raises:
-        ArgumentTypeError: There is another keyword, or ``aug_list`` is none.
+        ArgumentTypeError: A keyword is unknown, or ``aug_list`` is not a list of augmenters.
     """
     known = inspect.signature(make).parameters if aug_list is None else ()
     unknown = sorted(set(keywords).difference(known))
@@ -141,7 +165,7 @@ class SequentialAug(Augmenter):
         self.ts = augmenter_list(type(self).__name__, ts)
 
     def dumps(self) -> list[Any]:
-        """Return the class's name and the `dumps` of its augmenters."""
+        """Return a list: the class's name in lower case, and the `dumps` of its augmenters."""
         return [type(self).__name__.lower(), _dumped(self.ts)]
 
     def _change(self, image: Array) -> Array:
@@ -165,7 +189,7 @@ class RandomOrderAug(Augmenter):
         self.ts = augmenter_list(type(self).__name__, ts)
 
     def dumps(self) -> list[Any]:
-        """Return the class's name and the `dumps` of its augmenters."""
+        """Return a list: the class's name in lower case, and the `dumps` of its augmenters."""
         return [type(self).__name__.lower(), _dumped(self.ts)]
 
     def _change(self, image: Array) -> Array:

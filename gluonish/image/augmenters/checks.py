@@ -13,7 +13,12 @@ Array = np.ndarray[Any, Any]
 
 
 def checked_amount(name: str, word: str, amount: float) -> float:
-    """Return an amount, a number of at least 0.
+    """Return an amount if it is a finite number of at least 0.
+
+    Args:
+        name: Class name of the caller, for error messages.
+        word: Name of the argument.
+        amount: The argument.
 
     Raises:
         ArgumentTypeError: It is not a number.
@@ -27,11 +32,16 @@ def checked_amount(name: str, word: str, amount: float) -> float:
 
 
 def checked_probability(name: str, word: str, probability: float) -> float:
-    """Return a probability.
+    """Return a probability if it is a number in [0, 1].
+
+    Args:
+        name: Class name of the caller, for error messages.
+        word: Name of the argument.
+        probability: The argument.
 
     Raises:
         ArgumentTypeError: It is not a number.
-        ArgumentError: It is not from 0 to 1.
+        ArgumentError: It is not in [0, 1].
     """
     if not isinstance(probability, int | float | np.number):
         raise ArgumentTypeError(f"{name}: expected a number as {word}, got {probability!r}")
@@ -41,11 +51,15 @@ def checked_probability(name: str, word: str, probability: float) -> float:
 
 
 def checked_extents(name: str, extents: Any) -> None:
-    """Check extents in pixels.
+    """Check sizes in pixels.
+
+    Args:
+        name: Class name of the caller, for error messages.
+        extents: The sizes.
 
     Raises:
-        ArgumentTypeError: One is not a whole number.
-        ArgumentError: One is below 1.
+        ArgumentTypeError: A size is not an integer.
+        ArgumentError: A size is below 1.
     """
     for extent in extents:
         if isinstance(extent, bool) or not isinstance(extent, int | np.integer):
@@ -57,8 +71,12 @@ def checked_extents(name: str, extents: Any) -> None:
 def checked_image(name: str, image: Array) -> tuple[int, int]:
     """Return width and height of an image, in pixels.
 
+    Args:
+        name: Class name of the caller, for error messages.
+        image: The image.
+
     Raises:
-        ArgumentError: It has other axes, or no pixels.
+        ArgumentError: Its shape is not (height, width, channels), or it has no pixels.
     """
     if image.ndim != 3 or 0 in image.shape:
         raise ArgumentError(

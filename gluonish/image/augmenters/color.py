@@ -138,12 +138,12 @@ class HueJitterAug(Augmenter):
     """Change the hue: rotate the colors by a random angle in the YIQ color space.
 
     Args:
-        hue: The angle is drawn from [-hue, hue], in half turns.
+        hue: The angle is drawn from [-hue, hue]; 1 is half a turn (180 degrees).
 
     Attributes:
         hue: The argument.
-        tyiq: (3, 3), from red, green, blue to YIQ.
-        ityiq: (3, 3), and back.
+        tyiq: Matrix (3, 3) from RGB to YIQ.
+        ityiq: Matrix (3, 3) from YIQ to RGB.
 
     Raises:
         ArgumentTypeError: ``hue`` is not a number.
@@ -223,18 +223,18 @@ class LightingAug(Augmenter):
 
 
 class ColorNormalizeAug(Augmenter):
-    """Normalize a float image: subtract a mean, and divide by a standard deviation.
+    """Normalize a floating-point image: subtract a mean, and divide by a standard deviation.
 
     Args:
-        mean: A number for each channel, or one for all; None for 0.
-        std: A number for each channel, or one for all; None for 1.
+        mean: One number for each channel, or one for all; None for 0.
+        std: One number for each channel, or one for all; None for 1.
 
     Attributes:
         mean: NDArray of float32, or None.
         std: NDArray of float32, or None.
 
     Raises:
-        ArgumentTypeError: ``mean`` or ``std`` holds no numbers.
+        ArgumentTypeError: ``mean`` or ``std`` does not consist of numbers.
     """
 
     def __init__(self, mean: float | Numbers | None, std: float | Numbers | None) -> None:
@@ -285,11 +285,11 @@ class RandomGrayAug(Augmenter):
 
     Attributes:
         p: The argument.
-        mat: (3, 3), what pixels are multiplied by.
+        mat: Matrix (3, 3) that colors are multiplied by.
 
     Raises:
         ArgumentTypeError: ``p`` is not a number.
-        ArgumentError: It is not from 0 to 1.
+        ArgumentError: It is not in [0, 1].
     """
 
     def __init__(self, p: float) -> None:

@@ -54,12 +54,13 @@ def CreateAugmenter(
     rand_gray: float = 0,
     inter_method: int = 2,
 ) -> list[Augmenter]:
-    """Create a list of standard augmenters, which make float32 images of one size.
+    """Create a list of standard augmenters, whose result is a float32 image of a given size.
 
     Args:
         data_shape: Shape (channels, height, width) of the resulting images.
-        resize: Resize the shorter side to this length before cropping; 0 does not resize.
-        rand_crop: Whether to crop at a random position, instead of the center.
+        resize: Length in pixels to which the shorter side is resized before cropping; 0 does not
+            resize.
+        rand_crop: Whether to crop at a random position instead of the center.
         rand_resize: Whether to crop regions of random area (at least 8 %) and random aspect ratio
             (3/4 to 4/3); needs ``rand_crop``.
         rand_mirror: Whether to flip images left to right with probability 1/2.
@@ -74,8 +75,17 @@ def CreateAugmenter(
         inter_method: Interpolation method, as for `imresize`.
 
     Raises:
-        ArgumentTypeError: An argument is of the wrong type.
-        ArgumentError: A number is out of range, or ``rand_resize`` is without ``rand_crop``.
+        ArgumentTypeError: An argument has the wrong type.
+        ArgumentError: A number is out of range, or ``rand_resize`` is set without ``rand_crop``.
+
+    Example:
+        >>> import gluonish as mx
+        >>> augmenters = mx.image.CreateAugmenter((3, 24, 24), resize=32, rand_mirror=True)
+        >>> image = mx.nd.zeros((60, 40, 3), dtype="uint8")
+        >>> for augmenter in augmenters:
+        ...     image = augmenter(image)
+        >>> image.shape, image.dtype.__name__
+        ((24, 24, 3), 'float32')
     """
     _, high, wide = checked_data_shape("CreateAugmenter", data_shape)
     augmenters: list[Augmenter] = []
@@ -100,8 +110,12 @@ def CreateAugmenter(
 def checked_data_shape(name: str, data_shape: Any) -> tuple[int, int, int]:
     """Return channels, height and width.
 
+    Args:
+        name: Class name of the caller, for error messages.
+        data_shape: The argument.
+
     Raises:
-        ArgumentTypeError: They are no three numbers.
+        ArgumentTypeError: It does not consist of three numbers.
     """
     if not isinstance(data_shape, tuple | list) or len(data_shape) != 3:
         raise ArgumentTypeError(
@@ -119,7 +133,7 @@ def color_augmenters(
     pca_noise: float,
     rand_gray: float,
 ) -> list[Augmenter]:
-    """Return the augmenters of colours whose amounts are not 0; see `CreateAugmenter`."""
+    """Return the color augmenters whose amounts are not 0; see `CreateAugmenter` for arguments."""
     found: list[Augmenter] = []
     if brightness or contrast or saturation:
         found.append(ColorJitterAug(brightness, contrast, saturation))
@@ -136,7 +150,14 @@ def color_augmenters(
 def normalizing_augmenters(
     name: str, mean: Any, std: Any, dtype: type[np.floating[Any]] = np.float64
 ) -> list[Augmenter]:
-    """Return the augmenter that a mean and a deviation ask for, or none; see `usual_amounts`."""
+    """Return a list with the augmenter for a mean and standard deviation, empty if both are None.
+
+    Args:
+        name: Class name of the caller, for error messages.
+        mean: See `usual_amounts`.
+        std: See `usual_amounts`.
+        dtype: See `usual_amounts`.
+    """
     amounts = usual_amounts(name, "mean", mean, dtype), usual_amounts(name, "std", std, dtype)
     return [ColorNormalizeAug(*amounts)] if any(a is not None for a in amounts) else []
 
@@ -144,13 +165,13 @@ def normalizing_augmenters(
 def usual_amounts(
     name: str, word: str, given: Any, dtype: type[np.floating[Any]] = np.float64
 ) -> Array | None:
-    """Return what ``mean`` or ``std`` stands for.
+    """Return the numbers that an argument ``mean`` or ``std`` means.
 
     Args:
-        name: What wants it, for errors.
-        word: Which one it is.
-        given: 1 or 3 numbers, True for those of ImageNet, None or False for none.
-        dtype: Of those of ImageNet, which `Augmenter.dumps` shows.
+        name: Class name of the caller, for error messages.
+        word: Name of the argument.
+        given: 1 or 3 numbers, True for ImageNet's, None or False for none.
+        dtype: Dtype of ImageNet's numbers, which `Augmenter.dumps` shows.
 
     Raises:
         ArgumentTypeError: It is something else.

@@ -131,15 +131,16 @@ class RandomSizedCropAug(Augmenter):
     See `random_size_crop`.
 
     Args:
-        size: Width and height of the result, in pixels.
-        area: Fraction of the image's area: (smallest, largest), or the smallest alone.
-        ratio: Aspect ratio, width / height: (smallest, largest).
+        size: (width, height) of the result, in pixels.
+        area: Range (min, max) of the region's area as a fraction of the image's, or the minimum
+            alone.
+        ratio: Range (min, max) of the aspect ratio, width / height.
         interp: Interpolation method, as for `imresize`.
-        **kwargs: ``min_area``, an older name for ``area``.
+        **kwargs: ``min_area``, a deprecated name of ``area``.
 
     Raises:
-        ArgumentTypeError: ``size`` is no pair of whole numbers, ``ratio`` or ``area`` no pair, or
-            there is another keyword.
+        ArgumentTypeError: ``size`` is not a pair of integers, ``ratio`` or ``area`` is not a pair,
+            or there is another keyword.
         ArgumentError: A number is out of range.
     """
 
@@ -154,7 +155,9 @@ class RandomSizedCropAug(Augmenter):
         super().__init__(size=size, area=area, ratio=ratio, interp=interp)
         if "min_area" in kwargs:
             area = kwargs.pop("min_area")
-            warnings.warn("RandomSizedCropAug: min_area is called area now", DeprecationWarning, 2)
+            warnings.warn(
+                "RandomSizedCropAug: min_area is deprecated; use area", DeprecationWarning, 2
+            )
         if kwargs:
             raise ArgumentTypeError(
                 "RandomSizedCropAug: expected no other keyword than min_area, got "
@@ -178,13 +181,9 @@ class RandomSizedCropAug(Augmenter):
 
 def _check_range(word: str, limits: Any) -> None:
     if not isinstance(limits, tuple | list) or len(limits) != 2:
-        raise ArgumentTypeError(
-            f"RandomSizedCropAug: expected {word} (least, largest), got {limits!r}"
-        )
+        raise ArgumentTypeError(f"RandomSizedCropAug: expected {word} (min, max), got {limits!r}")
     if not 0 < limits[0] <= limits[1]:
-        raise ArgumentError(
-            f"RandomSizedCropAug: expected {word} above 0, the least first, got {limits}"
-        )
+        raise ArgumentError(f"RandomSizedCropAug: expected 0 < min <= max for {word}, got {limits}")
 
 
 class HorizontalFlipAug(Augmenter):

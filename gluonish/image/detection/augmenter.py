@@ -22,22 +22,21 @@ __all__ = [
 
 
 class DetAugmenter:
-    """Base class of augmenters for object detection; call it with an image and its boxes.
+    """Base class of augmenters for object detection, which are called with an image and its boxes.
 
-    A subclass of a program overrides ``__call__``, which takes and returns an NDArray and a NumPy
-    array.
+    A subclass overrides ``__call__``, which takes and returns an NDArray and a NumPy array.
 
     Args:
-        **kwargs: The constructor's arguments, for `dumps`.
+        **kwargs: Arguments of the constructor, for `dumps`.
 
     Inputs:
-        src: (height, width, channels): an NDArray, or a NumPy array, and then so is the output.
-        label: (N, 5 or more), NumPy array of floats: class, left, top, right and bottom of each
-            box, as shares of width and height, and what else there is of it.
+        src: (height, width, channels): an NDArray; or a NumPy array, and then so is the output.
+        label: (N, 5 or more), floating-point NumPy array: class, left, top, right and bottom of
+            each box as fractions of the image's width and height, and any further numbers.
 
     Outputs:
-        src: The changed image, a new array.
-        label: Its boxes: (M, 5 or more). Both inputs stay as they were.
+        src: The augmented image, a new array.
+        label: Its boxes, (M, 5 or more). The inputs are not changed.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -48,11 +47,15 @@ class DetAugmenter:
         return json.dumps([type(self).__name__.lower(), self._kwargs])
 
     def __call__(self, src: Any, label: Any) -> tuple[Any, Array]:
-        """Return the changed image, and its boxes.
+        """Return the augmented image and its boxes.
+
+        Args:
+            src: Image (height, width, channels).
+            label: Boxes (N, 5 or more).
 
         Raises:
             ArgumentTypeError: ``src`` or ``label`` is not an array.
-            ArgumentError: ``label`` has other axes.
+            ArgumentError: ``label`` has another shape.
         """
         name = type(self).__name__
         boxes = as_host(name, label)
@@ -74,7 +77,13 @@ class DetAugmenter:
 
 
 def augmented_with_boxes(augmenter: Any, image: Array, boxes: Array) -> tuple[Array, Array]:
-    """Return what an augmenter makes of a host image and its boxes."""
+    """Apply an augmenter to an image in host memory and its boxes.
+
+    Args:
+        augmenter: The augmenter.
+        image: Image (height, width, channels), a NumPy array.
+        boxes: Boxes (N, 5 or more).
+    """
     if isinstance(augmenter, DetAugmenter) and type(augmenter).__call__ is DetAugmenter.__call__:
         return augmenter._change(image, boxes)
     name = type(augmenter).__name__
@@ -86,10 +95,10 @@ class DetBorrowAug(DetAugmenter):
     """Apply an image augmenter that does not affect the boxes.
 
     Args:
-        augmenter: The augmenter; it must not move pixels, except for resizing.
+        augmenter: The `Augmenter`; it must not move pixels, except by resizing.
 
     Raises:
-        ArgumentTypeError: ``augmenter`` is no `Augmenter`.
+        ArgumentTypeError: ``augmenter`` is not an `Augmenter`.
     """
 
     def __init__(self, augmenter: Augmenter) -> None:
@@ -101,7 +110,7 @@ class DetBorrowAug(DetAugmenter):
         self.augmenter = augmenter
 
     def dumps(self) -> list[Any]:
-        """Return the class's name and the `dumps` of its augmenter."""
+        """Return a list: the class's name in lower case, and the `dumps` of its augmenter."""
         return [type(self).__name__.lower(), self.augmenter.dumps()]
 
     def _change(self, image: Array, boxes: Array) -> tuple[Array, Array]:
@@ -112,16 +121,17 @@ class DetRandomSelectAug(DetAugmenter):
     """Apply one of several augmenters, chosen at random for each image, or none.
 
     Args:
-        aug_list: A list of `DetAugmenter`, or one.
+        aug_list: A `DetAugmenter`, or a list of them.
         skip_prob: Probability of applying none.
 
     Attributes:
-        aug_list: A list of `DetAugmenter`.
-        skip_prob: The argument; 1 where the list is empty.
+        aug_list: List of `DetAugmenter`.
+        skip_prob: The argument; 1 if the list is empty.
 
     Raises:
-        ArgumentTypeError: There are others in the list, or ``skip_prob`` is not a number.
-        ArgumentError: ``skip_prob`` is not from 0 to 1.
+        ArgumentTypeError: Something in the list is not a `DetAugmenter`, or ``skip_prob`` is not a
+            number.
+        ArgumentError: ``skip_prob`` is not in [0, 1].
     """
 
     def __init__(
@@ -140,7 +150,7 @@ class DetRandomSelectAug(DetAugmenter):
         self.skip_prob = skip_prob if found else 1
 
     def dumps(self) -> list[Any]:
-        """Return the class's name and the `dumps` of its augmenters."""
+        """Return a list: the class's name in lower case, and the `dumps` of its augmenters."""
         return [type(self).__name__.lower(), [part.dumps() for part in self.aug_list]]
 
     def _change(self, image: Array, boxes: Array) -> tuple[Array, Array]:

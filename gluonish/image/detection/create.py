@@ -33,22 +33,21 @@ def CreateMultiRandCropAugmenter(
     max_attempts: int | Sequence[int] = 50,
     skip_prob: float = 0,
 ) -> DetRandomSelectAug:
-    """Create an augmenter that crops each image in one of several ways, chosen at random.
+    """Create an augmenter that crops each image with one of several `DetRandomCropAug`, at random.
 
-    See `DetRandomCropAug` for the arguments. A list of one has a value for each way; what is no
-    list, or a list of one value, holds for all.
+    A list gives one value for each of them; a single value, or a list of one, applies to all.
 
     Args:
-        min_object_covered: Smallest fraction of each object's area that a crop must contain.
-        aspect_ratio_range: Aspect ratio, width / height: (smallest, largest).
-        area_range: Fraction of the image's area to crop: (smallest, largest).
-        min_eject_coverage: Objects of which no more than this fraction remains are removed.
-        max_attempts: Largest number of regions to try.
+        min_object_covered: Minimum fraction of each object's area that a crop must contain.
+        aspect_ratio_range: Range (min, max) of the aspect ratio, width / height.
+        area_range: Range (min, max) of the crop's area as a fraction of the image's.
+        min_eject_coverage: Objects of which at most this fraction remains are removed.
+        max_attempts: Maximum number of regions to try.
         skip_prob: Probability of leaving an image unchanged.
 
     Raises:
         ArgumentError: Lists have different lengths, or a value is out of range.
-        ArgumentTypeError: A value is of the wrong type.
+        ArgumentTypeError: A value has the wrong type.
     """
     given: dict[str, Any] = {
         "min_object_covered": min_object_covered,
@@ -97,11 +96,11 @@ def CreateDetAugmenter(
     max_attempts: int | Sequence[int] = 50,
     pad_val: float | Sequence[float] = (127, 127, 127),
 ) -> list[DetAugmenter]:
-    """Create a list of standard augmenters for images with boxes, of one size and float32.
+    """Create a list of standard augmenters for images with boxes; the result has one size, float32.
 
     Args:
         data_shape: Shape (channels, height, width) of the resulting images.
-        resize: Resize the shorter side to this length first; 0 does not resize.
+        resize: Length in pixels to which the shorter side is resized first; 0 does not resize.
         rand_crop: Probability of cropping an image; see `CreateMultiRandCropAugmenter`.
         rand_pad: Probability of padding it; see `DetRandomPadAug`.
         rand_gray: Probability of converting an image to gray.
@@ -114,15 +113,17 @@ def CreateDetAugmenter(
         pca_noise: Standard deviation of PCA noise; see `LightingAug`.
         hue: See `HueJitterAug`.
         inter_method: Interpolation method, as for `imresize`.
-        min_object_covered: Smallest fraction of each object's area that a crop must contain.
-        aspect_ratio_range: Least and largest ratio of width to height, of regions and canvases.
-        area_range: Least and largest share of the image's area, of regions; of a canvas from 1 on.
-        min_eject_coverage: Objects of which no more than this fraction remains are removed.
-        max_attempts: Largest number of crops or paddings to try.
+        min_object_covered: Minimum fraction of each object's area that a crop must contain.
+        aspect_ratio_range: Range (min, max) of the aspect ratio, width / height, of crops and
+            padded canvases.
+        area_range: Range (min, max) of the area as a fraction of the image's: up to 1 for crops,
+            from 1 for padded canvases.
+        min_eject_coverage: Objects of which at most this fraction remains are removed.
+        max_attempts: Maximum number of crops or paddings to try.
         pad_val: Color of the padding.
 
     Raises:
-        ArgumentTypeError: An argument is of the wrong type.
+        ArgumentTypeError: An argument has the wrong type.
         ArgumentError: A number is out of range.
     """
     _, high, wide = checked_data_shape("CreateDetAugmenter", data_shape)

@@ -16,7 +16,11 @@ _TEXT_SCALE = 0.5
 
 
 def checked_color(name: str, color: Any) -> tuple[float, ...] | None:
-    """Return a color of red, green and blue as it is; None stays.
+    """Return a color (red, green, blue), or None.
+
+    Args:
+        name: Name of the calling function, for error messages.
+        color: The color, or None.
 
     Raises:
         ArgumentTypeError: It is something else.
@@ -36,14 +40,14 @@ def with_boxes(
     thickness: int,
     names: Mapping[int, str] | None,
 ) -> Array:
-    """Draw boxes and names into an image; OpenCV does it, or Pillow where there is none.
+    """Draw boxes and class names into an image, with OpenCV, or Pillow if that is not installed.
 
     Args:
         image: (height, width, 3), uint8, blue first; it is drawn into.
-        boxes: (objects, 5 or more); those of a class below 0 are none.
-        color: Red, green, blue; None draws one for each box from NumPy's generator.
-        thickness: Of lines, in pixels.
-        names: Of classes; None for none.
+        boxes: Boxes (objects, 5 or more); those with a negative class are skipped.
+        color: Red, green, blue; None draws a random color for each box from NumPy's generator.
+        thickness: Width of the lines, in pixels.
+        names: Names of classes by number; None for none.
 
     Returns:
         ``image``.

@@ -24,43 +24,44 @@ PathLike = str | os.PathLike[str]
 
 
 class ImageDetIter(ImageIter):
-    """Batches of images, and of the boxes of objects on them.
+    """Iterates over images with boxes of objects, for object detection.
 
-    A label is a header, its length and the number of values of each object first, and the objects:
-    class, left, top, right and bottom, as shares of width and height, and more. Boxes without an
-    area are left out. A batch has rows of -1 where an image has fewer objects than another.
+    A label is a flat list of numbers: the length of its header, the number of values of an object,
+    the rest of the header, and the objects: class, left, top, right and bottom as fractions of
+    width and height, and further values. Boxes without an area are dropped. In a batch, images with
+    fewer objects have rows of -1.
 
     Args:
         batch_size: Number of images in a batch.
-        data_shape: Channels (3), height and width of the images in a batch.
+        data_shape: Shape (3, height, width) of the images in a batch.
         path_imgrec: Path of a ``.rec`` file.
         path_imglist: Path of a ``.lst`` file.
         path_root: Folder that paths in the list are relative to; the current one by default.
-        path_imgidx: Path of the ``.idx`` file, needed to shuffle or for parts.
-        shuffle: Whether to shuffle the images before each epoch, by Python's `random`.
+        path_imgidx: Path of the ``.idx`` file, needed for ``shuffle`` and ``num_parts``.
+        shuffle: Whether to shuffle the images before each epoch, with Python's `random`.
         part_index: Index of the part of the images to use, for several workers.
         num_parts: Number of parts, of equal length.
-        aug_list: A list of `DetAugmenter`; by default what `CreateDetAugmenter` makes of
+        aug_list: List of `DetAugmenter`; by default what `CreateDetAugmenter` returns for
             ``data_shape`` and the other keywords.
         imglist: A list of ``[label, path]``.
         data_name: Name of the data in ``provide_data``.
         label_name: Name of the labels in ``provide_label``.
         last_batch_handle: See `ImageIter`.
-        **kwargs: Of `CreateDetAugmenter`.
+        **kwargs: Arguments of `CreateDetAugmenter`.
 
     Attributes:
-        label_shape: Objects and values of each of them, of an image's rows in a batch: the most
-            that one has.
-        provide_label: Description of the boxes, (batch_size, objects, values).
+        label_shape: Shape (objects, values) of an image's label in a batch: the largest number of
+            objects, and values of each.
+        provide_label: Description of the labels, (batch_size, objects, values).
 
-    All labels are read once at the beginning, without the images, which are read for that only
-    where a subclass overrides `next_sample`.
+    The constructor reads all labels once; it reads the images, too, only if a subclass overrides
+    `next_sample`.
 
     Raises:
         ArgumentError: There is no source, a number is out of range, or the index is missing.
-        ArgumentTypeError: An argument is of the wrong type.
+        ArgumentTypeError: An argument has the wrong type.
         MissingFileError: A file does not exist.
-        FileFormatError: See `ImageIter`; and a label that is none, or has no box with an area.
+        FileFormatError: See `ImageIter`; or a label is invalid, or has no box with an area.
     """
 
     # What fills rows of labels that an image has none for.
@@ -168,14 +169,14 @@ class ImageDetIter(ImageIter):
         return as_host("augmentation_transform", made), as_host("augmentation_transform", label)
 
     def augmentation_transform(self, data: Any, label: Any) -> Any:  # type: ignore[override]  # MXNet's
-        """Return what the augmenters make of an image and its boxes.
+        """Apply the augmenters to an image and its boxes.
 
         Args:
-            data: (height, width, channels).
-            label: (objects, 5 or more), as `DetAugmenter` has them.
+            data: Image (height, width, channels).
+            label: Boxes (objects, 5 or more), as in `DetAugmenter`.
 
         Returns:
-            An NDArray, and a NumPy array of boxes.
+            The image, an NDArray, and its boxes, a NumPy array.
         """
         name = type(self).__name__
         image, boxes = as_host(name, data), as_host(name, label)
@@ -190,15 +191,16 @@ class ImageDetIter(ImageIter):
     ) -> None:
         """Change the shape of batches.
 
-        The augmenters stay what they are: for another ``data_shape`` they have to make it.
+        The augmenters do not change: they must already return images of the new ``data_shape``.
 
         Args:
-            data_shape: Channels (3), height and width; None for the present one.
-            label_shape: Objects, not fewer than now, and values of each, as now; None likewise.
+            data_shape: New shape (3, height, width); None keeps the current one.
+            label_shape: New shape (objects, values), with at least as many objects and as many
+                values as now; None keeps the current one.
 
         Raises:
-            ArgumentTypeError: A shape is not a tuple of whole numbers.
-            ArgumentError: It is none that is possible.
+            ArgumentTypeError: A shape is not a tuple of integers.
+            ArgumentError: A shape is not possible.
         """
         if data_shape is not None:
             self.check_data_shape(data_shape)
@@ -226,8 +228,11 @@ class ImageDetIter(ImageIter):
     def check_label_shape(self, label_shape: tuple[int, int]) -> None:
         """Check a shape of labels for `reshape`.
 
+        Args:
+            label_shape: The shape (objects, values).
+
         Raises:
-            ArgumentTypeError: It is not a pair of whole numbers.
+            ArgumentTypeError: It is not a pair of integers.
             ArgumentError: It has fewer objects than now, or another number of values.
         """
         name = type(self).__name__
@@ -250,11 +255,11 @@ class ImageDetIter(ImageIter):
             )
 
     def sync_label_shape(self, it: "ImageDetIter", verbose: bool = False) -> "ImageDetIter":
-        """Give this iterator and another one the same shape of labels, the larger of both.
+        """Give this iterator and another one the same shape of labels, the larger of the two.
 
         Args:
-            it: The other.
-            verbose: Whether to print what has changed.
+            it: The other ImageDetIter.
+            verbose: Whether to print what changed.
 
         Returns:
             ``it``.
@@ -290,26 +295,26 @@ class ImageDetIter(ImageIter):
         window_name: str = "draw_next",
         id2labels: Mapping[int, str] | None = None,
     ) -> Iterator[Array]:
-        """Give augmented images with their boxes drawn, to look at, up to the end of the epoch.
+        """Yield augmented images with their boxes drawn, until the end of the epoch.
 
         Args:
-            color: Of boxes and names: red, green, blue, from 0 to 255; None draws one for each box
-                from NumPy's generator.
-            thickness: Of lines, in pixels.
-            mean: What is added to the pixels, after ``std``: 1 or 3 numbers, or True for
-                ImageNet's; to undo `ColorNormalizeAug`.
-            std: What they are multiplied by: the same.
-            clip: Whether values are limited to 0 to 255 rather than wrapped around.
-            waitKey: Show each image in a window by OpenCV, and wait so many milliseconds, 0 for a
-                key; None shows nothing.
-            window_name: Of that window.
-            id2labels: Names of classes, by their numbers.
+            color: Color of boxes and names: red, green, blue, 0 to 255; None draws a random one for
+                each box from NumPy's generator.
+            thickness: Width of the lines, in pixels.
+            mean: Number added to the pixels, after ``std``: 1 or 3 numbers, or True for ImageNet's;
+                to undo `ColorNormalizeAug`.
+            std: Factor of the pixels: 1 or 3 numbers, or True for ImageNet's.
+            clip: Whether to clip values to 0 to 255 rather than wrap them around.
+            waitKey: Show each image in an OpenCV window for so many milliseconds, 0 until a key is
+                pressed; None shows nothing.
+            window_name: Title of the window.
+            id2labels: Names of classes, a dict by number.
 
-        Returns:
-            Images (height, width, 3), uint8, blue first, one after the other.
+        Yields:
+            Images (height, width, 3), uint8, blue first.
 
         Raises:
-            ArgumentTypeError: An argument is of the wrong type.
+            ArgumentTypeError: An argument has the wrong type.
         """
         name = f"{type(self).__name__}.draw_next"
         shade = checked_color(name, color)
@@ -347,6 +352,6 @@ class ImageDetIter(ImageIter):
 def _show(image: Array, window_name: str, milliseconds: int) -> None:
     cv2 = open_cv()
     if cv2 is None:
-        raise ArgumentError("ImageDetIter.draw_next: expected waitKey=None, as OpenCV is missing")
+        raise ArgumentError("ImageDetIter.draw_next: expected OpenCV for waitKey, got none")
     cv2.imshow(window_name, image)
     cv2.waitKey(milliseconds)

@@ -14,22 +14,18 @@ _LEAST_HEADER, _LEAST_WIDTH = 2, 5
 
 
 def parsed_boxes(name: str, label: Any, where: str) -> Array:
-    """Return the boxes of a stored label.
-
-    A label is the length of its header, the number of values of each object, what else is in the
-    header, and the objects: class, left, top, right and bottom, as shares of width and height, and
-    what else there is of each. Boxes without an area are left out.
+    """Return the boxes of a stored label; boxes without an area are dropped.
 
     Args:
-        name: What reads it, for errors.
-        label: The stored numbers.
-        where: The image that it is of, for errors.
+        name: Class name of the reader, for error messages.
+        label: The label, as `ImageDetIter` describes it.
+        where: Description of the image, for error messages.
 
     Returns:
-        (objects, values), float32; at least one object.
+        (objects, values), float32, at least one object.
 
     Raises:
-        FileFormatError: It is no such label, or all its boxes are without an area.
+        FileFormatError: It is not such a label, or no box has an area.
     """
     values = np.asarray(label.asnumpy() if isinstance(label, NDArray) else label).reshape(-1)
     if values.size < _LEAST_HEADER + _LEAST_WIDTH:

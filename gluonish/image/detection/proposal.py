@@ -12,30 +12,37 @@ Range = tuple[float, float]
 
 
 def checked_range(name: str, word: str, given: float | Range) -> Range:
-    """Return a range as a pair; of a number both ends are the same.
+    """Return a range (min, max); a single number is both.
+
+    Args:
+        name: Class name of the caller, for error messages.
+        word: Name of the argument.
+        given: The argument.
 
     Raises:
         ArgumentTypeError: It is neither a number nor a pair.
-        ArgumentError: It ends before it begins, or below 0.
+        ArgumentError: The minimum is above the maximum, or below 0.
     """
     if isinstance(given, int | float):
         limits: Any = (given, given)
     else:
         limits = given
     if not isinstance(limits, tuple | list) or len(limits) != 2:
-        raise ArgumentTypeError(f"{name}: expected {word} (least, largest), got {given!r}")
+        raise ArgumentTypeError(f"{name}: expected {word} (min, max), got {given!r}")
     if not 0 <= limits[0] <= limits[1] or limits[1] == 0:
-        raise ArgumentError(
-            f"{name}: expected {word} of at least 0, the least first, got {tuple(limits)}"
-        )
+        raise ArgumentError(f"{name}: expected 0 <= min <= max for {word}, got {tuple(limits)}")
     return limits[0], limits[1]
 
 
 def checked_attempts(name: str, max_attempts: int) -> int:
-    """Return a number of attempts.
+    """Return a number of attempts if it is an integer.
+
+    Args:
+        name: Class name of the caller, for error messages.
+        max_attempts: The argument.
 
     Raises:
-        ArgumentTypeError: It is not a whole number.
+        ArgumentTypeError: It is not an integer.
     """
     if isinstance(max_attempts, bool) or not isinstance(max_attempts, int):
         raise ArgumentTypeError(
@@ -45,10 +52,20 @@ def checked_attempts(name: str, max_attempts: int) -> int:
 
 
 def nearest_side(area: float, ratio: float) -> int:
-    """Return the height of a region of an area and a ratio of width to height, in pixels."""
+    """Return the height, in pixels, of a region of a given area and aspect ratio (width / height).
+
+    Args:
+        area: The area in pixels.
+        ratio: The aspect ratio.
+    """
     return round(math.sqrt(area / ratio))
 
 
 def drawn_height(least: int, largest: int) -> int:
-    """Return a height drawn from `random`; the largest one where there is no other."""
+    """Return a height drawn from Python's `random`; ``largest`` if the range is empty.
+
+    Args:
+        least: Minimum height, in pixels.
+        largest: Maximum height, in pixels.
+    """
     return random.randint(least, largest) if least < largest else largest

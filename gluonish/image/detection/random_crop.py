@@ -26,25 +26,27 @@ _BELOW_HALF = 0.4999999  # rounds to nearest, a half down, when a fraction is cu
 class DetRandomCropAug(DetAugmenter):
     """Crop a random region of an image that contains enough of its objects.
 
-    Regions are drawn from `random` until one is good; the image stays as it is where none is. Boxes
-    are cut with the image, and those of which too little is left are taken out.
+    Regions are drawn from Python's `random` until one satisfies the limits; if none does, the image
+    is not changed. Boxes are clipped to the region, and objects of which too little remains are
+    removed.
 
     Args:
-        min_object_covered: What must be seen of each object that the region touches, as a share of
-            its area.
-        aspect_ratio_range: Least and largest ratio of the region's width to its height; a number
-            for just one.
-        area_range: Least and largest share of the image's area, likewise.
-        min_eject_coverage: Share of its area of which an object must have more to stay.
-        max_attempts: Largest number of regions to try.
+        min_object_covered: Minimum fraction of its area that the region must contain of each object
+            that it touches.
+        aspect_ratio_range: Range (min, max) of the region's aspect ratio, width / height; or a
+            single number.
+        area_range: Range (min, max) of the region's area as a fraction of the image's; or a single
+            number.
+        min_eject_coverage: Objects of which at most this fraction remains are removed.
+        max_attempts: Maximum number of regions to try.
 
     Attributes:
-        enabled: True. (MXNet means to switch the augmenter off where a range ends before it begins,
-            but fails; here that is an error, too.)
+        enabled: True. (In MXNet a reversed range is meant to switch the augmenter off, but fails;
+            here it is an error, too.)
 
     Raises:
-        ArgumentTypeError: An argument is of the wrong type.
-        ArgumentError: A number is negative, or a range ends before it begins.
+        ArgumentTypeError: An argument has the wrong type.
+        ArgumentError: A number is negative, or a range is reversed.
     """
 
     def __init__(

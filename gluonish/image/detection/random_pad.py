@@ -26,25 +26,26 @@ _BELOW_HALF = 0.499999  # rounds to nearest, a half down, when a fraction is cut
 
 
 class DetRandomPadAug(DetAugmenter):
-    """Pad an image: put it at a random position of a larger canvas, with its boxes.
+    """Place an image, with its boxes, at a random position on a larger canvas.
 
-    Sizes are drawn from `random` until the canvas is larger than the image; the image stays as it
-    is where none is.
+    Sizes are drawn from Python's `random` until the canvas is larger than the image; if none is,
+    the image is not changed.
 
     Args:
-        aspect_ratio_range: Least and largest ratio of the canvas's width to its height; a number
-            for just one.
-        area_range: Least and largest area of the canvas, as a multiple of the image's, likewise.
-        max_attempts: How many sizes are drawn at most.
-        pad_val: The colour: a number for each channel, or one for all.
+        aspect_ratio_range: Range (min, max) of the canvas's aspect ratio, width / height; or a
+            single number.
+        area_range: Range (min, max) of the canvas's area as a multiple of the image's; or a single
+            number.
+        max_attempts: Maximum number of sizes to try.
+        pad_val: Color of the padding: one number for each channel, or one for all.
 
     Attributes:
-        enabled: Whether there is a canvas larger than the image. (MXNet raises an error about a
-            warning where there is none.)
+        enabled: Whether the canvas can be larger than the image. (MXNet raises an error about a
+            warning if it cannot.)
 
     Raises:
-        ArgumentTypeError: An argument is of the wrong type.
-        ArgumentError: A range ends before it begins, or below 0, or an area begins below 1.
+        ArgumentTypeError: An argument has the wrong type.
+        ArgumentError: A range is reversed or negative, or an area is below 1.
     """
 
     def __init__(

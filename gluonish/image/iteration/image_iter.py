@@ -38,58 +38,57 @@ _LABEL_DTYPES = ("float32", "float64", "int32", "int64")
 
 
 class ImageIter(DataIter):
-    """Batches of images and labels, from a file of records or from files that a list names.
+    """Iterates over images and labels in batches, from a record file or from files in a list.
 
-    Images go through ``aug_list``. A subclass may override what a sample goes through, in this
-    order: `next_sample`, `imdecode`, `check_valid_image`, `augmentation_transform`,
-    `postprocess_data`. Where its `next_sample` has nothing more until `reset`, the last batch is
-    filled with its own samples.
+    Images go through ``aug_list``. A subclass may override the steps of a sample, in this order:
+    `next_sample`, `imdecode`, `check_valid_image`, `augmentation_transform`, `postprocess_data`.
+    If its `next_sample` has nothing more until `reset`, the last batch is filled with samples of
+    its own.
 
     Args:
         batch_size: Number of images in a batch.
-        data_shape: Channels (3), height and width of the images in a batch.
+        data_shape: Shape (3, height, width) of the images in a batch.
         label_width: Number of labels of each image.
         path_imgrec: Path of a ``.rec`` file.
         path_imglist: Path of a ``.lst`` file; with ``path_imgrec`` and an index its labels, by key,
-            stand for those of the records.
+            replace those of the records.
         path_root: Folder that paths in the list are relative to; the current one by default.
-        path_imgidx: Path of the ``.idx`` file, needed to shuffle or for parts.
-        shuffle: Whether to shuffle the images before each epoch, by Python's `random`.
+        path_imgidx: Path of the ``.idx`` file, needed for ``shuffle`` and ``num_parts``.
+        shuffle: Whether to shuffle the images before each epoch, with Python's `random`.
         part_index: Index of the part of the images to use, for several workers.
-        num_parts: How many parts there are. They have equal lengths; what is left over, fewer than
-            ``num_parts``, is in none.
-        aug_list: Augmenters, or what else takes an NDArray and returns one; by default what
-            `CreateAugmenter` makes of ``data_shape`` and the other keywords.
+        num_parts: Number of parts, of equal length; up to ``num_parts`` - 1 images are in none.
+        aug_list: List of `Augmenter` or functions of an NDArray; by default what
+            `CreateAugmenter` returns for ``data_shape`` and the other keywords.
         imglist: A list of ``[label, path]`` or ``[label, label, ..., path]``, where a label may be
             a list.
         data_name: Name of the data in ``provide_data``.
         label_name: Name of the labels in ``provide_label``.
-        dtype: Of the labels: float32, float64, int32 or int64. (In MXNet batches have float32 in
-            any case.)
-        last_batch_handle: ``"pad"`` fills the last batch from the beginning, ``"discard"`` leaves
-            it out, ``"roll_over"`` keeps it for the next epoch to begin with.
-        **kwargs: Of `CreateAugmenter`.
+        dtype: Dtype of the labels: float32, float64, int32 or int64. (In MXNet batches are always
+            float32.)
+        last_batch_handle: ``"pad"`` fills the last batch with samples from the start,
+            ``"discard"`` drops it, ``"roll_over"`` saves it for the start of the next epoch.
+        **kwargs: Arguments of `CreateAugmenter`.
 
     Attributes:
         provide_data: Description of the images, (batch_size, channels, height, width).
         provide_label: Description of the labels, (batch_size,) or (batch_size, label_width).
-        imgrec: The open file of records, or None.
-        imglist: (labels, path) of each key, or None.
+        imgrec: The open record file, or None.
+        imglist: Dict from key to (labels, path), or None.
         seq: Keys in the order of the epoch; None for records without an index.
         auglist: The augmenters.
         cur: Position in ``seq`` of the next sample.
         num_image: Length of ``seq``, or None.
 
-    A batch's ``pad`` is how many samples were added to those at hand: at the end of an epoch from
-    the beginning, and for what rolled over from the new epoch.
+    ``pad`` of a batch is the number of samples added: from the start at the end of an epoch, and
+    from the new epoch to those that rolled over.
 
     Raises:
         ArgumentError: There is no source, a number is out of range, or the index is missing.
-        ArgumentTypeError: An argument is of the wrong type.
+        ArgumentTypeError: An argument has the wrong type.
         MissingFileError: A file does not exist.
-        FileFormatError: A list or an index holds a line that is none; while reading, a record is
-            damaged or an image broken: then the error names it, and the next call of `next` goes on
-            behind it.
+        FileFormatError: A line of a list or an index is invalid; from `next`: a record is damaged
+            or an image is broken. The error names it, and the next call of `next` continues after
+            it.
     """
 
     # What fills rows of labels that an image has none for.
@@ -164,7 +163,7 @@ class ImageIter(DataIter):
         self.num_image = None if self.seq is None else len(self.seq)
 
     def reset(self) -> None:
-        """Begin the next epoch; what rolls over stays."""
+        """Start the next epoch; samples that roll over are kept."""
         if self.shuffle and self.seq is not None:
             random.shuffle(self.seq)
         if self.imgrec is not None:
@@ -173,19 +172,19 @@ class ImageIter(DataIter):
         self._ended = False
 
     def hard_reset(self) -> None:
-        """Begin the next epoch, without what rolls over."""
+        """Start the next epoch, and drop samples that roll over."""
         self._kept = None
         self.reset()
 
     def next_sample(self) -> tuple[Any, bytes]:
-        """Return the next label and the bytes of its image's file.
+        """Return the next label and the content of its image file.
 
         Returns:
-            The label: a number or an array of them; and the bytes.
+            The label, a number or an array, and the bytes of the image file.
 
         Raises:
-            StopIteration: There is none in this epoch; the next call begins another.
-            ArgumentError: A list has no label for a record.
+            StopIteration: The epoch is over; the next call starts another.
+            ArgumentError: The list has no label for a record.
             FileFormatError: A record is damaged.
         """
         if self.seq is None:
@@ -231,8 +230,8 @@ class ImageIter(DataIter):
         """Return the next batch.
 
         Raises:
-            StopIteration: There is none before the next `reset`.
-            FileFormatError: An image is broken, or a record damaged; names it.
+            StopIteration: The epoch is over; `reset` starts the next one.
+            FileFormatError: An image is broken, or a record is damaged; names it.
             ArgumentError: An image or a label has another shape than the batch.
         """
         if self._ended:
@@ -316,7 +315,7 @@ class ImageIter(DataIter):
         if image.shape != images.shape[1:]:
             raise ArgumentError(
                 f"{type(self).__name__}: expected images {images.shape[1:]} from the augmenters, "
-                f"as data_shape says, got {image.shape} of {self._where}"
+                f"as in data_shape, got {image.shape} of {self._where}"
             )
         images[at] = image
 
@@ -324,30 +323,30 @@ class ImageIter(DataIter):
         """Check the shape of images in a batch.
 
         Raises:
-            ArgumentTypeError: It is not a tuple of three whole numbers.
+            ArgumentTypeError: ``data_shape`` is not a tuple of three integers.
             ArgumentError: There are not 3 channels, or a side is below 1.
         """
         check_image_shape(type(self).__name__, data_shape)
 
     def check_valid_image(self, data: Any) -> None:
-        """Check a decoded image; a subclass may refuse more.
+        """Check a decoded image; a subclass may check more.
 
         Args:
-            data: A list of one image.
+            data: List of one image.
 
         Raises:
-            ArgumentError: It has no axes.
+            ArgumentError: The image is a scalar.
         """
         if not len(data[0].shape):
             raise ArgumentError(
-                f"{type(self).__name__}: expected an image with axes, got a number of {self._where}"
+                f"{type(self).__name__}: expected an image, got a single number for {self._where}"
             )
 
     def imdecode(self, s: Any) -> NDArray:
-        """Return the image in a file's bytes: (height, width, 3), uint8, red first.
+        """Decode an image file, ``s``, to (height, width, 3), uint8, red first.
 
         Raises:
-            FileFormatError: They are of no image that is known; names the file or the record that
+            FileFormatError: It is not an image in a known format; names the file or the record that
                 was read last.
         """
         return as_ndarray(self._decoded_bytes(s))
@@ -364,23 +363,23 @@ class ImageIter(DataIter):
             ) from error
 
     def read_image(self, fname: str) -> bytes:
-        """Return the bytes of an image's file.
+        """Return the content of an image file.
 
         Args:
             fname: Path, relative to ``path_root``.
 
         Raises:
-            MissingFileError: There is no such file.
+            MissingFileError: The file does not exist.
         """
         path = Path(fname) if self.path_root is None else Path(self.path_root) / fname
         with open_to_read(path, type(self).__name__) as file:
             return file.read()
 
     def augmentation_transform(self, data: Any) -> NDArray:
-        """Return what the augmenters make of an image.
+        """Apply the augmenters to an image.
 
         Args:
-            data: (height, width, channels).
+            data: Image (height, width, channels).
         """
         image = as_host(type(self).__name__, data)
         for augmenter in self.auglist:
@@ -388,11 +387,11 @@ class ImageIter(DataIter):
         return as_ndarray(image)
 
     def postprocess_data(self, datum: NDArray) -> NDArray:
-        """Return an augmented image, (height, width, channels), with its channels first."""
+        """Return an augmented image ``datum`` (height, width, channels) with the channels first."""
         made: NDArray = datum.transpose((2, 0, 1))
         return made
 
 
 def is_ours(method: Any) -> bool:
-    """Return whether a method is defined here, so that its work may be done on the host."""
+    """Whether a method is defined here, not overridden: then its work may be done on the host."""
     return getattr(method, "__module__", "").startswith("gluonish.image.")

@@ -26,11 +26,15 @@ Path = str | os.PathLike[str]
 
 
 def opened_records(path_imgrec: Path | None, path_imgidx: Path | None) -> MXRecordIO | None:
-    """Return an open file of records; None where there is no path.
+    """Open a record file, with an index if there is one; return None without a path.
+
+    Args:
+        path_imgrec: Path of the record file, or None.
+        path_imgidx: Path of the index, or None.
 
     Raises:
         MissingFileError: A file does not exist.
-        FileFormatError: The index holds a line that is none.
+        FileFormatError: A line of the index is invalid.
     """
     if path_imgrec is None:
         return None
@@ -42,12 +46,18 @@ def opened_records(path_imgrec: Path | None, path_imgidx: Path | None) -> MXReco
 def read_list(
     name: str, path_imglist: Path | None, imglist: Any, dtype: Any
 ) -> dict[Any, tuple[Array, str]] | None:
-    """Return labels and path of each image on a list by its key; None where there is no list.
+    """Return a dict from key to (labels, path) for each image in a list; None without a list.
+
+    Args:
+        name: Class name of the reader, for error messages.
+        path_imglist: Path of a ``.lst`` file, or None.
+        imglist: A list in memory, or None.
+        dtype: Dtype of the labels.
 
     Raises:
-        MissingFileError: There is no such file.
-        FileFormatError: A line of it is none.
-        ArgumentTypeError: An entry of ``imglist`` is none.
+        MissingFileError: The file does not exist.
+        FileFormatError: A line of the file is invalid.
+        ArgumentTypeError: An entry of ``imglist`` is invalid.
     """
     if path_imglist is not None:
         found = listed_images(path_imglist, name, dtype)
@@ -59,12 +69,18 @@ def read_list(
 
 
 def part_of(name: str, keys: Sequence[Any], part_index: int, num_parts: int) -> list[Any]:
-    """Return one of several parts of a sequence, which are of equal length.
+    """Return one of several parts, of equal length, of a sequence.
 
-    What does not fill another round of all parts is in none of them.
+    If the length is not a multiple of ``num_parts``, the last items are in no part.
+
+    Args:
+        name: Class name of the caller, for error messages.
+        keys: The sequence.
+        part_index: Index of the part, from 0.
+        num_parts: Number of parts.
 
     Raises:
-        ArgumentError: There is no such part.
+        ArgumentError: ``part_index`` is out of range.
     """
     if not 0 <= part_index < num_parts:
         raise ArgumentError(
@@ -76,10 +92,14 @@ def part_of(name: str, keys: Sequence[Any], part_index: int, num_parts: int) -> 
 
 
 def checked_batch_size(name: str, batch_size: int) -> int:
-    """Return a number of samples in a batch.
+    """Return a batch size if it is an integer of at least 1.
+
+    Args:
+        name: Class name of the caller, for error messages.
+        batch_size: The argument.
 
     Raises:
-        ArgumentTypeError: It is not a whole number.
+        ArgumentTypeError: It is not an integer.
         ArgumentError: It is below 1.
     """
     if isinstance(batch_size, bool) or not isinstance(batch_size, int | np.integer):
@@ -92,10 +112,16 @@ def checked_batch_size(name: str, batch_size: int) -> int:
 
 
 def check_choice(name: str, word: str, given: Any, known: tuple[str, ...]) -> None:
-    """Check an argument that has a few values.
+    """Check an argument that has a fixed set of values.
+
+    Args:
+        name: Class name of the caller, for error messages.
+        word: Name of the argument.
+        given: The argument.
+        known: The allowed values.
 
     Raises:
-        ArgumentError: It has another.
+        ArgumentError: It is not one of them.
     """
     if given not in known:
         raise ArgumentError(f"{name}: expected {word} to be one of {known}, got {given!r}")
@@ -104,8 +130,12 @@ def check_choice(name: str, word: str, given: Any, known: tuple[str, ...]) -> No
 def check_image_shape(name: str, data_shape: Any) -> None:
     """Check the shape of images in a batch.
 
+    Args:
+        name: Class name of the caller, for error messages.
+        data_shape: The shape.
+
     Raises:
-        ArgumentTypeError: It is not a tuple of whole numbers.
+        ArgumentTypeError: It is not a tuple of integers.
         ArgumentError: It is not (3, height, width), or a side is below 1.
     """
     whole = isinstance(data_shape, tuple | list) and all(
@@ -122,14 +152,14 @@ def check_image_shape(name: str, data_shape: Any) -> None:
 
 
 def put_label(name: str, labels: Array, at: int, label: Any, where: str) -> None:
-    """Put a sample's labels into those of a batch; one label fills several.
+    """Store a sample's labels in those of a batch; a single label fills several.
 
     Args:
-        name: What does it, for errors.
-        labels: (batch,) or (batch, labels), to be written to.
-        at: Position in the batch.
-        label: A number or an array.
-        where: The sample, for errors.
+        name: Class name of the caller, for error messages.
+        labels: Labels of the batch, (batch,) or (batch, labels), to store in.
+        at: Index in the batch.
+        label: The label, a number or an array.
+        where: Description of the sample, for error messages.
 
     Raises:
         ArgumentError: The sample has another number of labels.

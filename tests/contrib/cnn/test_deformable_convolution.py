@@ -40,7 +40,7 @@ def test_layout_with_channels_last_is_refused(layer: Any) -> None:
 
 @pytest.mark.parametrize("layer", LAYERS)
 def test_adj_is_refused(layer: Any) -> None:
-    with pytest.raises(ArgumentError, match=f"{layer.__name__}: expected adj None"):
+    with pytest.raises(ArgumentError, match=f"{layer.__name__}: expected adj=None"):
         layer(2, (3, 3), adj=(1, 1))
 
 
