@@ -47,7 +47,7 @@ def channel() -> "Channel":
     """Return the channel of this process; starts MPI at the first call.
 
     Raises:
-        NotSupportedError: mpi4py or MPI itself is missing.
+        NotSupportedError: mpi4py or MPI itself is not installed.
     """
     if not _channels:
         current_engine()  # a profiler that it starts writes its file at exit after the ranks met
@@ -59,19 +59,28 @@ def channel() -> "Channel":
 
 
 class Codec(Protocol):
-    """Packs arrays to send them."""
+    """Converts arrays to bytes to send them."""
 
     def pack(self, sent: Any, /) -> Any:
-        """Return an array on the host as bytes."""
+        """Return an array in host memory as bytes.
+
+        Args:
+            sent: The array.
+        """
         raise NotImplementedError
 
     def unpack(self, packed: Any, shape: Shape, /) -> Any:
-        """Return the array of a shape that `pack` made bytes of, as a new one."""
+        """Return the array that `pack` converted to bytes, a new array.
+
+        Args:
+            packed: The bytes.
+            shape: Shape of the array.
+        """
         raise NotImplementedError
 
 
 class Channel:
-    """Exchanges between the ranks of a world.
+    """Communication between the ranks of a world, one exchange after another.
 
     Args:
         world: The world.
@@ -87,12 +96,12 @@ class Channel:
         self.sent_nbytes = 0
 
     def add_up(self, arrays: Sequence[Named], what: str, codec: Codec | None = None) -> None:
-        """Replace arrays by their sums over all ranks, the same bits on each.
+        """Replace arrays by their sums over all ranks, with equal bits on each.
 
         Args:
-            arrays: Dense arrays, which nobody else writes.
-            what: What this is for, in messages.
-            codec: Packs what is sent; without it, arrays are sent as they are.
+            arrays: Dense arrays that nothing else writes.
+            what: Purpose, for messages.
+            codec: Compresses what is sent; None sends the arrays as they are.
         """
         for bucket in buckets(arrays):
             parts = [x.array for x in bucket]
@@ -103,14 +112,15 @@ class Channel:
         """Replace this rank's share of arrays by its sum over all ranks.
 
         Args:
-            arrays: Dense arrays, which nobody else writes.
-            edges: For each where the ranks' shares of its elements begin, and at last its size.
-            what: What this is for, in messages.
+            arrays: Dense arrays that nothing else writes.
+            edges: For each array where each rank's share of its elements begins, and the array's
+                size at the end.
+            what: Purpose, for messages.
         """
         self._share(arrays, edges, what, self._sum_shares)
 
     def all_gather(self, arrays: Sequence[Named], edges: Sequence[Edges], what: str) -> None:
-        """Replace the others' shares of arrays by what these have; as `reduce_scatter`."""
+        """Copy each rank's share of arrays to all other ranks; see `reduce_scatter`."""
         self._share(arrays, edges, what, self._take_shares)
 
     def _share(
@@ -127,16 +137,21 @@ class Channel:
             self._push(what, bucket, partial(act, parts, limits))
 
     def broadcast(self, arrays: Sequence[Named], what: str) -> None:
-        """Replace arrays by those of rank 0."""
+        """Replace arrays by those of rank 0.
+
+        Args:
+            arrays: Dense arrays.
+            what: Purpose, for messages.
+        """
         for bucket in buckets(arrays):
             self._push(what, bucket, partial(self._spread, [x.array for x in bucket]))
 
     def gather(self, value: Any, what: str) -> list[Any]:
-        """Return what each rank gives, in their order, on all ranks; waits for it.
+        """Return a list with the value that each rank passes, by rank, on all ranks; waits for all.
 
         Args:
             value: Anything that can be pickled.
-            what: What this is for, in messages.
+            what: Purpose, for messages.
         """
         found: list[Any] = []
         self._push(what, (), lambda: found.extend(self.world.values.allgather(value)))
@@ -144,22 +159,27 @@ class Channel:
         return found
 
     def barrier(self, what: str = "a barrier") -> None:
-        """Wait until all ranks have come here."""
+        """Wait until all ranks have called this.
+
+        Args:
+            what: Purpose, for messages.
+        """
         self._push(what, (), lambda: None)
         current_engine().wait(self._order)
 
     def alone(
         self, act: Callable[[], object], arrays: Sequence[NDArray], *, wait: bool = False
     ) -> None:
-        """Do something that other ranks have no part in, in order with the exchanges.
+        """Run an operation that involves no other rank, in order with the exchanges.
 
         Args:
-            act: What to do.
-            arrays: The arrays that it reads or writes.
-            wait: Whether to return only when it is done.
+            act: The operation.
+            arrays: Arrays that it reads or writes.
+            wait: Whether to wait until it is done.
 
         Raises:
-            DistributedError: It failed; without ``wait`` the arrays carry the failure.
+            DistributedError: It failed; without ``wait`` the error is raised when the arrays are
+                read.
         """
         variables = [x._var for x in arrays]
 
@@ -174,17 +194,17 @@ class Channel:
             current_engine().wait(self._order)
 
     def serve(self, handle: Callable[[str, Any], Any]) -> Server:
-        """Start a server in each rank; all of them call this at the same time.
+        """Start a server in each rank; all ranks must call this at the same time.
 
         Args:
-            handle: Answers requests; see `Server`.
+            handle: Function that answers requests; see `Server`.
         """
         self.barrier("the start of servers")
         self._servers.append(Server(self.world, handle))
         return self._servers[-1]
 
     def end(self) -> None:
-        """At the end of the process: wait for the other ranks, or say that they are not there."""
+        """Wait for the other ranks at the end of the process, or report which are missing."""
         try:
             self.barrier(END)
         except DistributedError as error:
@@ -204,14 +224,14 @@ class Channel:
         arrays: Sequence[NDArray],
         lane: Hashable,
     ) -> None:
-        """Push an operation that all ranks do, after they have agreed on it.
+        """Push an operation that all ranks run, after they have agreed on it.
 
         Args:
-            what: What this is for, in messages.
-            named: What the ranks agree on.
+            what: Purpose, for messages.
+            named: Arrays with the names on which the ranks agree.
             act: The operation.
-            arrays: All that it writes.
-            lane: Where it runs.
+            arrays: All arrays that it writes.
+            lane: Engine lane in which it runs.
         """
         self._push(what, named, act, [x._var for x in arrays], lane)
 

@@ -34,9 +34,12 @@ _Limits = Sequence[tuple[int, int]]
 
 
 def host_memory(world: World) -> "HostMemory | None":
-    """Return memory that all ranks share; None where they are on several hosts, or only one.
+    """Return memory that all ranks share; None with several hosts, or with a single rank.
 
-    All ranks call it at the same time.
+    All ranks must call it at the same time.
+
+    Args:
+        world: The world.
     """
     node = world.words.Split_type(world.mpi.COMM_TYPE_SHARED)
     serves = 1 < node.size == world.size <= _NBYTES // 2 // _LINE_NBYTES**2
@@ -55,11 +58,11 @@ def _has_room() -> bool:
 
 
 class HostMemory:
-    """What the ranks of a world share.
+    """Shared memory of the ranks of a world on one host.
 
     Args:
         world: The world.
-        node: A communicator of its ranks, which are on one host.
+        node: Communicator of its ranks.
     """
 
     def __init__(self, world: World, node: Any) -> None:
@@ -83,15 +86,15 @@ class HostMemory:
         node.barrier()
 
     def tell(self, count: int, said: Any, seconds: float) -> tuple[Any, list[int]]:
-        """Tell all ranks something, and hear what they say.
+        """Publish some bytes to all ranks, and return what they publish.
 
         Args:
-            count: How many times this was called, from 1; it is what others wait for.
+            count: Number of this call, from 1; other ranks wait for it.
             said: Up to 512 bytes, of which the first eight are ``count``.
-            seconds: How long to wait for the others.
+            seconds: Maximum time to wait for the others.
 
         Returns:
-            What each rank said, which holds until the next call, and the ranks that did not come.
+            What each rank published, valid until the next call, and the ranks that did not arrive.
         """
         rows = self._said[count % 2]
         counts = rows[:, :8].view(np.int64)[:, 0]
@@ -107,7 +110,7 @@ class HostMemory:
         """Replace an array by its sum over all ranks.
 
         Args:
-            x: One-dimensional array in one piece.
+            x: Contiguous one-dimensional array.
         """
         for limits in self._cuts(x, shares(x.size, self._world.size)):
             self._add_share(x, limits)
@@ -117,14 +120,14 @@ class HostMemory:
         """Replace this rank's share of an array by its sum over all ranks.
 
         Args:
-            x: As in `add_up`.
+            x: Contiguous one-dimensional array.
             edges: Where each rank's share begins, and the last one ends.
         """
         for limits in self._cuts(x, edges):
             self._add_share(x, limits)
 
     def all_gather(self, x: Any, edges: Sequence[int]) -> None:
-        """Replace the others' shares of an array by what these have; as `reduce_scatter`."""
+        """Copy each rank's share of an array to all other ranks; see `reduce_scatter`."""
         rank = self._world.rank
         for limits in self._cuts(x, edges):
             first, last = limits[rank]
@@ -133,7 +136,11 @@ class HostMemory:
             self._take_shares(x, limits)
 
     def spread(self, x: Any) -> None:
-        """Replace an array by that of rank 0; ``x`` as in `add_up`."""
+        """Replace an array by that of rank 0.
+
+        Args:
+            x: Contiguous one-dimensional array.
+        """
         others = [x.size] * self._world.size
         self.all_gather(x, [0, *others])
 
@@ -192,7 +199,7 @@ class HostMemory:
         raise DistributedError(self._broken)
 
     def end(self) -> None:
-        """Give the memory back; all ranks call it at the same time."""
+        """Free the memory; all ranks must call it at the same time."""
         self._window.Unlock_all()
         self._window.Free()
         self._node.Free()

@@ -34,11 +34,11 @@ _SPIN_S, _SHORTEST_S, _LONGEST_S = 1e-4, 2e-5, 1e-3
 
 
 class Meeting:
-    """Where the ranks of a world meet.
+    """Lets the ranks of a world agree on what they do next.
 
     Args:
         world: The world.
-        host: Memory that all ranks share, if there is any.
+        host: Memory that all ranks share, or None.
     """
 
     def __init__(self, world: World, host: HostMemory | None = None) -> None:
@@ -54,14 +54,14 @@ class Meeting:
         self._said, self._answer = np.zeros(_NBYTES, np.uint8), np.zeros(2048, np.uint8)
 
     def meet(self, words: str) -> None:
-        """Return when all ranks have come here with the same words.
+        """Wait until all ranks have called this with the same text.
 
         Args:
-            words: What is done next, a line for each of its parts.
+            words: Description of what is done next, one line for each of its parts.
 
         Raises:
-            DistributedError: A rank did not come in time, or came with other words; no meeting
-                after that can succeed.
+            DistributedError: A rank did not arrive in time, or with another text; all later
+                meetings fail, too.
         """
         if self._broken:
             raise DistributedError(self._broken)
@@ -170,7 +170,12 @@ def _first(said: Any) -> str:
 
 
 def wait_for_ranks(requests: Sequence[Any], seconds: float) -> list[bool]:
-    """Wait for requests of MPI, and return which of them are done."""
+    """Wait for MPI requests, and return which of them are done.
+
+    Args:
+        requests: The requests.
+        seconds: Maximum time to wait.
+    """
     start = time.perf_counter()
     pause = _SHORTEST_S
     done = [False] * len(requests)

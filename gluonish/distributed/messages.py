@@ -16,18 +16,32 @@ _GRAIN = 64  # elements, so that shares begin on lines of the caches
 
 
 class Transport(Protocol):
-    """What moves arrays between ranks: one-dimensional ones, each in one piece."""
+    """Moves contiguous one-dimensional arrays between ranks."""
 
     def add_up(self, x: Any) -> None:
-        """Replace an array by its sum over all ranks, the same bits on each."""
+        """Replace an array by its sum over all ranks, with equal bits on each.
+
+        Args:
+            x: The array.
+        """
         raise NotImplementedError
 
     def reduce_scatter(self, x: Any, edges: Sequence[int]) -> None:
-        """Replace this rank's share, between two edges, by its sum over all ranks."""
+        """Replace this rank's share, between two edges, by its sum over all ranks.
+
+        Args:
+            x: The array.
+            edges: Where each rank's share begins, and the last one ends.
+        """
         raise NotImplementedError
 
     def all_gather(self, x: Any, edges: Sequence[int]) -> None:
-        """Replace the others' shares by what these have."""
+        """Copy each rank's share of an array to all other ranks.
+
+        Args:
+            x: The array.
+            edges: Where each rank's share begins, and the last one ends.
+        """
         raise NotImplementedError
 
     def spread(self, x: Any) -> None:
@@ -36,7 +50,7 @@ class Transport(Protocol):
 
 
 class Messages:
-    """A `Transport` of MPI's.
+    """A `Transport` that sends messages with MPI.
 
     Args:
         world: The ranks.
@@ -59,7 +73,12 @@ class Messages:
         mine[:] = total
 
     def all_gather(self, x: Any, edges: Sequence[int]) -> None:
-        """Replace the others' shares by what these have."""
+        """Copy each rank's share of an array to all other ranks.
+
+        Args:
+            x: The array.
+            edges: Where each rank's share begins, and the last one ends.
+        """
         raw = x.view(np.uint8)
         counts = [(last - first) * x.itemsize for first, last in pairwise(edges)]
         begins = [first * x.itemsize for first in edges[:-1]]
@@ -71,6 +90,11 @@ class Messages:
 
 
 def shares(size: int, count: int) -> list[int]:
-    """Return where equal shares of an array begin, and where the last one ends."""
+    """Return where equal shares of an array begin, and where the last one ends.
+
+    Args:
+        size: Number of elements.
+        count: Number of shares.
+    """
     step = -(-size // (count * _GRAIN)) * _GRAIN
     return [min(size, i * step) for i in range(count)] + [size]

@@ -18,7 +18,7 @@ Edges = Sequence[int]  # where each rank's share of an array begins, and where t
 
 
 class Named(NamedTuple):
-    """An array, and what other ranks know it by."""
+    """An array with the name by which other ranks know it."""
 
     name: str
     array: NDArray
@@ -28,12 +28,12 @@ class Named(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """One-dimensional memory to exchange.
+    """One-dimensional host memory to exchange.
 
     Attributes:
         whole: The memory.
-        edges: Where each rank's share of it begins, and where the last one ends, if ranks share.
-        parts: The arrays to copy it back to; none where it is an array's own.
+        edges: Where each rank's share of it begins, and the last one ends, if ranks have shares.
+        parts: Arrays to copy it back to; empty if it is an array's own memory.
     """
 
     whole: Any
@@ -42,7 +42,12 @@ class Piece(NamedTuple):
 
 
 def buckets(arrays: Sequence[Named], nbytes: int = BUCKET_NBYTES) -> list[list[Named]]:
-    """Cut a list into parts of about so many bytes."""
+    """Split a list of arrays into buckets of about equal size.
+
+    Args:
+        arrays: The arrays.
+        nbytes: Size of a bucket, in bytes.
+    """
     found: list[list[Named]] = []
     room = 0
     for named in arrays:
@@ -56,15 +61,15 @@ def buckets(arrays: Sequence[Named], nbytes: int = BUCKET_NBYTES) -> list[list[N
 
 
 def pieces(arrays: Sequence[NDArray], edges: Sequence[Edges] | None = None) -> list[Piece]:
-    """Return pieces of main memory to exchange.
+    """Return pieces of host memory to exchange.
 
-    Large arrays in main memory are their own pieces, with none to copy back to; small ones of one
-    dtype are one piece, and what lies on devices is copied.
+    A large array in host memory is a piece by itself; small arrays of one dtype are combined into
+    one piece, and arrays on devices are copied.
 
     Args:
         arrays: The arrays.
-        edges: Where the ranks' shares of each array begin, and at last its size; small arrays, one
-            rank's as a whole, come by rank.
+        edges: For each array where each rank's share begins, and its size at the end; small arrays,
+            each in one rank's share as a whole, are sorted by rank.
     """
     found: list[Piece] = []
     small: dict[np.dtype[Any], list[tuple[int, NDArray]]] = {}
@@ -89,12 +94,21 @@ def pieces(arrays: Sequence[NDArray], edges: Sequence[Edges] | None = None) -> l
 
 
 def on_host(x: NDArray) -> Any:
-    """Return an array's values in main memory, perhaps its own."""
+    """Return an array's values in host memory, without a copy if possible.
+
+    Args:
+        x: The array.
+    """
     return x._data if x._device.xp_name == "numpy" else x._device.to_host(x._data)
 
 
 def unpack(whole: Any, parts: Sequence[NDArray]) -> None:
-    """Copy a piece back to the arrays that it was made of."""
+    """Copy a piece back to the arrays it was made of.
+
+    Args:
+        whole: Memory of the piece.
+        parts: The arrays.
+    """
     first = 0
     devices: set[Any] = set()
     for x in parts:

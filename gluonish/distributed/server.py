@@ -26,13 +26,13 @@ _BUSY_S = 2e-3  # how long after a message the next one is looked for at the sho
 
 
 class Request(NamedTuple):
-    """What a rank wants of a server.
+    """A request of a rank to a server.
 
     Attributes:
-        kind: What is to be done, as the server's handler knows it.
-        content: With what; anything that can be pickled.
-        replies: Whether the rank waits for the reply; what goes wrong with others is told with the
-            next reply.
+        kind: Name of the request, for the server's handler.
+        content: Anything that can be pickled.
+        replies: Whether the rank waits for the reply; errors of other requests come with the next
+            reply.
     """
 
     kind: str
@@ -46,12 +46,12 @@ class _Reply(NamedTuple):
 
 
 class Server:
-    """Answers requests in a thread of its own.
+    """Answers requests in a thread.
 
     Args:
-        world: The ranks; all of them make a server at the same time.
-        handle: Is called with each request's kind and content, one at a time, and returns the
-            reply.
+        world: The ranks; all of them must create a server at the same time.
+        handle: Function called with the kind and content of each request, one at a time, which
+            returns the reply.
     """
 
     def __init__(self, world: World, handle: Callable[[str, Any], Any]) -> None:
@@ -64,7 +64,7 @@ class Server:
         self._thread.start()
 
     def end(self) -> None:
-        """Stop, when no rank will ask any more."""
+        """Stop; call it when no rank will send requests any more."""
         self._ended.set()
         self._thread.join()
 
@@ -107,17 +107,17 @@ class Server:
 
 
 def ask(world: World, comm: Any, requests: Mapping[int, Request]) -> dict[int, Any]:
-    """Make a request to each of some servers, and return their replies.
+    """Send a request to each of some servers, and return their replies.
 
-    One thread of a rank at a time calls this.
+    Only one thread of a rank may call this at a time.
 
     Args:
         world: The ranks.
-        comm: The servers' communicator.
-        requests: By the server's rank.
+        comm: Communicator of the servers.
+        requests: Requests by the server's rank.
 
     Raises:
-        DistributedError: A server does not answer in time, or could not do what was wanted.
+        DistributedError: A server does not answer in time, or the request failed.
     """
     patience, start_ns = GLUONISH_DISTRIBUTED_TIMEOUT.value, time.perf_counter_ns()
     sent = [comm.isend(tuple(request), rank, _REQUEST) for rank, request in requests.items()]

@@ -8,10 +8,10 @@ __all__ = ["share_statistics"]
 
 
 def share_statistics(channel: Channel) -> None:
-    """Have statistics be those of all ranks from now on, if there are several.
+    """Let SyncBatchNorm use the statistics of all ranks from now on, if there are several.
 
     Args:
-        channel: What connects the ranks; they sum in the order of their exchanges.
+        channel: Connection of the ranks; sums are in the order of its exchanges.
     """
 
     def add_up(array: NDArray, what: str) -> None:

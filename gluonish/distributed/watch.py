@@ -13,16 +13,16 @@ Kind = Literal["exchange", "request", "answer"]
 
 
 class Exchange(NamedTuple):
-    """Something that ranks did together, or that one asked of another.
+    """A finished exchange of all ranks, or a request of one rank to servers.
 
     Attributes:
-        kind: ``"exchange"`` of all ranks; ``"request"`` to servers, until their replies are there;
-            or ``"answer"``, what a server did for one.
-        what: What it was for, such as ``"push of 'a'"``.
-        names: Of the arrays, as other ranks know them.
-        nbytes: Bytes that this rank sent.
-        start_ns: When this rank came, by ``time.perf_counter_ns``.
-        met_ns: When all ranks had come; ``start_ns`` where there is nobody to wait for.
+        kind: ``"exchange"`` of all ranks; ``"request"`` to servers, until their replies arrive; or
+            ``"answer"``, what a server did for a request.
+        what: Purpose, such as ``"push of 'a'"``.
+        names: Names of the arrays, as other ranks know them.
+        nbytes: Number of bytes that this rank sent.
+        start_ns: When this rank arrived, by ``time.perf_counter_ns``.
+        met_ns: When all ranks had arrived; ``start_ns`` if there are none to wait for.
         stop_ns: When it was done.
     """
 
@@ -47,7 +47,7 @@ def tell(
     start_ns: int,
     met_ns: int | None = None,
 ) -> None:
-    """Tell all watchers of an exchange that is done now; arguments as of `Exchange`."""
+    """Notify all watchers of an exchange that is done now; see `Exchange` for the arguments."""
     met = start_ns if met_ns is None else met_ns
     exchange = Exchange(kind, what, names, nbytes, start_ns, met, time.perf_counter_ns())
     for watcher in tuple(watchers):
@@ -55,14 +55,22 @@ def tell(
 
 
 def names_of(content: Any) -> list[str]:
-    """Return the keys that a request names: those of its dict, or all of its list."""
+    """Return the keys in a request: those of its dict, or all items of its list.
+
+    Args:
+        content: Content of the request.
+    """
     if isinstance(content, tuple) and content and isinstance(content[0], Mapping):
         content = content[0]
     return [repr(key) for key in content] if isinstance(content, Mapping | list) else []
 
 
 def nbytes_of(content: Any) -> int:
-    """Return the bytes of the arrays in a request or reply, however deep."""
+    """Return the total size in bytes of all arrays in a request or reply, however nested.
+
+    Args:
+        content: Content of the request or reply.
+    """
     if isinstance(content, Mapping):
         return sum(map(nbytes_of, content.values()))
     if isinstance(content, tuple | list):

@@ -40,7 +40,7 @@ def world() -> "World":
     """Return the job's processes; starts MPI at the first call.
 
     Raises:
-        NotSupportedError: mpi4py or MPI itself is missing.
+        NotSupportedError: mpi4py or MPI itself is not installed.
     """
     if not _worlds:
         _check_launch()
@@ -53,7 +53,7 @@ def world() -> "World":
 
 
 def joined() -> "World | None":
-    """Return the job's processes where MPI was started, and there are several; None elsewhere."""
+    """Return the job's processes if MPI was started and there are several; otherwise None."""
     return _worlds[0] if _worlds and _worlds[0].size > 1 else None
 
 
@@ -112,12 +112,12 @@ class World:
 
     Attributes:
         mpi: The module.
-        rank: Number of this process, from 0.
+        rank: Rank of this process, from 0.
         size: Number of processes.
         values: Communicator for arrays.
-        words: Communicator for what ranks tell each other.
+        words: Communicator for texts on which ranks agree.
         traces: Communicator of the profiler.
-        places: Host and process of each rank, for messages.
+        places: Host and process id of each rank, for messages.
     """
 
     def __init__(self, mpi: Any) -> None:
@@ -130,7 +130,7 @@ class World:
         self.places: list[str] = self.words.allgather(f"{socket.gethostname()}:{os.getpid()}")
 
     def watch(self) -> None:
-        """End the whole job where an exception ends this process."""
+        """End the whole job if an exception ends this process."""
         self._note("started")
         if self.size == 1:
             return
@@ -154,7 +154,11 @@ class World:
         sys.excepthook = ended_by
 
     def abort(self, status: int) -> None:
-        """End all processes of the job at once, for a reason that was written."""
+        """End all processes of the job at once; the reason must be logged before.
+
+        Args:
+            status: Exit status.
+        """
         self._note("failed")
         sys.stdout.flush()
         sys.stderr.flush()
@@ -162,7 +166,7 @@ class World:
         self.mpi.COMM_WORLD.Abort(status)
 
     def leave(self) -> None:
-        """Take note that this rank has ended together with the others."""
+        """Record that this rank has ended together with the others."""
         self._note("ended")
 
     def _note(self, what: str) -> None:

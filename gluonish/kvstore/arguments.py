@@ -37,7 +37,13 @@ def _flat(row_ids: Any) -> list[Any]:
 
 
 def pairs_of(what: str, key: Any, value: Any) -> list[tuple[Key, list[NDArray]]]:
-    """Return each key with its list of arrays; what a list names twice comes together."""
+    """Return pairs of a key and its list of arrays; arrays of a repeated key are combined.
+
+    Args:
+        what: Name of the calling method, for error messages.
+        key: An int or a str, or a list of keys.
+        value: For each key an NDArray or a list of NDArrays.
+    """
     keys = list(key) if isinstance(key, list | tuple) else [key]
     values = list(value) if isinstance(key, list | tuple) else [value]
     if len(keys) != len(values):
@@ -59,7 +65,15 @@ def pairs_of(what: str, key: Any, value: Any) -> list[tuple[Key, list[NDArray]]]
 def check_like(
     what: str, key: Key, arrays: list[NDArray], stored: NDArray, dtype: bool = True
 ) -> None:
-    """Refuse arrays of another shape, or dtype, than what is stored."""
+    """Check that arrays have the shape, and if required the dtype, of the stored value.
+
+    Args:
+        what: Name of the calling method, for error messages.
+        key: Key of the value.
+        arrays: The arrays.
+        stored: The stored value.
+        dtype: Whether to check the dtype, too.
+    """
     for x in arrays:
         if x.shape != stored.shape or (dtype and x.dtype != stored.dtype):
             raise ArgumentError(

@@ -31,13 +31,13 @@ __all__ = ["AsyncStore"]
 
 
 class AsyncStore(KVStore):
-    """A store whose servers update weights by each gradient as it arrives; made by `create`.
+    """A store whose servers apply each gradient as it arrives (``dist_async``); made by `create`.
 
-    All processes make it, `init` the same keys and set the same optimizer; after that each pushes
-    and pulls at its own pace.
+    All processes create it, `init` the same keys and set the same optimizer; after that each pushes
+    and pulls at its own pace. The servers are threads of the processes.
 
     Args:
-        channel: What connects the processes.
+        channel: Connection of the processes.
     """
 
     def __init__(self, channel: Channel) -> None:
@@ -51,14 +51,14 @@ class AsyncStore(KVStore):
     # -- values ----------------------------------------------------------------------------------
 
     def init(self, key: Any, value: Any) -> None:
-        """Give the servers the first value of a key, that of rank 0; waits for all processes.
+        """Set the initial value of a key on the servers; waits for all processes.
 
         Args:
-            key: Number or name, or a list of these, new in the store.
-            value: NDArray, or a list with one for each key; only that of rank 0 counts.
+            key: An int or a str, or a list of keys, new in the store.
+            value: NDArray, or a list with one for each key; only that of rank 0 is used.
 
         Raises:
-            ArgumentError: A key has a value already, or is of the other kind.
+            ArgumentError: A key has a value already, or ints and strs are mixed.
         """
         super().init(key, value)
         self._put([name for name, _ in pairs_of("init", key, value)])
@@ -76,7 +76,7 @@ class AsyncStore(KVStore):
     def push(self, key: Any, value: Any, priority: int = 0) -> None:
         """Send gradients to the servers, summed over the devices of this process.
 
-        The servers apply them as they come, or replace values by them without an optimizer.
+        The servers apply them as they arrive; without an optimizer they replace the values.
 
         Args:
             key: An int or a str, or a list of keys.
@@ -99,7 +99,7 @@ class AsyncStore(KVStore):
     def pull(
         self, key: Any, out: Any = None, priority: int = 0, ignore_sparse: bool = True
     ) -> None:
-        """Copy the servers' values of this moment into arrays; after what was pushed before.
+        """Copy the servers' current values, after this process's earlier pushes, into arrays.
 
         Args:
             key: An int or a str, or a list of keys.
@@ -109,7 +109,7 @@ class AsyncStore(KVStore):
 
         Raises:
             ArgumentError: ``out`` is None or of another shape, or a key was not given to `init`.
-            DistributedError: Once values are asked for: a server failed, or does not answer.
+            DistributedError: When the values are read: a server failed or does not answer.
         """
         if out is None:
             raise ArgumentError("pull: expected arrays in out, got None")
@@ -129,7 +129,7 @@ class AsyncStore(KVStore):
             self._receive(targets)
 
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
-        """`push` values, then `pull` into ``out``, or into ``value`` where ``out`` is None."""
+        """`push` values, then `pull` into ``out``, or into ``value`` if ``out`` is None."""
         self.push(key, value, priority)
         self.pull(key, value if out is None else out, priority, ignore_sparse=False)
 
@@ -246,13 +246,13 @@ class AsyncStore(KVStore):
     # -- updating --------------------------------------------------------------------------------
 
     def set_optimizer(self, optimizer: Optimizer) -> None:
-        """Have the servers update by a copy of an optimizer; waits for all processes.
+        """Let the servers update the weights with a copy of an optimizer; waits for all processes.
 
-        Later changes of its learning rate, weight decay and ``rescale_grad`` go along with the
-        gradients that are pushed after them.
+        Later changes of its learning rate, weight decay and ``rescale_grad`` apply to gradients
+        that are pushed after them.
 
         Args:
-            optimizer: The optimizer, the same on all ranks; that of rank 0 is sent.
+            optimizer: The optimizer, equal in all processes; that of rank 0 is sent.
         """
         self._optimizer = optimizer
         multipliers = {i: (x.lr_mult, x.wd_mult) for i, x in optimizer.param_dict.items()}
@@ -272,19 +272,19 @@ class AsyncStore(KVStore):
         )
 
     def set_gradient_compression(self, compression_params: Mapping[str, Any]) -> None:
-        """Send gradients as two bits an element, or one; what is lost comes with later ones.
+        """Compress gradients to one or two bits per element; the error is added to later ones.
 
         Args:
             compression_params: ``{"type": "2bit", "threshold": 0.5}``, or ``"1bit"``.
 
         Raises:
-            ArgumentError: The parameters are wrong.
+            ArgumentError: The parameters are invalid.
         """
         self._codec = compression_from(compression_params)
         self._tell_all(Request("compress", dict(compression_params)))
 
     def save_optimizer_states(self, fname: Any, dump_optimizer: bool = False) -> NoReturn:
-        """Refused, as in MXNet: the states are spread over the servers.
+        """Not available, as in MXNet: the states are distributed over the servers.
 
         Raises:
             NotSupportedError: Always.
@@ -292,7 +292,7 @@ class AsyncStore(KVStore):
         raise _spread("save_optimizer_states")
 
     def load_optimizer_states(self, fname: Any) -> NoReturn:
-        """Refused, as in MXNet: the states are spread over the servers.
+        """Not available, as in MXNet: the states are distributed over the servers.
 
         Raises:
             NotSupportedError: Always.
@@ -310,7 +310,11 @@ class AsyncStore(KVStore):
     barrier = _barrier
 
     def gather(self, value: Any) -> list[Any]:
-        """Return what each process gives, by rank, in all of them; waits for it."""
+        """Return a list of the values that the processes pass, by rank; all must call it.
+
+        Args:
+            value: Anything that can be pickled.
+        """
         return self._channel.gather(value, "gather")
 
     def _send_command_to_servers(self, head: int, body: str) -> None:

@@ -53,13 +53,13 @@ class KVStoreBase:
 
     @staticmethod
     def is_capable(capability: str) -> bool:
-        """Return whether the store has a capability, such as `OPTIMIZER`: it can update weights.
+        """Whether the store has a capability, such as `OPTIMIZER`: it can update weights.
 
         Args:
             capability: Name of the capability.
 
         Raises:
-            NotSupportedError: A subclass does not define it.
+            NotSupportedError: A subclass does not define this method.
         """
         raise NotSupportedError("KVStoreBase: expected a subclass with is_capable, got none")
 
@@ -104,7 +104,7 @@ class KVStoreBase:
 
     @staticmethod
     def register(klass: S) -> S:
-        """Class decorator that makes a store available to `create` by its lower-case class name.
+        """Class decorator that registers a store for `create`, under its lower-case class name.
 
         Args:
             klass: The store class, which is returned.
@@ -119,7 +119,10 @@ class KVStoreBase:
 
 
 def check_capability(capability: str) -> str:
-    """Return a capability's name in lower case.
+    """Return the name of a capability in lower case.
+
+    Args:
+        capability: The name.
 
     Raises:
         ArgumentError: There is no such capability.

@@ -26,10 +26,10 @@ _Floats = np.ndarray[Any, np.dtype[np.float32]]
 
 
 class Compression(ABC):
-    """Compresses gradients of one process, with a residual for each key and device.
+    """Compresses the gradients of one process; keeps the error of each key and device as residual.
 
     Args:
-        threshold: What decides about an element; see the classes.
+        threshold: Threshold for an element; see the subclasses.
     """
 
     kind: ClassVar[str]
@@ -40,13 +40,13 @@ class Compression(ABC):
         self._residuals: dict[tuple[int | str, int], NDArray] = {}
 
     def compress(self, key: int | str, sender: int, gradient: NDArray, priority: int) -> NDArray:
-        """Return the gradient as its receiver sees it.
+        """Return the gradient as the receiver decompresses it, and update the residual.
 
         Args:
             key: Key of the gradient.
-            sender: Position of its device.
+            sender: Index of the device that sends it.
             gradient: Any shape, float32.
-            priority: Priority in the engine.
+            priority: Operations of higher priority run first.
 
         Raises:
             ArgumentTypeError: The gradient is not float32.
@@ -74,18 +74,22 @@ class Compression(ABC):
 
     @abstractmethod
     def pack(self, sent: _Floats) -> _Bytes:
-        """Return what `compress` gave as bytes, four for each word.
+        """Return the result of `compress` as bytes, a multiple of four.
 
         Args:
-            sent: Any shape, float32 on the host.
+            sent: Any shape, float32, in host memory.
         """
 
     @abstractmethod
     def unpack(self, packed: _Bytes, shape: Shape) -> _Floats:
-        """Return the float32 array of a shape that `pack` made bytes of.
+        """Return the float32 array that `pack` converted to bytes.
+
+        Args:
+            packed: The bytes.
+            shape: Shape of the array.
 
         Raises:
-            ArgumentError: There are more or fewer bytes than the shape needs.
+            ArgumentError: The number of bytes does not match the shape.
         """
 
     def _filled(self, codes: _Bytes) -> _Bytes:
@@ -102,15 +106,15 @@ class Compression(ABC):
 
 
 class TwoBitCompression(Compression):
-    """Each element becomes ``threshold``, 0 or ``-threshold``.
+    """Compresses each element to 2 bits: ``threshold``, 0 or ``-threshold``.
 
-    Codes are 11 for ``threshold``, 10 for ``-threshold`` and 00 for 0; 01 is read as 0.
+    The codes are 11 for ``threshold``, 10 for ``-threshold`` and 00 for 0; 01 is read as 0.
 
     Args:
-        threshold: What an element's absolute value must reach to be sent; above 0.
+        threshold: Minimum absolute value of an element that is not sent as 0; above 0.
 
     Raises:
-        ArgumentError: The threshold is not above 0, or infinite.
+        ArgumentError: ``threshold`` is not above 0, or infinite.
     """
 
     kind = "2bit"
@@ -130,7 +134,11 @@ class TwoBitCompression(Compression):
         out *= self.threshold
 
     def pack(self, sent: _Floats) -> _Bytes:
-        """Return four elements to a byte."""
+        """Return the codes of four elements in each byte.
+
+        Args:
+            sent: Any shape, float32, in host memory.
+        """
         flat = sent.reshape(-1)
         codes = (flat != 0).astype(np.uint8) << 1 | (flat > 0).astype(np.uint8)
         codes = self._filled(codes.astype(np.uint8)).reshape(-1, 4)
@@ -138,7 +146,12 @@ class TwoBitCompression(Compression):
         return packed.astype(np.uint8)
 
     def unpack(self, packed: _Bytes, shape: Shape) -> _Floats:
-        """Return ``threshold``, 0 or ``-threshold`` for each code."""
+        """Return ``threshold``, 0 or ``-threshold`` for each code.
+
+        Args:
+            packed: The bytes.
+            shape: Shape of the array.
+        """
         self._check(packed, shape)
         codes = (packed[:, None] >> np.array([6, 4, 2, 0], np.uint8) & 3).reshape(-1)
         values = np.array([0, 0, -self.threshold, self.threshold], np.float32)
@@ -147,10 +160,12 @@ class TwoBitCompression(Compression):
 
 
 class OneBitCompression(Compression):
-    """Each element becomes 1 where it is above ``threshold``, else -1; MXNet has it from 2.0 on.
+    """Compresses each element to 1 bit: 1 if it is above ``threshold``, else -1.
+
+    MXNet has it since 2.0.
 
     Args:
-        threshold: What an element must exceed to become 1.
+        threshold: The threshold.
     """
 
     kind = "1bit"
@@ -162,11 +177,20 @@ class OneBitCompression(Compression):
         out -= 1
 
     def pack(self, sent: _Floats) -> _Bytes:
-        """Return eight elements to a byte."""
+        """Return the bits of eight elements in each byte.
+
+        Args:
+            sent: Any shape, float32, in host memory.
+        """
         return np.packbits(self._filled((sent.reshape(-1) > 0).astype(np.uint8)))
 
     def unpack(self, packed: _Bytes, shape: Shape) -> _Floats:
-        """Return 1 or -1 for each bit."""
+        """Return 1 or -1 for each bit.
+
+        Args:
+            packed: The bytes.
+            shape: Shape of the array.
+        """
         self._check(packed, shape)
         bits = np.unpackbits(packed, count=prod(shape)).astype(np.float32)
         return (2 * bits - 1).reshape(shape)
@@ -186,10 +210,13 @@ def _subtract(sent: Any, residual: Any) -> None:
 
 
 def compression_from(params: Mapping[str, Any]) -> Compression:
-    """Return the compression that ``set_gradient_compression`` names.
+    """Return the compression that the parameters of ``set_gradient_compression`` describe.
+
+    Args:
+        params: ``{"type": "2bit" or "1bit", "threshold": number}``.
 
     Raises:
-        ArgumentError: The type is neither ``"2bit"`` nor ``"1bit"``, or a setting is unknown.
+        ArgumentError: The type is neither of these, or another parameter is unknown.
         ArgumentTypeError: ``params`` is not a mapping.
     """
     if not isinstance(params, Mapping):

@@ -39,15 +39,15 @@ _shares: weakref.WeakKeyDictionary[Engine, dict[Lane, _Share]] = weakref.WeakKey
 
 
 def share_cores(contexts: Sequence[Context], owner: object) -> None:
-    """Divide the threads of OpenMP between CPU devices, which are about to work at the same time.
+    """Divide OpenMP's threads among CPU devices that are about to compute at the same time.
 
-    A team's size is its worker's. It holds until devices are shared out anew, or the last owner
-    ends. Where a device has several workers (``MXNET_CPU_WORKER_NTHREADS``), or work runs in the
-    calling thread, teams keep the size that ``OMP_NUM_THREADS`` gives them.
+    Each device's worker gets a share, until devices are divided again or the last owner is deleted.
+    If a device has several workers (``MXNET_CPU_WORKER_NTHREADS``), or work runs in the calling
+    thread, the number of threads stays that of ``OMP_NUM_THREADS``.
 
     Args:
-        contexts: The devices; those that are no CPU play no part.
-        owner: Who has them work together.
+        contexts: The devices; those that are not CPUs are ignored.
+        owner: Object that lets them compute at the same time, such as a Trainer.
     """
     lanes = {device_of(x).lane for x in contexts if not x.is_gpu and not x.is_host_buffer}
     if MXNET_CPU_WORKER_NTHREADS.value > 1 or not lanes:

@@ -35,19 +35,29 @@ def create(name: str = "local") -> KVStore | Any:
     """Create a store by name.
 
     Args:
-        name: ``"local"``, ``"device"``, ``"nccl"``; ``"dist_sync"``, ``"dist_device_sync"`` or
-            ``"dist_async"`` for the processes that `gluonish launch` starts, of which
-            ``"dist_device_sync"`` adds GPUs' arrays up by NCCL; or the class name of a registered
-            store. Its case does not matter. Without NCCL ``"nccl"`` gives a device
-            store, and the log says so once.
+        name: ``"local"`` or ``"device"`` for the devices of one process (they sum on the CPU, or on
+            a device), ``"nccl"`` for GPUs; ``"dist_sync"``, ``"dist_device_sync"`` (which sums on
+            GPUs by NCCL) or ``"dist_async"`` for the processes that `gluonish launch` starts; or
+            the class name of a registered store. Upper and lower case are the same. Without NCCL,
+            ``"nccl"`` is a device store, which is logged once.
 
     Returns:
-        A `KVStore`, or one of the registered class.
+        A `KVStore`, or an object of the registered class.
 
     Raises:
         ArgumentError: There is no such store.
-        ArgumentTypeError: The name is not a str.
+        ArgumentTypeError: ``name`` is not a str.
         NotSupportedError: MXNet has such a store and gluonish does not; the message names another.
+
+    Example:
+        >>> import gluonish as mx
+        >>> store = mx.kv.create("device")
+        >>> store.init("weight", mx.nd.zeros(2))
+        >>> store.push("weight", [mx.nd.array([1, 2]), mx.nd.array([10, 20])])  # two devices
+        >>> out = mx.nd.zeros(2)
+        >>> store.pull("weight", out)
+        >>> out.tolist()
+        [11.0, 22.0]
     """
     if not isinstance(name, str):
         raise ArgumentTypeError(f"kvstore: expected a name, got {name!r}")

@@ -9,13 +9,16 @@ __all__ = ["KVStoreServer"]
 
 
 class KVStoreServer:
-    """The server side of a distributed store; stores of one process have none, so it cannot run.
+    """MXNet's server process of a distributed store. It cannot run: gluonish needs no such process.
+
+    ``dist_sync`` sums without servers, and the servers of ``dist_async`` are threads of the
+    workers.
 
     Args:
-        kvstore: The store to serve.
+        kvstore: The store.
 
     Raises:
-        ArgumentTypeError: It is no store.
+        ArgumentTypeError: ``kvstore`` is not a store.
     """
 
     def __init__(self, kvstore: KVStoreBase) -> None:
@@ -26,13 +29,12 @@ class KVStoreServer:
         self.kvstore = kvstore
 
     def run(self) -> NoReturn:
-        """Refused: no store here has workers in other processes.
+        """Not available: no store has server processes.
 
         Raises:
             NotSupportedError: Always.
         """
         raise NotSupportedError(
-            f"KVStoreServer: expected a distributed store, got {self.kvstore.type!r}, whose updates"
-            " run in the process that pushes; use kvstore='device', or register a KVStoreBase of"
-            " your own over mpi4py, which needs no servers"
+            f"KVStoreServer: expected no server process, got one for {self.kvstore.type!r}; start "
+            "workers only, with `gluonish launch`: the servers of dist_async are threads of theirs"
         )

@@ -23,10 +23,10 @@ _BUCKET_NBYTES = 25 << 20  # of arrays that one group of calls adds up
 
 
 class Ranks(Protocol):
-    """What this needs of a `gluonish.distributed.channel.Channel`."""
+    """The part of `gluonish.distributed.channel.Channel` that is used here."""
 
     def gather(self, value: Any, what: str) -> list[Any]:
-        """Return what each rank gives, in their order."""
+        """Return a list with the value that each rank passes, by rank."""
         raise NotImplementedError
 
     def exchange(
@@ -37,16 +37,16 @@ class Ranks(Protocol):
         arrays: Sequence[NDArray],
         lane: Any,
     ) -> None:
-        """Push an operation that all ranks do, after they have agreed on it."""
+        """Push an operation that all ranks run, after they have agreed on it."""
         raise NotImplementedError
 
 
 class NCCLExchange:
-    """Adds up dense arrays of the GPUs of all ranks.
+    """Sums dense arrays over the GPUs of all ranks.
 
     Args:
-        nccl: CuPy's module of NCCL, or one like it; None where this rank has none.
-        ranks: What connects the ranks.
+        nccl: CuPy's module of NCCL, or one like it; None if this rank has none.
+        ranks: Connection of the ranks.
     """
 
     def __init__(self, nccl: Any, ranks: Ranks) -> None:
@@ -55,9 +55,9 @@ class NCCLExchange:
         self._teams: dict[tuple[Context, ...], Team | None] = {}
 
     def serves(self, values: Sequence[NDArray]) -> bool:
-        """Whether all ranks can add up arrays such as these.
+        """Whether all ranks can sum arrays like these.
 
-        The first time for given devices all ranks call it at the same time.
+        For devices that are new all ranks must call it at the same time.
 
         Args:
             values: One array on each of this rank's devices.
@@ -96,9 +96,10 @@ class NCCLExchange:
         """Replace arrays by their sums over all devices of all ranks.
 
         Args:
-            names: What other ranks know the arrays by, those that are needed first at first.
-            values: For each an array on each of this rank's devices, as `serves` allows.
-            what: What this is for, in messages.
+            names: Names by which other ranks know the arrays, in the order in which they are
+                needed.
+            values: For each name an array on each of this rank's devices, which `serves` accepts.
+            what: Purpose, for messages.
         """
         of = dict(zip(names, values, strict=True))
         named = [Named(name, arrays[0]) for name, arrays in of.items()]

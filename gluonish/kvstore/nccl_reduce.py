@@ -47,10 +47,10 @@ def find_nccl(load: Callable[[], ModuleType] = _import_nccl) -> ModuleType:
     """Return CuPy's module of NCCL.
 
     Args:
-        load: Imports it.
+        load: Function that imports it.
 
     Raises:
-        DeviceError: There is no CuPy, no GPU, or no library.
+        DeviceError: There is no CuPy, no GPU, or no NCCL library.
     """
     try:
         module = load()
@@ -66,13 +66,13 @@ def find_nccl(load: Callable[[], ModuleType] = _import_nccl) -> ModuleType:
 
 
 class Team:
-    """Communicators of some GPUs of this process, and a stream for each.
+    """NCCL communicators of some GPUs of this process, with a stream for each.
 
     Args:
         nccl: CuPy's module of NCCL.
         cupy: CuPy.
-        devices: Numbers of the GPUs.
-        communicators: One for each.
+        devices: Indices of the GPUs.
+        communicators: One communicator for each GPU.
     """
 
     def __init__(
@@ -85,7 +85,11 @@ class Team:
         ]
 
     def run(self, launch: Callable[[], None]) -> None:
-        """Launch collectives on the streams as one group, behind and before the current stream."""
+        """Launch collectives on the streams as one group, ordered with the current streams.
+
+        Args:
+            launch: Function that launches the collectives of all GPUs.
+        """
         cupy = self._cupy
         current = cupy.cuda.get_current_stream()
         ready = cupy.cuda.Event(disable_timing=True)
@@ -100,13 +104,22 @@ class Team:
 
 
 def nccl_dtype(nccl: Any, x: NDArray) -> int:
-    """Return the library's number of an array's dtype."""
+    """Return NCCL's number of an array's dtype.
+
+    Args:
+        nccl: CuPy's module of NCCL.
+        x: The array.
+    """
     number: int = getattr(nccl, _DTYPES[x.dtype.__name__])
     return number
 
 
 def fits(values: Sequence[NDArray]) -> bool:
-    """Whether arrays are dense, of a dtype of NCCL's, in one piece, and on one GPU each."""
+    """Whether arrays are dense, contiguous, of a dtype that NCCL has, and on one GPU each.
+
+    Args:
+        values: The arrays.
+    """
     return len({value.context for value in values}) == len(values) and all(
         x.context.is_gpu
         and x.stype == "default"
@@ -117,10 +130,10 @@ def fits(values: Sequence[NDArray]) -> bool:
 
 
 class NCCLReduction:
-    """Adds up dense arrays of distinct GPUs.
+    """Sums dense arrays of several GPUs.
 
     Args:
-        nccl: CuPy's module, or one like it.
+        nccl: CuPy's module of NCCL, or one like it.
     """
 
     def __init__(self, nccl: Any) -> None:
@@ -129,7 +142,12 @@ class NCCLReduction:
         self._turn = Turn()  # to launch, as several threads of one process should not at once
 
     def takes(self, values: Sequence[NDArray], context: Context) -> bool:
-        """Whether arrays are dense, of a dtype of NCCL's, and on one GPU each."""
+        """Whether arrays can be summed: dense, of a dtype that NCCL has, and on one GPU each.
+
+        Args:
+            values: The arrays.
+            context: Device of the sum.
+        """
         return len(values) > 1 and context in [x.context for x in values] and fits(values)
 
     def add_up(
@@ -138,10 +156,10 @@ class NCCLReduction:
         """Return the sum as a new array on one of the GPUs.
 
         Args:
-            values: What `takes` allows.
-            context: The GPU of the sum.
+            values: Arrays that `takes` accepts.
+            context: GPU of the sum.
             priority: Operations of higher priority run first.
-            private: As of `gluonish.kvstore.transfer.sum_arrays`.
+            private: As in `gluonish.kvstore.transfer.sum_arrays`.
         """
         out = private_array(values[0], context) if private else new_array(values[0], context)
         root = [value.context for value in values].index(context)

@@ -28,10 +28,10 @@ _CONTEXT = Context("cpu", 1023)  # no program computes there
 
 
 class Rows(NamedTuple):
-    """A row-sparse array on its way between ranks.
+    """A row-sparse array that is sent between ranks.
 
     Attributes:
-        indices: Numbers of the rows, int64, in order.
+        indices: Indices of the rows, int64, ascending.
         data: The rows.
         shape: Shape of the whole array.
     """
@@ -41,16 +41,16 @@ class Rows(NamedTuple):
     shape: tuple[int, ...]
 
     def part(self, first: int, last: int) -> "Rows":
-        """Return some of the rows, as an array of their own."""
+        """Return the rows with indices in [first, last), renumbered from 0."""
         mine = (self.indices >= first) & (self.indices < last)
         return Rows(self.indices[mine] - first, self.data[mine], (last - first, *self.shape[1:]))
 
 
 class Packed(NamedTuple):
-    """A compressed gradient on its way between ranks.
+    """A compressed gradient that is sent between ranks.
 
     Attributes:
-        data: What `Compression.pack` gave.
+        data: Bytes from `Compression.pack`.
         shape: Shape of the gradient.
     """
 
@@ -59,12 +59,12 @@ class Packed(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What a rank wants its gradients to be applied with.
+    """How a rank wants its gradients to be applied.
 
     Attributes:
         rescale_grad: Factor of the gradients.
         wd: Weight decay.
-        lr: Learning rate; None where the optimizer's schedule says it.
+        lr: Learning rate; None if the optimizer's schedule determines it.
     """
 
     rescale_grad: float
@@ -73,7 +73,7 @@ class Settings(NamedTuple):
 
 
 class Shard:
-    """Values by key, and their updater."""
+    """A server's part of the weights, by key, and their updater."""
 
     def __init__(self) -> None:
         self._values: dict[Key, NDArray] = {}
@@ -81,7 +81,7 @@ class Shard:
         self._compression: Compression | None = None
 
     def handle(self, kind: str, content: Any) -> Any:
-        """Do what a rank asks for, and return the reply; it is the handler of a `Server`.
+        """Execute a rank's request, and return the reply; the handler of a `Server`.
 
         Args:
             kind: Name of one of the methods below.

@@ -26,14 +26,14 @@ _raw, _var = attrgetter("_data"), attrgetter("_var")
 
 
 class SmallExchange:
-    """Sums of gradients, the update of stored weights by them, and copies of these.
+    """Push and pull of many small arrays in two engine operations.
 
     Args:
-        keys: Of the stored weights, each once.
-        values: For each the gradients to add up.
-        outs: For each the arrays that get the new weight.
-        stored: The stored weights; these and the others are dense, small, and on CPUs.
-        context: Of the sums.
+        keys: Keys of the stored weights, each once.
+        values: For each key the gradients to sum.
+        outs: For each key the arrays that receive the new weight.
+        stored: The stored weights; all arrays are dense, small, and on CPUs.
+        context: Device of the sums.
     """
 
     __slots__ = (
@@ -64,14 +64,18 @@ class SmallExchange:
 
     @staticmethod
     def takes(arrays: Iterable[NDArray]) -> bool:
-        """Whether arrays are such as this is for."""
+        """Whether arrays are dense, small, and on CPUs.
+
+        Args:
+            arrays: The arrays.
+        """
         return all(
             x.stype == "default" and x._device.xp_name == "numpy" and x.size <= LIGHT_INLINE_SIZE
             for x in arrays
         )
 
     def is_for(self, keys: Any, values: Any, outs: Any) -> bool:
-        """Whether the arguments of `KVStore.pushpull` are those of the call before."""
+        """Whether the arguments of `KVStore.pushpull` are those of the previous call."""
         return (
             keys == self._keys
             and list(map(len, values)) == self._counts
@@ -81,7 +85,12 @@ class SmallExchange:
         )
 
     def run(self, updater: Updater, priority: int) -> None:
-        """Do it; ``priority`` as of `KVStore.pushpull`."""
+        """Sum the gradients, update the weights and copy them.
+
+        Args:
+            updater: Updates the stored weights with the sums.
+            priority: Operations of higher priority run first.
+        """
         engine, device, inline = current_engine(), self._device, self._inline
         sums, stored = self._sums, self._stored
         add = partial(_add_up, list(map(_raw, self._values)), self._counts, list(map(_raw, sums)))

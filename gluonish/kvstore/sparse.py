@@ -15,7 +15,12 @@ __all__ = ["copied", "copy_over", "pull_rows", "rows_of", "sum_of_rows", "sum_sp
 
 
 def copied(value: NDArray, context: Context) -> NDArray:
-    """Return a copy on a device, of the same storage type."""
+    """Return a copy on a device, of the same storage type.
+
+    Args:
+        value: Array to copy.
+        context: The device.
+    """
     if value.stype != "default":
         made: NDArray = value.detach().copyto(context)
         return made
@@ -27,13 +32,13 @@ def copied(value: NDArray, context: Context) -> NDArray:
 def copy_over(
     source: NDArray, target: NDArray, priority: int = 0, *, refreshes: bool = False
 ) -> None:
-    """Copy values into another array, over devices, dtypes and storage types.
+    """Copy values into another array, across devices, dtypes and storage types.
 
     Args:
-        source: Where from.
-        target: Where to; it keeps its storage type.
-        priority: Of dense copies; higher goes first.
-        refreshes: As `send` takes it.
+        source: Array to copy from.
+        target: Array to copy to; it keeps its storage type.
+        priority: Priority of dense copies; higher priority runs first.
+        refreshes: As in `send`.
     """
     if source.stype == target.stype == "default":
         send(source, target, priority, refreshes=refreshes)
@@ -45,9 +50,13 @@ def copy_over(
 
 
 def sum_sparse(values: Sequence[NDArray], context: Context) -> NDArray:
-    """Return the sum of arrays some of which are sparse, on a device.
+    """Return the sum of arrays, some of them sparse, on a device.
 
-    It is row-sparse if all are, else dense; formed in the order of the list.
+    It is row-sparse if all are, else dense. They are summed in the order of the list.
+
+    Args:
+        values: The arrays.
+        context: Device of the sum.
     """
     near = [value.detach().as_in_context(context) for value in values]
     rows = [value for value in near if isinstance(value, RowSparseNDArray)]
@@ -57,10 +66,15 @@ def sum_sparse(values: Sequence[NDArray], context: Context) -> NDArray:
 
 
 def pull_rows(stored: NDArray, target: NDArray, row_ids: NDArray) -> None:
-    """Make a row-sparse array hold some rows of a stored array, and no others.
+    """Make a row-sparse array contain exactly the given rows of a stored array.
+
+    Args:
+        stored: The stored array.
+        target: The row-sparse array.
+        row_ids: Indices of the rows, an NDArray of any shape.
 
     Raises:
-        ArgumentTypeError: It is not row-sparse, or ``row_ids`` is not an array.
+        ArgumentTypeError: ``target`` is not row-sparse, or ``row_ids`` is not an array.
     """
     if not isinstance(target, RowSparseNDArray):
         raise ArgumentTypeError(
@@ -74,17 +88,21 @@ def pull_rows(stored: NDArray, target: NDArray, row_ids: NDArray) -> None:
 
 
 def rows_of(array: NDArray) -> tuple[Any, Any]:
-    """Return the numbers of the rows of a row-sparse array, and the rows, for other processes."""
+    """Return the row indices and the rows of a row-sparse array, to send them to other processes.
+
+    Args:
+        array: The array.
+    """
     sparse: Any = array
     return sparse.indices.asnumpy(), sparse.data.asnumpy()
 
 
 def sum_of_rows(parts: Sequence[tuple[Any, Any]], like: NDArray) -> NDArray:
-    """Return the sum of what `rows_of` gave in several processes, in their order.
+    """Return the sum of the rows that several processes sent, in the order of the processes.
 
     Args:
-        parts: Numbers of rows, and rows.
-        like: An array of the shape and dtype, on the device of the result.
+        parts: For each process the row indices and the rows, from `rows_of`.
+        like: Array with the shape, dtype and device of the result.
     """
     arrays = [
         row_sparse_array((data, indices), shape=like.shape, ctx=like.context, dtype=like.dtype)

@@ -12,9 +12,9 @@ __all__ = ["TestStore"]
 
 @KVStoreBase.register
 class TestStore(KVStoreBase):
-    """A store that keeps nothing: it copies and adds up within one process.
+    """A store that keeps no values: it copies and sums within one process.
 
-    It takes one key a call and cannot update weights, so that a Trainer updates on each device.
+    It takes one key per call and cannot update weights, so a Trainer updates on each device.
     """
 
     __test__ = False  # the name is MXNet's, and no case for pytest
@@ -23,8 +23,8 @@ class TestStore(KVStoreBase):
         """Copy a value into all of ``out``.
 
         Args:
-            key: Number or name; it plays no part.
-            value: The value.
+            key: An int or a str; has no effect.
+            value: NDArray to copy.
             out: NDArray or list of NDArrays.
             priority: Operations of higher priority run first.
         """
@@ -32,10 +32,10 @@ class TestStore(KVStoreBase):
             copy_over(value, target, priority)
 
     def pushpull(self, key: Any, value: Any, out: Any = None, priority: int = 0) -> None:
-        """Add up arrays, and copy the sum into all of ``out``.
+        """Sum arrays, and copy the sum into all of ``out``.
 
         Args:
-            key: Number or name; it plays no part.
+            key: An int or a str; has no effect.
             value: NDArray or list of NDArrays.
             out: NDArray or list of NDArrays; None for ``value`` itself.
             priority: Operations of higher priority run first.
@@ -50,6 +50,9 @@ class TestStore(KVStoreBase):
     @staticmethod
     def is_capable(capability: str) -> bool:
         """Return False for `OPTIMIZER`.
+
+        Args:
+            capability: Name of the capability.
 
         Raises:
             ArgumentError: There is no such capability.

@@ -23,18 +23,17 @@ __all__ = ["SyncStore"]
 
 
 class SyncStore(KVStore):
-    """A store that adds up over all processes of a job; made by `create`.
+    """A store that sums over all processes of a job (``dist_sync``); made by `create`.
 
-    Once there is one, SyncBatchNorm's statistics are those of all processes.
-
-    All processes call it with the same keys in the same order; where one does not, or is missing,
-    all fail with a message that says which.
+    All processes make the same calls with the same keys in the same order; if one does not, or is
+    missing, all fail with a message that says which. While such a store exists, SyncBatchNorm uses
+    the statistics of all processes.
 
     Args:
-        kind: ``"dist_sync"`` or another name of MXNet's for it. Those with ``device`` in them add
-            up on the first device of each process, the others on the CPU.
-        channel: What connects the processes.
-        nccl: What adds up on GPUs; None for main memory.
+        kind: ``"dist_sync"`` or another of MXNet's names for it. With ``device`` in the name the
+            arrays of a process are summed on its first device, otherwise on the CPU.
+        channel: Connection of the processes.
+        nccl: Sums on GPUs; None to sum in host memory.
     """
 
     def __init__(self, kind: str, channel: Channel, nccl: NCCLExchange | None = None) -> None:
@@ -47,12 +46,12 @@ class SyncStore(KVStore):
         share_statistics(channel)
 
     def set_layers(self, keys: Sequence[Key]) -> None:
-        """Say where in a network the arrays of keys are, so that what is needed first goes first.
+        """Tell the order of the network's layers, so that what is needed first is sent first.
 
-        Without it, the order of keys in each call counts.
+        Without it the order of the keys in each call is used.
 
         Args:
-            keys: Those of first layers first; the same on all processes.
+            keys: Keys of the arrays, those of the first layers first; the same in all processes.
         """
         self._layers.update({key: i for i, key in enumerate(keys)})
 
@@ -62,14 +61,14 @@ class SyncStore(KVStore):
         return sorted(range(len(keys)), key=lambda i: layers.get(keys[i], i))
 
     def init(self, key: Any, value: Any) -> None:
-        """Store the first value of a key: that of rank 0, in every process.
+        """Set the initial value of a key, that of rank 0, in every process.
 
         Args:
-            key: Number or name, or a list of these, new in the store.
-            value: NDArray, or a list with one for each key; only that of rank 0 counts.
+            key: An int or a str, or a list of keys, new in the store.
+            value: NDArray, or a list with one for each key; only that of rank 0 is used.
 
         Raises:
-            ArgumentError: A key has a value already, or is of the other kind.
+            ArgumentError: A key has a value already, or ints and strs are mixed.
         """
         super().init(key, value)
         keys = list(dict.fromkeys(key)) if isinstance(key, list | tuple) else [key]
@@ -77,12 +76,12 @@ class SyncStore(KVStore):
             self._follow_root(name, "init")
 
     def add_up(self, keys: Sequence[Key], values: Sequence[list[NDArray]]) -> None:
-        """Replace arrays by their sums over devices and processes; the store keeps none of it.
+        """Replace arrays by their sums over devices and processes (allreduce); store nothing.
 
         Args:
-            keys: What other processes know the arrays by.
-            values: For each key its arrays, one a device. Those of last layers go first: the
-                backward pass has their gradients first.
+            keys: Keys by which other processes know the arrays.
+            values: For each key a list with one array per device. Arrays of the last layers are
+                sent first, because the backward pass computes their gradients first.
         """
         alone: list[Named] = []
         on_gpus: dict[str, list[NDArray]] = {}
@@ -99,7 +98,11 @@ class SyncStore(KVStore):
         self._add_on_gpus(on_gpus, "the sum of")
 
     def adds_on_gpus(self, arrays: Sequence[NDArray]) -> bool:
-        """Whether arrays of one key are added up by GPUs, without main memory."""
+        """Whether the arrays of a key are summed by GPUs, without going through host memory.
+
+        Args:
+            arrays: The arrays of one key.
+        """
         return self._nccl is not None and self._codec is None and self._nccl.serves(arrays)
 
     def _add_on_gpus(self, of: Mapping[str, Sequence[NDArray]], what: str) -> None:
@@ -122,10 +125,10 @@ class SyncStore(KVStore):
         """Replace each process's share of arrays by its sum over all processes.
 
         Args:
-            keys: What other processes know the arrays by.
-            values: Dense arrays. Those of last layers go first, as in `add_up`.
-            edges: For each where the processes' shares of its elements begin, by rank, and at last
-                its size.
+            keys: Keys by which other processes know the arrays.
+            values: Dense arrays. Those of the last layers are sent first, as in `add_up`.
+            edges: For each array where each process's share of its elements begins, by rank, and
+                the array's size at the end.
         """
         if keys:
             order = self._by_layer(keys)[::-1]
@@ -136,12 +139,12 @@ class SyncStore(KVStore):
     def all_gather(
         self, keys: Sequence[Key], values: Sequence[NDArray], edges: Sequence[Sequence[int]]
     ) -> None:
-        """Replace the other processes' shares of arrays by what these have, first layers first.
+        """Copy each process's share of arrays to all other processes, first layers first.
 
         Args:
-            keys: What other processes know the arrays by.
+            keys: Keys by which other processes know the arrays.
             values: Dense arrays.
-            edges: As of `reduce_scatter`.
+            edges: As in `reduce_scatter`.
         """
         if keys:
             order = self._by_layer(keys)
@@ -187,15 +190,15 @@ class SyncStore(KVStore):
         return key, total, stored
 
     def set_gradient_compression(self, compression_params: Mapping[str, Any]) -> None:
-        """Send gradients as two bits an element, or one; what is lost comes with later ones.
+        """Compress gradients to one or two bits per element; the error is added to later ones.
 
-        The devices of a process are added up before, and are not compressed.
+        Gradients are summed over the devices of a process first, without compression.
 
         Args:
             compression_params: ``{"type": "2bit", "threshold": 0.5}``, or ``"1bit"``.
 
         Raises:
-            ArgumentError: The parameters are wrong.
+            ArgumentError: The parameters are invalid.
         """
         self._codec = compression_from(compression_params)
 
@@ -218,7 +221,11 @@ class SyncStore(KVStore):
     barrier = _barrier
 
     def gather(self, value: Any) -> list[Any]:
-        """Return what each process gives, by rank, in all of them; waits for it."""
+        """Return a list of the values that the processes pass, by rank; all must call it.
+
+        Args:
+            value: Anything that can be pickled.
+        """
         return self._channel.gather(value, "gather")
 
     def _send_command_to_servers(self, head: int, body: str) -> None:
@@ -228,7 +235,7 @@ class SyncStore(KVStore):
 
     @property
     def rank(self) -> int:
-        """Number of this process, from 0."""
+        """Rank of this process, from 0."""
         return self._channel.world.rank
 
     @property

@@ -42,11 +42,11 @@ __all__ = [
 
 
 class Cut(NamedTuple):
-    """Into how many parts the sum of arrays on the CPU is cut; they run at the same time.
+    """How many threads share the sum of arrays on the CPU.
 
     Attributes:
-        bound: Arrays of more elements are cut.
-        parts: The number of parts.
+        bound: Number of elements above which arrays are split.
+        parts: Number of parts, which are summed at the same time.
     """
 
     bound: int
@@ -54,7 +54,7 @@ class Cut(NamedTuple):
 
     @classmethod
     def from_environment(cls) -> "Cut":
-        """Return what the environment says."""
+        """Return the settings of the environment variables."""
         return cls(MXNET_KVSTORE_BIGARRAY_BOUND.value, MXNET_KVSTORE_REDUCTION_NTHREADS.value)
 
 
@@ -62,15 +62,24 @@ WHOLE = Cut(0, 1)
 
 
 def new_array(like: NDArray, context: Context) -> NDArray:
-    """Return an array of undefined values with another's shape and dtype on a device."""
+    """Return an uninitialized array of another's shape and dtype on a device.
+
+    Args:
+        like: Array with the shape and dtype.
+        context: The device.
+    """
     return empty_like_spec(like._spec, device_of(context))
 
 
 def private_array(like: NDArray, context: Context) -> NDArray:
-    """Return an array as `new_array` does, which only operations of a store may use.
+    """Return an array like `new_array`, which only operations of a store may use.
+
+    Args:
+        like: Array with the shape and dtype.
+        context: The device.
 
     Raises:
-        OutOfMemoryError: There is no memory for it.
+        OutOfMemoryError: There is not enough memory.
     """
     device, spec = device_of(context), like._spec
     try:
@@ -85,7 +94,11 @@ def private_array(like: NDArray, context: Context) -> NDArray:
 
 
 def lend(array: NDArray) -> None:
-    """Keep a private array until operators that were pushed so far, and read it, are through."""
+    """Keep a private array alive until all operators that were pushed so far and read it have run.
+
+    Args:
+        array: The array.
+    """
     device: Any = array._device
     if device.streams:
         keep = partial(device.compute.keep, array._data)
@@ -103,17 +116,17 @@ def push_beside(
     *,
     private: bool = False,
 ) -> None:
-    """Push an operation to the lane beside a device's compute.
+    """Push an operation to a device's copy lane, which runs in parallel with its compute.
 
     Args:
         function: The operation.
-        reads: What it reads.
-        written: What it writes, an array's on the device.
-        device: Where.
+        reads: Arrays it reads.
+        written: Array it writes, on the device.
+        device: The device.
         priority: Operations of higher priority run first.
-        name: For errors and traces.
-        inline: As of `gluonish_engine.Engine.push`.
-        private: Whether the array is one of `private_array`.
+        name: Name for errors and traces.
+        inline: As in `gluonish_engine.Engine.push`.
+        private: Whether ``written`` is a `private_array`.
     """
     engine = current_engine()
     if device.streams and written.stream is None and not private:
@@ -136,14 +149,14 @@ def send(
     refreshes: bool = False,
     private: bool = False,
 ) -> None:
-    """Copy dense values into another array, beside what the devices compute.
+    """Copy dense values into another array, in parallel with the devices' compute.
 
     Args:
-        source: Where from.
-        target: Where to, over devices and dtypes.
+        source: Array to copy from.
+        target: Array to copy to, possibly on another device and of another dtype.
         priority: Operations of higher priority run first.
-        refreshes: As `gluonish.ndarray.copying.copy_into` takes it.
-        private: Whether the target is one of `private_array`.
+        refreshes: As in `gluonish.ndarray.copying.copy_into`.
+        private: Whether ``target`` is a `private_array`.
     """
     device = target._device
     reads = [source._var, target._var] if refreshes else [source._var]
@@ -172,15 +185,15 @@ def sum_arrays(
 ) -> NDArray:
     """Return the sum of arrays of one shape and dtype as a new array on a device.
 
-    The order is that of the list, whatever the devices' speed and however the sum is cut, so that
-    runs repeat exactly; 16-bit floats are added up in float32.
+    They are summed in the order of the list, however fast the devices are and however the sum is
+    split, so that equal runs give equal bits; 16-bit floats are summed in float32.
 
     Args:
         values: The arrays.
-        context: The device.
+        context: Device of the sum.
         priority: Operations of higher priority run first.
-        cut: Into how many parts a sum on the CPU is cut.
-        private: Whether the sum is as of `private_array`; who lets others read it, `lend`s it.
+        cut: How a sum on the CPU is split.
+        private: Whether the sum is a `private_array`; to let others read it, call `lend`.
     """
     out = private_array(values[0], context) if private else new_array(values[0], context)
     if len(values) == 1:
@@ -225,7 +238,12 @@ def _join() -> None:
 
 
 def sum_into(values: Sequence[Any], out: Any) -> None:
-    """Add up raw arrays in the order of the list; of these only the first may be ``out``."""
+    """Sum raw arrays in the order of the list.
+
+    Args:
+        values: The arrays.
+        out: Array for the sum; of ``values`` only the first may be the same.
+    """
     wide = accumulator(out.dtype)
     total = out if wide == out.dtype else values[0].astype(wide)
     if total is out and values[0] is not out:
@@ -244,7 +262,15 @@ def apply_in_place(
     *,
     private: bool = False,
 ) -> None:
-    """Push ``function(raw array of out)`` as one operation that reads other arrays too."""
+    """Push ``function(raw array of out)`` as one operation that also reads other arrays.
+
+    Args:
+        function: Changes the raw array.
+        out: The array it changes.
+        reads: Other arrays that it reads.
+        priority: Operations of higher priority run first.
+        private: Whether ``out`` is a `private_array`.
+    """
     push_beside(
         partial(function, out._data),
         [x._var for x in reads],

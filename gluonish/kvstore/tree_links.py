@@ -23,12 +23,20 @@ _ESCAPES = re.compile("\x1b\\[[0-9;]*m")
 
 
 def uniform_links(count: int) -> Links:
-    """Return the matrix of devices each two of which have one link."""
+    """Return the link matrix of devices that have one link between each two.
+
+    Args:
+        count: Number of devices.
+    """
     return tuple(tuple(float(i != j) for j in range(count)) for i in range(count))
 
 
 def ask_nvidia_smi(*arguments: str) -> str:
-    """Return what ``nvidia-smi`` prints; nothing where it is missing or fails."""
+    """Return the output of ``nvidia-smi``; empty if it is missing or fails.
+
+    Args:
+        *arguments: Command-line arguments.
+    """
     try:
         answer = subprocess.run(
             ["nvidia-smi", *arguments],
@@ -43,11 +51,11 @@ def ask_nvidia_smi(*arguments: str) -> str:
 
 
 def links_between(contexts: Sequence[Context], ask: Callable[..., str] = ask_nvidia_smi) -> Links:
-    """Return the links between devices.
+    """Return the link matrix of devices.
 
     Args:
-        contexts: The devices, one a row and column.
-        ask: Runs ``nvidia-smi`` with arguments.
+        contexts: The devices, one for each row and column.
+        ask: Function that runs ``nvidia-smi`` with arguments and returns its output.
     """
     if not all(context.is_gpu for context in contexts):
         return uniform_links(len(contexts))
@@ -87,13 +95,13 @@ def _peers(contexts: Sequence[Context], cupy: Any) -> Links:
 
 
 def parse_topology(text: str) -> Links:
-    """Return the link matrix that ``nvidia-smi topo -m`` prints.
+    """Return the link matrix from the output of ``nvidia-smi topo -m``.
 
     Args:
-        text: The output: a row and a column for each GPU; ``NV2`` is two NVLinks.
+        text: The output, with a row and a column for each GPU; ``NV2`` means two NVLinks.
 
     Raises:
-        ArgumentError: It has no such table.
+        ArgumentError: It does not contain such a table.
     """
     rows = [line.split() for line in _ESCAPES.sub("", text).splitlines()]
     gpus = [row for row in rows if row and re.fullmatch("GPU[0-9]+", row[0]) and "X" in row]

@@ -50,9 +50,9 @@ class _Part(NamedTuple):
 
 
 class TreeReduction:
-    """Adds arrays up along trees, which are found once for each list of devices.
+    """Sums arrays along trees of devices, which are computed once for each list of devices.
 
-    Settings are those of the environment when it is made.
+    The settings are those of the environment variables when it is created.
     """
 
     def __init__(self) -> None:
@@ -71,7 +71,11 @@ class TreeReduction:
         )
 
     def trees(self, contexts: Sequence[Context]) -> list[Tree]:
-        """Return the tree of each device."""
+        """Return the tree with each device as its root.
+
+        Args:
+            contexts: The devices.
+        """
         key = tuple(contexts)
         found = self._trees.get(key)
         if found is None:
@@ -85,13 +89,13 @@ class TreeReduction:
     def add_up(
         self, values: Sequence[NDArray], context: Context, priority: int, *, private: bool = False
     ) -> NDArray:
-        """Return the sum of dense arrays of several devices as a new array on one.
+        """Return the sum of dense arrays of several devices as a new array on one of them.
 
         Args:
-            values: Two arrays or more, of one shape and dtype, each in one piece of memory.
-            context: Where the sum goes.
+            values: At least two contiguous arrays of one shape and dtype.
+            context: Device of the sum.
             priority: Operations of higher priority run first.
-            private: As of `gluonish.kvstore.transfer.sum_arrays`.
+            private: As in `gluonish.kvstore.transfer.sum_arrays`.
         """
         contexts = [value.context for value in values]
         trees = self.trees(contexts)
@@ -108,11 +112,11 @@ class TreeReduction:
         return out
 
     def spread(self, source: NDArray, targets: Sequence[NDArray], priority: int) -> None:
-        """Copy an array into arrays of several devices; each gets it from one that has it.
+        """Copy an array to several devices; each copies from a device that already has it.
 
         Args:
-            source: Where from.
-            targets: Where to; of its shape and dtype, each in one piece of memory.
+            source: Array to copy from.
+            targets: Contiguous arrays of its shape and dtype to copy to.
             priority: Operations of higher priority run first.
         """
         contexts = [target.context for target in targets]

@@ -26,11 +26,11 @@ _Edges = tuple[tuple[int, Pair], ...]
 
 
 class Tree(NamedTuple):
-    """Who sends to whom.
+    """Which device sends to which, in which round.
 
     Attributes:
-        root: Position of the device that has the sum at the end.
-        rounds: For each round its pairs of a receiver and a sender.
+        root: Index of the device that has the sum at the end.
+        rounds: For each round its pairs (receiver, sender).
     """
 
     root: int
@@ -42,7 +42,12 @@ class Tree(NamedTuple):
 
 
 def weight(tree: Tree, links: Links) -> float:
-    """Return the sum of the links that a tree uses."""
+    """Return the sum of the weights of the links that a tree uses.
+
+    Args:
+        tree: The tree.
+        links: The link matrix.
+    """
     return sum(links[receiver][sender] for receiver, sender in tree.pairs())
 
 
@@ -50,9 +55,9 @@ def find_trees(links: Links, *, exhaustive: bool, penalty: float) -> list[Tree]:
     """Return a tree for each device as root.
 
     Args:
-        links: The matrix of links.
-        exhaustive: Whether all halvings are tried, for up to `EXHAUSTIVE_LIMIT` devices.
-        penalty: What a link's weight is multiplied by, for later trees, when a tree uses it.
+        links: The link matrix.
+        exhaustive: Whether to try all ways of halving the devices, for up to `EXHAUSTIVE_LIMIT`.
+        penalty: Factor of a link's weight for later trees, after a tree used it.
     """
     weights = [list(row) for row in links]
     found = []
@@ -73,10 +78,14 @@ def _unlinked(tree: Tree, links: Links) -> int:
 
 
 def backtrack(links: Links, root: int) -> Tree:
-    """Return the heaviest tree of those with the fewest pairs that have no link.
+    """Return the heaviest of the trees with the fewest pairs that have no link.
 
-    Every halving and every root of a half is tried; what is the best of a set is found once. More
-    devices than `EXHAUSTIVE_LIMIT` are halved by `bisect` until they are few enough.
+    Every way of halving and every root of a half is tried, with memoized results. More devices than
+    `EXHAUSTIVE_LIMIT` are first halved by `bisect`.
+
+    Args:
+        links: The link matrix.
+        root: Index of the root.
     """
 
     @cache
@@ -106,7 +115,12 @@ def backtrack(links: Links, root: int) -> Tree:
 
 
 def bisect(links: Links, root: int) -> Tree:
-    """Return the tree that Kernighan and Lin's halvings give; the best link joins two halves."""
+    """Return the tree from Kernighan-Lin bisection, with the best link between two halves.
+
+    Args:
+        links: The link matrix.
+        root: Index of the root.
+    """
 
     def edges(members: frozenset[int], top: int, depth: int) -> _Edges:
         if len(members) == 1:

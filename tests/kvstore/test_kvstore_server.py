@@ -8,7 +8,7 @@ from gluonish.kvstore import KVStoreServer, create
 
 def test_server_says_what_to_use_instead() -> None:
     server = KVStoreServer(create("local"))
-    with pytest.raises(NotSupportedError, match=r"'local', .*kvstore='device'.*mpi4py"):
+    with pytest.raises(NotSupportedError, match=r"'local'; .*workers only.*gluonish launch"):
         server.run()
 
 
