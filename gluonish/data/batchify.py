@@ -78,13 +78,13 @@ def default_mp_batchify_fn(data: Sequence[Any]) -> Any:
 
 
 def on_host(batchify_fn: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Return a function that makes the batches of another, and its arrays with a given ``empty``.
+    """Return a function that makes the batches of another, in memory from a given ``empty``.
 
     Args:
-        batchify_fn: One of this module; any other is called with the samples alone.
+        batchify_fn: A function of this module; any other is called with the samples alone.
 
     Returns:
-        A function of the samples and ``empty``.
+        Function of the samples and ``empty``.
     """
     if batchify_fn in (default_batchify_fn, default_mp_batchify_fn):
         return lambda data, empty: _as_ndarrays(stack_on_host(data, empty))
@@ -120,7 +120,12 @@ class Stack:
         return self.on_host(data, np.empty)
 
     def on_host(self, data: Sequence[Any], empty: Empty) -> Any:
-        """Do as a call does, with the batch's memory from ``empty``."""
+        """Return the batch as NumPy arrays, in memory from ``empty``.
+
+        Args:
+            data: List of the samples.
+            empty: Allocates the memory; see `Empty`.
+        """
         return _as_ndarrays(stack_on_host(data, empty))
 
 
@@ -181,7 +186,12 @@ class Pad:
         return self.on_host(data, np.empty)
 
     def on_host(self, data: Sequence[Any], empty: Empty) -> Any:
-        """Do as a call does, with the batch's memory from ``empty``."""
+        """Return the batch as NumPy arrays, in memory from ``empty``.
+
+        Args:
+            data: List of the samples.
+            empty: Allocates the memory; see `Empty`.
+        """
         if isinstance(data[0], tuple):
             return [self.on_host(column, empty) for column in columns_of(data)]
         samples = [as_array(sample) for sample in data]
@@ -267,7 +277,12 @@ class Append:
         return self.on_host(data, np.empty)
 
     def on_host(self, data: Sequence[Any], empty: Empty) -> Any:
-        """Do as a call does, with the batch's memory from ``empty``."""
+        """Return the batch as NumPy arrays, in memory from ``empty``.
+
+        Args:
+            data: List of the samples.
+            empty: Allocates the memory; see `Empty`.
+        """
         return [self._one(as_array(sample), empty) for sample in data]
 
     def _one(self, sample: Array, empty: Empty) -> NDArray:
@@ -318,7 +333,12 @@ class Group:
         return tuple(fn(list(part)) for fn, part in zip(self._functions, columns, strict=True))
 
     def on_host(self, data: Sequence[Any], empty: Empty) -> Any:
-        """Do as a call does, with the batch's memory from ``empty``."""
+        """Return the batch as NumPy arrays, in memory from ``empty``.
+
+        Args:
+            data: List of the samples, which are tuples.
+            empty: Allocates the memory; see `Empty`.
+        """
         columns = self._columns(data)
         return tuple(
             on_host(fn)(list(part), empty=empty)

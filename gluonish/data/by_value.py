@@ -28,14 +28,14 @@ _CLASS_OWN = {"__dict__", "__weakref__", "_abc_impl", "__abstractmethods__", "__
 
 
 def dumps(value: Any, pickler: "type[ByValuePickler] | None" = None) -> tuple[bytes, Buffers]:
-    """Return a pickle, and the memory of large arrays in it that was left out.
+    """Return a pickle, and separately the memory of large arrays in it.
 
     Args:
-        value: Anything.
-        pickler: Which pickler to use; `ByValuePickler` by default.
+        value: Any value.
+        pickler: Class of the pickler; `ByValuePickler` by default.
 
     Returns:
-        What ``pickle.loads(data, buffers=...)`` takes.
+        The arguments of ``pickle.loads(data, buffers=...)``.
 
     Raises:
         pickle.PicklingError, TypeError, AttributeError, ValueError: Something cannot be pickled.
@@ -47,7 +47,10 @@ def dumps(value: Any, pickler: "type[ByValuePickler] | None" = None) -> tuple[by
 
 
 def dumps_reply(value: Any) -> bytes:
-    """Return a pickle for the process that classes came from by `dumps`: it has them already.
+    """Return a pickle for the process that sent classes by `dumps`, and so already has them.
+
+    Args:
+        value: Any value.
 
     Raises:
         Exception: Something cannot be pickled.
@@ -75,17 +78,24 @@ _origins: dict[type, int] = {}
 def class_of(origin: int) -> type:
     """Return the class that was sent or received under a number.
 
+    Args:
+        origin: The number.
+
     Raises:
-        KeyError: It is gone.
+        KeyError: The class no longer exists.
     """
     return _sent.get(origin) or _received[origin]
 
 
 class ByValuePickler(pickle.Pickler):
-    """A pickler that sends functions and classes as code where they cannot be imported by name."""
+    """A pickler that sends functions and classes as code if they cannot be imported by name."""
 
     def reducer_override(self, obj: Any) -> Any:
-        """Return how to rebuild functions, classes and modules; NotImplemented for the rest."""
+        """Return how to rebuild a function, class or module; NotImplemented for other objects.
+
+        Args:
+            obj: The object.
+        """
         if isinstance(obj, types.FunctionType):
             return NotImplemented if _importable(obj) else _reduce_function(obj)
         if isinstance(obj, type):
@@ -174,13 +184,13 @@ _namespaces: dict[int, dict[str, Any]] = {}
 
 
 def make_function(code: bytes, name: str, home: str | int, cell_count: int) -> types.FunctionType:
-    """Build a function without what it refers to, which may be the function itself.
+    """Create a function without the objects it refers to, which may include itself.
 
     Args:
-        code: Its marshalled code.
-        name: Its name.
-        home: The module whose globals it uses, or the key of a namespace.
-        cell_count: How many variables it closes over.
+        code: Marshalled code of the function.
+        name: Name of the function.
+        home: Module whose globals it uses, or the key of a namespace.
+        cell_count: Number of variables in its closure.
     """
     if isinstance(home, str):
         namespace = vars(importlib.import_module(home))
@@ -192,7 +202,12 @@ def make_function(code: bytes, name: str, home: str | int, cell_count: int) -> t
 
 
 def fill_function(function: types.FunctionType, state: dict[str, Any]) -> None:
-    """Give a function that `make_function` built what it refers to."""
+    """Set the objects that a function from `make_function` refers to.
+
+    Args:
+        function: The function.
+        state: Its globals, closure cells and attributes.
+    """
     function.__globals__.update(state["globals"])
     for cell, content in zip(function.__closure__ or (), state["cells"], strict=True):
         if content:
@@ -226,14 +241,14 @@ def make_class(
     slots: tuple[str, ...] | None,
     origin: int,
 ) -> type:
-    """Build a class without its members, which may refer to it.
+    """Create a class without its members, which may refer to it.
 
     Args:
-        metaclass: Its type.
-        name: Its name.
-        bases: Its bases.
-        slots: Its slots; None where instances have a dict.
-        origin: The number that the sender knows it by.
+        metaclass: Type of the class.
+        name: Name of the class.
+        bases: Its base classes.
+        slots: Its slots; None if instances have a dict.
+        origin: Number under which the sender knows it.
     """
     made = metaclass(name, bases, {} if slots is None else {"__slots__": slots})
     _received[origin] = made

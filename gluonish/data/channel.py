@@ -25,7 +25,7 @@ MAX_UNANSWERED = 16
 
 
 class Channel:
-    """One end of a connection; messages arrive whole and in order.
+    """One end of a connection between processes; messages arrive complete and in order.
 
     Args:
         connection: A connected Unix socket.
@@ -35,15 +35,15 @@ class Channel:
         self.socket = connection
 
     def send(self, message: Any, descriptor: int | None = None) -> None:
-        """Send a value, and a file that the other end gets a descriptor of its own for.
+        """Send a value, and optionally an open file.
 
         Args:
-            message: A value, or the pickle of one.
-            descriptor: The file.
+            message: A value, or its pickle.
+            descriptor: Descriptor of the file, of which the other end receives a copy.
 
         Raises:
             OSError: The other end is closed.
-            SharedMemoryError: There is no memory for a large value.
+            SharedMemoryError: There is not enough memory for a large value.
         """
         data = message if isinstance(message, bytes) else pickle.dumps(message, protocol=5)
         if len(data) > _INLINE_NBYTES:
@@ -69,7 +69,7 @@ class Channel:
         self.socket.sendall(packet[sent:])
 
     def receive(self) -> tuple[Any, int | None]:
-        """Wait for a message; return its value and its file's descriptor, or None.
+        """Wait for a message; return its value and its file's descriptor, or None without a file.
 
         Raises:
             EOFError: The other end is closed.
@@ -98,7 +98,7 @@ class Channel:
         return data
 
     def close(self) -> None:
-        """Close this end; the other sees the end of file, and so does who waits at this one."""
+        """Close this end; the other end, and who waits at this one, sees the connection end."""
         with suppress(OSError):  # the other end was first
             self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()

@@ -17,14 +17,14 @@ _HOLD_OUT_FIRST = 2
 
 
 def load_digits(train: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Load one part of the handwritten digits; the same split each time, stratified by class.
+    """Load one part of the handwritten digits; the split is fixed and stratified by class.
 
     Args:
         train: True for the 1,438 training images, False for the 359 held-out ones.
 
     Returns:
-        Images of shape (N, 1, 8, 8), float32 in 0..1 with 1 for ink, and labels of shape (N,),
-        int32 in 0..9. Both are new arrays, the caller's to change.
+        Images (N, 1, 8, 8), float32 in [0, 1] where 1 is ink, and labels (N,), int32 from 0 to 9.
+        Both are new arrays.
     """
     with np.load(_FILE, allow_pickle=False) as archive:
         pixels, labels = archive["images"], archive["labels"].astype(np.int32)

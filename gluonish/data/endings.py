@@ -18,20 +18,24 @@ _WAIT_TIMEOUT_S = 1.5
 
 
 class Service(Protocol):
-    """What runs in a thread of its own until it is told to stop."""
+    """Something that runs in a thread of its own until it is stopped."""
 
     def run(self) -> None:
-        """Run until the end."""
+        """Run until stopped."""
 
     def stop(self) -> None:
-        """Have `run` return soon; waits for nothing."""
+        """Make `run` return soon, without waiting for it."""
 
     def fail(self, error: Exception) -> None:
-        """Have whoever waits know that `run` could not begin."""
+        """Notify those who wait that `run` could not start.
+
+        Args:
+            error: The cause.
+        """
 
 
 class Endings:
-    """The threads that run, with what stops them."""
+    """The running service threads, and how to stop them at the end of the program."""
 
     def __init__(self) -> None:
         self._renew()
@@ -41,11 +45,11 @@ class Endings:
         self._running: dict[threading.Lock, Service] = {}
 
     def start(self, service: Service, name: str) -> None:
-        """Run something in a thread that a program's end stops and waits for.
+        """Run a service in a thread, which is stopped and joined when the program ends.
 
         Args:
-            service: What runs.
-            name: The thread's.
+            service: The service.
+            name: Name of the thread.
         """
         thread = threading.Thread(target=self._run, args=(service,), name=name, daemon=True)
         # Not in the calling thread: a Ctrl-C inside `Thread.start` may leave locks locked, and turn
@@ -63,11 +67,16 @@ class Endings:
             over.release()
 
     def wait(self, service: Service, timeout_s: float = _WAIT_TIMEOUT_S) -> None:
-        """Wait until the threads of something that was stopped are over, within a limit."""
+        """Wait until the threads of a stopped service have ended, up to a time limit.
+
+        Args:
+            service: The service.
+            timeout_s: The limit, in seconds.
+        """
         self._wait([over for over, one in list(self._running.items()) if one is service], timeout_s)
 
     def finish(self) -> None:
-        """Stop all and wait for them, within a limit."""
+        """Stop all services and wait for them, up to a time limit."""
         running = list(self._running.items())
         for _, service in running:
             service.stop()

@@ -14,20 +14,20 @@ _UNSIGNED_BYTES = b"\0\0\x08"
 
 
 def read_idx(content: bytes, name: str) -> np.ndarray[Any, Any]:
-    """Return the array of a file in the IDX format, uint8; it shares the memory of ``content``.
+    """Return the uint8 array of a file in the IDX format; it shares the memory of ``content``.
 
     Args:
-        content: The whole file.
-        name: Its name, for the error.
+        content: Content of the file.
+        name: Name of the file, for error messages.
 
     Raises:
-        FileFormatError: It is in another format, cut off, or too long.
+        FileFormatError: It has another format, is cut off, or is too long.
     """
     axes = content[3] if content[:3] == _UNSIGNED_BYTES and len(content) > 3 else 0
     start = _HEAD_NBYTES * (1 + axes)
     if not axes or len(content) < start:
         raise FileFormatError(
-            f"read_idx: expected {name} to begin with 00 00 08, axes and extents, got "
+            f"read_idx: expected {name} to begin with 00 00 08, axes and sizes, got "
             f"{content[:16]!r} at byte 0"
         )
     shape = struct.unpack(f">{axes}I", content[_HEAD_NBYTES:start])

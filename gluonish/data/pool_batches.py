@@ -22,10 +22,10 @@ _dataset: Any = None
 
 
 def initialize_worker(dataset: Any) -> None:
-    """Start a process of a pool: ``Pool(n, initializer=..., initargs=[dataset])``.
+    """Set the dataset of a pool's process: ``Pool(n, initializer=..., initargs=[dataset])``.
 
     Args:
-        dataset: Where `pickled_batch` takes samples from.
+        dataset: Dataset from which `pickled_batch` takes samples.
     """
     global _dataset  # it is the process's state
     _dataset = dataset
@@ -34,12 +34,12 @@ def initialize_worker(dataset: Any) -> None:
 def pickled_batch(
     samples: Sequence[Any], batchify_fn: Callable[[Any], Any], dataset: Any = None
 ) -> bytes:
-    """Return a batch, pickled: what a process of a pool does.
+    """Return a pickled batch; runs in a process of a pool.
 
     Args:
         samples: Indices of the samples.
-        batchify_fn: Makes a batch of a list of samples.
-        dataset: None for the process's own.
+        batchify_fn: Function that makes a batch of a list of samples.
+        dataset: The dataset; None for the process's own.
     """
     batch = load_batch(_dataset if dataset is None else dataset, samples, batchify_fn)
     buffer = io.BytesIO()
@@ -48,12 +48,12 @@ def pickled_batch(
 
 
 def thread_batch(samples: Sequence[Any], batchify_fn: Callable[[Any], Any], dataset: Any) -> Any:
-    """Return a batch: what a thread of a pool does.
+    """Return a batch; runs in a thread of a pool.
 
     Args:
         samples: Indices of the samples.
-        batchify_fn: Makes a batch of a list of samples.
-        dataset: Where they come from.
+        batchify_fn: Function that makes a batch of a list of samples.
+        dataset: The dataset.
     """
     return load_batch(dataset, samples, batchify_fn)
 
@@ -62,7 +62,7 @@ def as_in_context(data: Any, ctx: Context) -> Any:
     """Return arrays on a device.
 
     Args:
-        data: An array, or nested lists of arrays; anything else stays as it is.
+        data: An array, or nested lists of arrays; anything else is returned as it is.
         ctx: The device.
     """
     if isinstance(data, NDArray):
@@ -76,20 +76,20 @@ class PoolBatches:
     """Iterates once over batches that a pool of the program's own makes, in order.
 
     Args:
-        worker_pool: Has ``apply_async(function, arguments)``, as pools of `multiprocessing` do.
-        batchify_fn: Makes a batch of a list of samples.
-        batch_sampler: Gives lists of indices.
-        pin_memory: Whether batches come on ``cpu_pinned(pin_device_id)``.
+        worker_pool: Pool with ``apply_async(function, arguments)``, as those of `multiprocessing`.
+        batchify_fn: Function that makes a batch of a list of samples.
+        batch_sampler: Iterable of lists of indices.
+        pin_memory: Whether to return batches on ``cpu_pinned(pin_device_id)``.
         pin_device_id: Index of the GPU.
-        worker_fn: Runs in the pool: called with indices, ``batchify_fn`` and ``dataset``. Returns
-            the batch, or its pickled bytes where ``dataset`` is None.
-        prefetch: How many batches are made ahead, besides the next.
-        dataset: Given to ``worker_fn``; None where the pool's processes have their own.
-        data_loader: Kept alive as long as the iterator.
-        timeout: How long to wait for a batch, in seconds.
+        worker_fn: Function that runs in the pool, called with indices, ``batchify_fn`` and
+            ``dataset``. It returns the batch, or its pickled bytes if ``dataset`` is None.
+        prefetch: Number of batches that are made ahead, in addition to the next.
+        dataset: Passed to ``worker_fn``; None if the pool's processes have their own.
+        data_loader: Object that is kept alive as long as the iterator.
+        timeout: Maximum time to wait for a batch, in seconds.
 
-    Iterating raises `multiprocessing.TimeoutError` if a batch takes longer, and what the worker
-    raised.
+    Iterating raises `multiprocessing.TimeoutError` if a batch takes longer, and the worker's
+    errors.
     """
 
     def __init__(

@@ -25,18 +25,18 @@ _REMEDY = (
 
 
 class Ring:
-    """Slots of one size, all reserved at once.
+    """Slots of shared memory of equal size, all reserved at once.
 
     Args:
-        slots: How many.
-        nbytes: What a slot holds at least, in bytes.
+        slots: Number of slots.
+        nbytes: Minimum size of a slot, in bytes.
 
     Attributes:
-        slot_nbytes: What it holds, in bytes.
-        descriptor: The file, for other processes; open until `close`.
+        slot_nbytes: Size of a slot, in bytes.
+        descriptor: Descriptor of the file, for other processes; open until `close`.
 
     Raises:
-        SharedMemoryError: There is no room for them.
+        SharedMemoryError: There is not enough memory.
     """
 
     def __init__(self, slots: int, nbytes: int) -> None:
@@ -53,24 +53,33 @@ class Ring:
         self._lending: Lending[int] = Lending()
 
     def take(self) -> int | None:
-        """Return the offset of a slot that was free, the one used last; None without one."""
+        """Return the offset of a free slot, the one used last; None if none is free."""
         self._free.extend(self._lending.returned())
         return self._free.pop() if self._free else None
 
     def give_back(self, offset: int) -> None:
-        """Take a slot back that was not lent."""
+        """Return a slot that was taken but not lent.
+
+        Args:
+            offset: Offset of the slot.
+        """
         self._free.append(offset)
 
     def lend(self, offset: int, nbytes: int) -> Any:
-        """Return the first bytes of a slot that was taken; it comes back when they are freed."""
+        """Return the first bytes of a taken slot; the slot is free again once they are freed.
+
+        Args:
+            offset: Offset of the slot.
+            nbytes: Number of bytes.
+        """
         memory = (ctypes.c_ubyte * nbytes).from_buffer(self._memory, offset)
         self._lending.lend(offset, memory)
         return memory
 
     def has_room(self) -> bool:
-        """Whether a slot is free; from any thread."""
+        """Whether a slot is free; may be called from any thread."""
         return bool(self._free) or self._lending.has_returned()
 
     def close(self) -> None:
-        """Close the file; what is lent stays valid."""
+        """Close the file; lent memory stays valid."""
         os.close(self.descriptor)

@@ -24,14 +24,14 @@ Array = np.ndarray[Any, Any]
 
 
 class Rows:
-    """The rows of one batch, which are made when the first sample asks for its own.
+    """The rows of one batch's array, allocated when the first sample requests its row.
 
     Args:
-        count: How many samples the batch has.
-        empty: Makes the batch's memory, of a shape and a dtype.
+        count: Number of samples in the batch.
+        empty: Allocates memory of a shape and dtype.
 
     Attributes:
-        are_batch: Whether `batch_of` found the batch in them.
+        are_batch: Whether `batch_of` returned the batch.
     """
 
     def __init__(self, count: int, empty: Callable[[tuple[int, ...], Any], Array]) -> None:
@@ -43,15 +43,19 @@ class Rows:
         self._leases: list[weakref.ref[Any]] = []
 
     def begin(self, number: int | None) -> None:
-        """Have the next array that is asked for be the row of a sample; None for no row."""
+        """Let the next array requested be the row of a sample; None for no row.
+
+        Args:
+            number: Index of the sample in the batch, or None.
+        """
         self._next = number
 
     def take(self, shape: tuple[int, ...], dtype: Any) -> Array | None:
-        """Return the row of the sample that is being made, once, if it is like the others.
+        """Return the row of the current sample, once, if its shape and dtype match the others.
 
         Args:
-            shape: Of the sample.
-            dtype: Its dtype.
+            shape: Shape of the sample.
+            dtype: Dtype of the sample.
         """
         number, self._next = self._next, None
         if number is None:
@@ -69,7 +73,11 @@ class Rows:
         return np.ndarray(shape, dtype, lease)
 
     def batch_of(self, samples: Sequence[Array]) -> Array | None:
-        """Return the batch, if each of its samples lies in its row; else None."""
+        """Return the batch if each of its samples is stored in its row; else None.
+
+        Args:
+            samples: The samples.
+        """
         memory = self._memory
         if memory is None or len(samples) != self._count:
             return None
@@ -84,12 +92,12 @@ class Rows:
 
     @property
     def are_made(self) -> bool:
-        """Whether a sample asked for its row."""
+        """Whether a sample has requested its row."""
         return self._memory is not None
 
     @property
     def are_kept(self) -> bool:
-        """Whether somebody still holds a sample, or a view of one."""
+        """Whether something still refers to a sample, or to a view of one."""
         return any(lease() is not None for lease in self._leases)
 
 
@@ -98,11 +106,11 @@ current: ContextVar[Rows | None] = ContextVar("gluonish_sample_rows", default=No
 
 
 def new_sample(shape: tuple[int, ...], dtype: Any) -> Array:
-    """Return a C-contiguous array for a sample, whose values are not set.
+    """Return an uninitialized, C-contiguous array for a sample.
 
     Args:
-        shape: Its shape.
-        dtype: Its dtype.
+        shape: Shape of the sample.
+        dtype: Dtype of the sample.
     """
     rows = current.get()
     row = None if rows is None else rows.take(shape, dtype)

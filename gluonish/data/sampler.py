@@ -160,7 +160,7 @@ class SplitSampler(Sampler):
             )
         if length < num_parts:
             raise ArgumentError(
-                f"SplitSampler: expected at least {num_parts} elements, one a share, got {length}"
+                f"SplitSampler: expected at least {num_parts} elements, one per share, got {length}"
             )
         if even_size not in ("repeat", "drop"):
             raise ArgumentError(

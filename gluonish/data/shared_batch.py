@@ -33,7 +33,7 @@ _ALIGNMENT = 64
 
 
 class ArrayPlace:
-    """Where an array of a batch lies in its slot, in bytes from the start."""
+    """Where an array of a batch lies in its slot, in bytes from the slot's start."""
 
     __slots__ = ("dtype", "is_ndarray", "offset", "shape")
 
@@ -50,16 +50,16 @@ class ArrayPlace:
 
 
 class Slot:
-    """Room for the arrays of one batch in memory that is shared.
+    """Shared memory for the arrays of one batch.
 
     Args:
-        memory: The memory; None for a slot without room.
-        offset: Where the slot begins in it, a multiple of 64 bytes.
-        nbytes: Its size.
+        memory: The memory; None for a slot of size 0.
+        offset: Offset of the slot in it, a multiple of 64 bytes.
+        nbytes: Size of the slot, in bytes.
 
     Attributes:
-        nbytes: Its size.
-        used: How much of it arrays were made in, in bytes.
+        nbytes: Size of the slot.
+        used: Number of bytes used by arrays so far.
     """
 
     def __init__(self, memory: mmap.mmap | None = None, offset: int = 0, nbytes: int = 0) -> None:
@@ -72,11 +72,11 @@ class Slot:
             self._address = self._bytes.ctypes.data
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
-        """Return a new array: in the slot while that has room, so that nobody need copy it there.
+        """Return a new array, in the slot if there is room, so that it need not be copied.
 
         Args:
-            shape: Its shape.
-            dtype: Its dtype.
+            shape: Shape of the array.
+            dtype: Dtype of the array.
         """
         dtype = np.dtype(dtype)
         nbytes = dtype.itemsize
@@ -89,7 +89,11 @@ class Slot:
         return np.ndarray(shape, dtype, self._bytes.data, start)
 
     def offset_of(self, values: np.ndarray[Any, Any]) -> int | None:
-        """Return where an array lies in the slot, in bytes; None if it lies elsewhere."""
+        """Return an array's offset in the slot, in bytes; None if it lies elsewhere.
+
+        Args:
+            values: The array.
+        """
         if self._bytes is None or not values.flags.c_contiguous:
             return None
         offset = values.ctypes.data - self._address
@@ -106,15 +110,15 @@ def _aligned(nbytes: int) -> int:
 
 
 def lay_out(batch: Any, slot: Slot) -> tuple[Any, list[Any], int]:
-    """Find a place in a slot for each array of a batch.
+    """Assign a place in a slot to each array of a batch.
 
     Args:
-        batch: Nested lists, tuples and dicts of NDArrays, NumPy arrays, and anything else.
-        slot: Arrays that lie in it stay there.
+        batch: Nested lists, tuples and dicts of NDArrays, NumPy arrays and any other objects.
+        slot: The slot; arrays that already lie in it stay there.
 
     Returns:
-        The batch with an `ArrayPlace` instead of each array, the arrays in that order as NumPy's,
-        and the bytes needed, which may be more than the slot has.
+        The batch with an `ArrayPlace` for each array, the arrays in that order as NumPy arrays, and
+        the number of bytes needed, which may exceed the slot's size.
     """
     arrays: list[Any] = []
     places: list[ArrayPlace] = []
@@ -150,10 +154,10 @@ def write_arrays(memory: Any, described: Any, arrays: list[Any], slot: Slot | No
     """Copy the arrays of `lay_out` to their places.
 
     Args:
-        memory: Where to, a buffer.
-        described: The batch as `lay_out` described it.
+        memory: Buffer to copy to.
+        described: The batch, as `lay_out` described it.
         arrays: Its arrays.
-        slot: Those that already lie in it are left out, if ``memory`` is that of the slot.
+        slot: If ``memory`` is that of this slot, arrays that already lie in it are skipped.
     """
     for place, values in zip(_places(described), arrays, strict=True):
         if slot is None or slot.offset_of(values) is None:
@@ -174,9 +178,9 @@ def map_arrays(memory: Any, described: Any, copy: bool = False) -> Any:
     """Return a batch whose arrays lie in shared memory.
 
     Args:
-        memory: Holds what `write_arrays` wrote; it lives as long as an array, or a view of one.
-        described: The batch as `lay_out` described it.
-        copy: Whether to give the arrays memory of their own instead.
+        memory: Memory that `write_arrays` wrote to; it lives as long as an array or a view of one.
+        described: The batch, as `lay_out` described it.
+        copy: Whether to copy the arrays to memory of their own instead.
     """
     if isinstance(described, ArrayPlace):
         raw = np.ndarray(described.shape, described.dtype, memory, described.offset)
@@ -190,22 +194,39 @@ def map_arrays(memory: Any, described: Any, copy: bool = False) -> Any:
 
 
 def is_sequence(item: object) -> bool:
-    """Whether parts of a batch are looked for inside: in lists, tuples and named tuples."""
+    """Whether a part of a batch is a list, tuple or named tuple, whose items are parts, too.
+
+    Args:
+        item: The part.
+    """
     return type(item) in (list, tuple) or (isinstance(item, tuple) and hasattr(item, "_fields"))
 
 
 def rebuilt(item: Any, parts: list[Any]) -> Any:
-    """Return a sequence of the same type with other parts."""
+    """Return a sequence of the same type with other items.
+
+    Args:
+        item: The sequence.
+        parts: The new items.
+    """
     return type(item)(*parts) if hasattr(item, "_fields") else type(item)(parts)
 
 
 def over(raw: np.ndarray[Any, Any]) -> NDArray:
-    """Return an NDArray on the CPU over the memory of a C-contiguous NumPy array."""
+    """Return an NDArray on the CPU that shares the memory of a C-contiguous NumPy array.
+
+    Args:
+        raw: The NumPy array.
+    """
     return gluon_array(NDArray(raw, Spec(raw.shape, raw.dtype), device_of(cpu()), Var()))
 
 
 def values_of(array: NDArray) -> np.ndarray[Any, Any]:
-    """Return the values of an array as NumPy's: without a copy where they lie on the host."""
+    """Return the values of an array as a NumPy array, without a copy if they are in host memory.
+
+    Args:
+        array: The array.
+    """
     if array.stype != "default":
         return array.asnumpy()
     array.wait_to_read()

@@ -25,16 +25,16 @@ _PROC = Path("/proc")
 
 
 class SharedMemoryError(GluonishError, MemoryError):
-    """There is not enough memory to hand batches over from worker processes."""
+    """There is not enough memory to pass batches from worker processes."""
 
 
 class Segment:
-    """Memory over an open file, which is closed; while it lives it keeps a descriptor, though.
+    """Memory mapped from an open file, which is closed; the mapping keeps its own descriptor.
 
     Args:
-        descriptor: The file.
+        descriptor: Descriptor of the file.
         private: Whether writes stay in this process.
-        touch: Whether to map all pages now, instead of each at its first use.
+        touch: Whether to map all pages now instead of each at its first use.
     """
 
     def __init__(self, descriptor: int, private: bool = False, touch: bool = False) -> None:
@@ -51,15 +51,15 @@ class Segment:
 
 
 def new_file(nbytes: int, purpose: str, remedy: str = "free memory") -> int:
-    """Return the descriptor of a new file of zero bytes that has no name, its memory reserved.
+    """Return the descriptor of a new, unnamed file of zeros, whose memory is reserved.
 
     Args:
-        nbytes: Its size.
-        purpose: What it is for, to begin an error message with.
-        remedy: What to do where there is no room.
+        nbytes: Size of the file, in bytes.
+        purpose: What it is for, for the error message.
+        remedy: What the user can do if there is not enough memory.
 
     Raises:
-        SharedMemoryError: There is no room for it.
+        SharedMemoryError: There is not enough memory.
     """
     if nbytes > _SMALL_NBYTES:
         available, where = available_nbytes()
@@ -88,9 +88,9 @@ def new_file(nbytes: int, purpose: str, remedy: str = "free memory") -> int:
 
 
 def available_nbytes() -> tuple[int, str]:
-    """Return how much shared memory can be had, in bytes, and what bounds it.
+    """Return how much shared memory is available, in bytes, and what limits it.
 
-    What cannot be found out does not count; without any limit known it is 2 ** 62 bytes.
+    Limits that cannot be determined are ignored; without any limit it is 2 ** 62 bytes.
     """
     return min([*_limits(), (1 << 62, "an unknown system")])
 

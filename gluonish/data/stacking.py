@@ -29,7 +29,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Empty(Protocol):
-    """Makes an array whose values are not set, as `numpy.empty` does."""
+    """A function like `numpy.empty`, which returns an uninitialized array."""
 
     def __call__(self, shape: tuple[int, ...], dtype: Any) -> Array:
         """Return such an array."""
@@ -37,11 +37,11 @@ class Empty(Protocol):
 
 
 def stack_on_host(data: Sequence[Any], empty: Empty = np.empty) -> Any:
-    """Do as `default_mp_batchify_fn` but return new NumPy arrays.
+    """Return the batch of `default_mp_batchify_fn` as new NumPy arrays.
 
     Args:
         data: As for `default_batchify_fn`.
-        empty: Makes the arrays.
+        empty: Allocates the arrays.
     """
     if isinstance(data[0], tuple):
         return [stack_on_host(column, empty) for column in columns_of(data)]
@@ -55,10 +55,13 @@ def stack_on_host(data: Sequence[Any], empty: Empty = np.empty) -> Any:
 
 
 def columns_of(data: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """Return the parts of samples that are tuples: all first ones, all second ones, and so on.
+    """Return the parts of samples that are tuples: all first parts, all second parts, and so on.
+
+    Args:
+        data: The samples.
 
     Raises:
-        ArgumentError: The tuples differ in length, or a sample is none.
+        ArgumentError: The tuples differ in length, or a sample is not a tuple.
     """
     lengths = {len(sample) if isinstance(sample, tuple) else None for sample in data}
     if len(lengths) != 1:
@@ -71,14 +74,17 @@ def columns_of(data: Sequence[Any]) -> list[tuple[Any, ...]]:
 def check_alike(data: Sequence[Any]) -> None:
     """Check that samples are NDArrays of one shape.
 
+    Args:
+        data: The samples.
+
     Raises:
-        ArgumentTypeError: One is not an NDArray.
+        ArgumentTypeError: A sample is not an NDArray.
         ArgumentError: Shapes differ.
     """
     strange = [sample for sample in data if not isinstance(sample, NDArray)]
     if strange:
         raise ArgumentTypeError(
-            f"default_batchify_fn: expected NDArrays only, got {type(strange[0]).__name__} too"
+            f"default_batchify_fn: expected only NDArrays, got {type(strange[0]).__name__}"
         )
     shapes = {sample.shape for sample in data}
     if len(shapes) > 1:
@@ -95,15 +101,15 @@ def _stacked(samples: list[Array], empty: Empty) -> Array:
 
 
 def stacked_numbers(data: Sequence[Any], empty: Empty) -> Array:
-    """Return NumPy arrays of one shape, or numbers, stacked.
+    """Stack NumPy arrays of one shape, or numbers.
 
     Args:
         data: The samples.
-        empty: Makes the array, where samples are arrays of one dtype.
+        empty: Allocates the array if the samples are arrays of one dtype.
 
     Raises:
         ArgumentError: Shapes differ.
-        ArgumentTypeError: Samples are no numbers, or of a dtype that gluonish does not have.
+        ArgumentTypeError: Samples are not numbers, or have a dtype that gluonish does not support.
     """
     first = data[0]
     if type(first) is np.ndarray and first.dtype.kind in "biufV":
@@ -128,12 +134,20 @@ def stacked_numbers(data: Sequence[Any], empty: Empty) -> Array:
 
 
 def as_array(sample: Any) -> Array:
-    """Return a sample, an NDArray or what NumPy makes an array of, as a NumPy array."""
+    """Return a sample as a NumPy array.
+
+    Args:
+        sample: An NDArray, or anything that NumPy converts to an array.
+    """
     return values_of(sample) if isinstance(sample, NDArray) else np.asarray(sample)
 
 
 def common_dtype(samples: list[Array]) -> np.dtype[Any]:
-    """Return the dtype of a batch of samples: promoted by NumPy, and of this machine's bytes."""
+    """Return the dtype of a batch of samples: NumPy's promotion, in native byte order.
+
+    Args:
+        samples: The samples, NumPy arrays.
+    """
     dtype: np.dtype[Any] = samples[0].dtype
     if any(sample.dtype != dtype for sample in samples):
         dtype = np.result_type(*samples)

@@ -86,9 +86,9 @@ class ThreadPool:
     """Threads that load batches of one dataset.
 
     Args:
-        dataset: Used by several threads at once.
-        batchify_fn: Makes a batch of samples.
-        num_workers: How many threads.
+        dataset: The dataset, which several threads use at once.
+        batchify_fn: Function that makes a batch of a list of samples.
+        num_workers: Number of threads.
     """
 
     def __init__(self, dataset: Any, batchify_fn: Callable[..., Any], num_workers: int) -> None:
@@ -101,23 +101,23 @@ class ThreadPool:
 
     @property
     def closed(self) -> bool:
-        """Whether the threads were ended, or did not come along when the process was forked."""
+        """Whether the threads were ended, or were lost in a fork of the process."""
         return self._crew.stopping or os.getpid() != self._owner
 
     def close(self) -> None:
-        """End the threads, once they are done with the samples that they load."""
+        """End the threads once they have loaded their current samples."""
         self._crew.stop()
 
     def abandon(self) -> None:
-        """Have the threads end: one may be stuck. Waits for nothing."""
+        """Tell the threads to end, without waiting: one may be stuck."""
         self._crew.stop()
 
     def submit(self, indices: Sequence[Any], seed: int) -> int:
-        """Have a batch loaded; return its number.
+        """Request a batch; return its number.
 
         Args:
-            indices: Indices into the dataset.
-            seed: Ignored: threads share the generators of the process.
+            indices: Indices of the samples.
+            seed: Ignored: threads share the process's random generators.
         """
         number = next(self._numbers)
         job = self._jobs[number] = _Job(indices)
@@ -128,13 +128,13 @@ class ThreadPool:
         """Wait for a batch and return it.
 
         Args:
-            batch: What `submit` returned; a batch can be taken once.
-            timeout_s: How long to wait, in seconds.
+            batch: Number of the batch, from `submit`; a batch can be taken once.
+            timeout_s: Maximum time to wait, in seconds.
 
         Raises:
-            WorkerTimeoutError: It did not come in time.
+            WorkerTimeoutError: The batch did not arrive in time.
             WorkerError: The pool was closed.
-            Exception: what loading the batch raised.
+            Exception: The error raised while loading the batch.
         """
         job = self._jobs.pop(batch)
         deadline = time.monotonic() + timeout_s
@@ -156,7 +156,11 @@ class ThreadPool:
         return job.batch
 
     def forget(self, batches: Iterable[int]) -> None:
-        """Drop batches that nobody will take."""
+        """Discard batches that will not be taken.
+
+        Args:
+            batches: Numbers of the batches.
+        """
         for number in batches:
             job = self._jobs.pop(number, None)
             if job is not None:

@@ -12,15 +12,15 @@ __all__ = ["Failed", "WorkerError", "WorkerTimeoutError", "describe_error", "mak
 
 
 class WorkerError(GluonishError, RuntimeError):
-    """A worker process of a DataLoader ended, or raised what cannot be sent."""
+    """A worker process of a DataLoader ended, or raised an error that cannot be sent."""
 
 
 class WorkerTimeoutError(WorkerError, TimeoutError):
-    """A batch of a DataLoader did not come in time."""
+    """A batch of a DataLoader did not arrive in time."""
 
 
 class Failed(NamedTuple):
-    """What went wrong with a batch, or, without a number, with the worker's start."""
+    """The error of a batch, or, without a number, of the worker's start."""
 
     number: int | None
     error: bytes | None
@@ -28,12 +28,12 @@ class Failed(NamedTuple):
 
 
 def describe_error(number: int | None, error: Exception) -> Failed:
-    """Return an error, whose traceback is still to be had, in a form that can be sent.
+    """Return an error, while its traceback is available, in a form that can be sent.
 
     Args:
-        number: That of the batch; None for the worker's start.
-        error: Sent as itself if a copy of its pickle is like it; else as its type, its arguments
-            and its attributes; and if that cannot be sent either, as text.
+        number: Number of the batch; None for the worker's start.
+        error: The error. It is sent as it is if its pickle restores an equal error; else as its
+            type, arguments and attributes; and if that fails, as text.
     """
     text = "".join(traceback.format_exception(error))
     attempts: tuple[Callable[[Exception], bytes], ...] = (dumps_reply, _dumps_parts)
@@ -77,12 +77,12 @@ class _Parts:
 def rebuild_error(
     kind: type[Exception], arguments: tuple[Any, ...], attributes: dict[str, Any]
 ) -> Exception:
-    """Return an error made without its ``__init__``, which may want other arguments.
+    """Return an error created without its ``__init__``, which may need other arguments.
 
     Args:
-        kind: Its type.
+        kind: Class of the error.
         arguments: Its ``args``.
-        attributes: What else it has.
+        attributes: Its attributes.
     """
     error = kind.__new__(kind, *arguments)
     error.args = arguments
@@ -94,8 +94,8 @@ def make_error(failed: Failed, where: str) -> Exception:
     """Return the error to raise, with the worker's traceback as a note.
 
     Args:
-        failed: What the worker sent.
-        where: Which worker, in words.
+        failed: The error as the worker sent it.
+        where: Description of the worker.
     """
     if failed.error is None:
         return WorkerError(f"DataLoader: {where} raised an error:\n{failed.text}")

@@ -49,7 +49,7 @@ _END_TIMEOUT_S = 1.0
 
 
 class Launch(NamedTuple):
-    """What workers start with: where the dataset's parts lie in their file, and settings."""
+    """What workers start with: the places of the dataset's parts in their file, and settings."""
 
     places: list[tuple[int, int]]
     variables: dict[str, str]
@@ -59,7 +59,7 @@ class Launch(NamedTuple):
 
 
 def launch_settings() -> tuple[dict[str, str], bool, bool, int]:
-    """Return what `Launch` has behind the places, as the calling thread and the environment say."""
+    """Return the settings of `Launch`, from the calling thread and the environment."""
     opencv_threads = MXNET_MP_OPENCV_NUM_THREADS.value
     variables = dict.fromkeys(_THREAD_VARIABLES, str(MXNET_MP_WORKER_NTHREADS.value))
     # The main process's log has told of them; empty is unset.
@@ -69,21 +69,21 @@ def launch_settings() -> tuple[dict[str, str], bool, bool, int]:
 
 
 class WorkerHandle:
-    """A process, and the channel to it; for one thread, except `has_ended`.
+    """A worker process and the channel to it; for one thread, except `has_ended`.
 
     Args:
         launch: What it starts with.
-        file: The descriptor of the file with the dataset's parts.
+        file: Descriptor of the file with the dataset's parts.
 
     Attributes:
         process: The process.
         channel: This end of the channel.
-        waiting: Numbers of the batches that it was told to load and has not answered, in order.
-        ring: The ring that it knows of, or None.
-        started: Whether it has answered.
+        waiting: Numbers of the batches that it was told to load and has not returned, in order.
+        ring: The ring whose file it has, or None.
+        started: Whether it has replied to the start.
 
     Raises:
-        OSError: It cannot be started.
+        OSError: The process cannot be started.
     """
 
     def __init__(self, launch: Launch, file: int) -> None:
@@ -104,7 +104,7 @@ class WorkerHandle:
         self.channel.send(start, file)
 
     def has_ended(self) -> bool:
-        """Whether the process has ended; from any thread."""
+        """Whether the process has ended; may be called from any thread."""
         # `Popen.poll` takes a lock that an interrupt may leave locked.
         options = os.WEXITED | os.WNOHANG | os.WNOWAIT
         try:
@@ -113,7 +113,7 @@ class WorkerHandle:
             return True
 
     def how_it_ended(self) -> str:
-        """Wait for the end of the process, which has begun, and say how it came."""
+        """Wait for the process, which is ending, and describe how it ended."""
         try:
             code = self.process.wait(_END_TIMEOUT_S)
         except subprocess.TimeoutExpired:
@@ -126,14 +126,14 @@ class WorkerHandle:
 
 
 class Waiter:
-    """Waits for messages of workers, and for the end of one.
+    """Waits for messages of workers, and for the end of a worker.
 
     Args:
         workers: The workers.
-        bell: What ends the waiting when something can be read there.
+        bell: Connection that ends the wait when something can be read from it.
 
     Attributes:
-        heard: What was read there last.
+        heard: What was last read from ``bell``.
     """
 
     def __init__(self, workers: Iterable[WorkerHandle], bell: socket.socket) -> None:
@@ -154,7 +154,11 @@ class Waiter:
                 self._ends[number] = worker
 
     def wait(self, timeout_s: float) -> tuple[list[WorkerHandle], list[WorkerHandle]]:
-        """Return the workers that sent a message, and those that ended and sent none."""
+        """Return the workers that sent a message, and those that ended without one.
+
+        Args:
+            timeout_s: Maximum time to wait, in seconds.
+        """
         numbers = [number for number, _ in self._poll.poll(timeout_s * 1000)]
         if self._bell.fileno() in numbers:
             self.heard = self._bell.recv(4096)
@@ -165,13 +169,17 @@ class Waiter:
         return talking, [worker for worker in ended if worker not in talking]
 
     def close(self) -> None:
-        """Give the system back what waiting for the ends of processes takes."""
+        """Release the system resources used to wait for the ends of processes."""
         while self._ends:
             os.close(self._ends.popitem()[0])
 
 
 def end_workers(workers: list[WorkerHandle]) -> None:
-    """End worker processes, which takes `_END_TIMEOUT_S` at most."""
+    """End worker processes, within `_END_TIMEOUT_S`.
+
+    Args:
+        workers: The workers.
+    """
     for worker in workers:
         worker.channel.close()
         if not worker.started:

@@ -41,7 +41,11 @@ class _DatasetPickler(ByValuePickler):
 
 
 def pack(dataset: Any, batchify_fn: Callable[..., Any]) -> Payload:
-    """Return a dataset and a function in the form that workers receive them in.
+    """Return a dataset and a function in the form that workers receive.
+
+    Args:
+        dataset: The dataset.
+        batchify_fn: Function that makes a batch of a list of samples.
 
     Raises:
         pickle.PicklingError, TypeError, AttributeError, ValueError: Something cannot be pickled.
@@ -53,13 +57,13 @@ class WorkerPool:
     """Processes that load batches of one dataset.
 
     Args:
-        payload: What `pack` returned.
-        num_workers: How many processes.
-        prefetch: How many batches are to be loaded ahead of the one that is waited for; that, and a
-            few more, is how many slots there are.
+        payload: Dataset and function, from `pack`.
+        num_workers: Number of processes.
+        prefetch: Number of batches to load ahead of the one that is waited for; the number of slots
+            of shared memory is a little larger.
 
     Raises:
-        SharedMemoryError: There is no room for the dataset.
+        SharedMemoryError: There is not enough memory for the dataset.
     """
 
     def __init__(self, payload: Payload, num_workers: int, prefetch: int) -> None:
@@ -81,7 +85,7 @@ class WorkerPool:
 
     @property
     def closed(self) -> bool:
-        """Whether the processes were ended, or one has ended, or they are another process's."""
+        """Whether the processes were ended, one has ended, or they are those of another process."""
         service = self._service
         if service.stopping or service.failure is not None or os.getpid() != self._owner:
             return True
@@ -94,19 +98,19 @@ class WorkerPool:
             endings.wait(self._service)
 
     def abandon(self) -> None:
-        """Have the processes end, if any has started to load: it may be stuck. Waits for nothing.
+        """Tell the processes to end, without waiting, if one has started to load: it may be stuck.
 
-        Those that still start go on: others would need as long again.
+        Processes that are still starting continue: new ones would take as long again.
         """
         if any(worker.started for worker in list(self._workers)):
             self._service.stop()
 
     def submit(self, indices: Sequence[Any], seed: int) -> Batch:
-        """Have a batch loaded; return what `take` wants.
+        """Request a batch; return a handle for `take`.
 
         Args:
-            indices: Indices into the dataset.
-            seed: What the worker's random generators start from for this batch.
+            indices: Indices of the samples.
+            seed: Seed of the worker's random generators for this batch.
 
         Raises:
             WorkerError: A worker ended, or cannot be started.
@@ -126,14 +130,15 @@ class WorkerPool:
         """Wait for a batch and return it; its arrays lie in memory that the worker wrote.
 
         Args:
-            batch: What `submit` returned; a batch can be taken once.
-            timeout_s: How long to wait, in seconds.
+            batch: Handle from `submit`; a batch can be taken once.
+            timeout_s: Maximum time to wait, in seconds.
 
         Raises:
-            WorkerTimeoutError: It did not come in time.
-            WorkerError: A worker ended, cannot be started, or raised what cannot be sent.
-            SharedMemoryError: There is no room for as many batches as are loaded ahead.
-            Exception: what loading the batch raised, with the worker's traceback as a note.
+            WorkerTimeoutError: The batch did not arrive in time.
+            WorkerError: A worker ended, cannot be started, or raised an error that cannot be sent.
+            SharedMemoryError: There is not enough memory for the batches that are loaded ahead.
+            Exception: The error raised while loading the batch, with the worker's traceback as a
+                note.
         """
         self._check_owner()
         service = self._service
@@ -149,7 +154,11 @@ class WorkerPool:
         return self._finish(batch)
 
     def forget(self, batches: Iterable[Batch]) -> None:
-        """Drop batches that nobody will take; from anywhere, a garbage collection included."""
+        """Discard batches that will not be taken; may be called from a garbage collection.
+
+        Args:
+            batches: Handles from `submit`.
+        """
         self._service.dropped.extend(batches)
 
     def _check_owner(self) -> None:

@@ -38,7 +38,7 @@ _LOOK_S = 1.0
 
 
 class Start(NamedTuple):
-    """The first message: where the parts of the dataset's pickle lie in the file it comes with."""
+    """The first message: where the parts of the dataset's pickle lie in the file sent with it."""
 
     places: list[tuple[int, int]]
     np_shape: bool
@@ -47,13 +47,13 @@ class Start(NamedTuple):
 
 
 class RingFile(NamedTuple):
-    """Slots of the tasks from now on lie in the file that this comes with."""
+    """The slots of all later tasks lie in the file sent with this message."""
 
     slot_nbytes: int
 
 
 class Task(NamedTuple):
-    """A batch to load; ``offset`` is that of its slot, None where it shall make a file."""
+    """A batch to load; ``offset`` is that of its slot, None if the worker must create a file."""
 
     number: int
     indices: Sequence[Any]
@@ -62,13 +62,13 @@ class Task(NamedTuple):
 
 
 class SlotKept(NamedTuple):
-    """The dataset keeps a sample that lies in the slot of a task: nothing else may go there."""
+    """The dataset keeps a sample that lies in a task's slot, which must not be used again."""
 
     number: int
 
 
 class Done(NamedTuple):
-    """A batch that takes so many bytes of its slot, or of the file that comes with it, or none."""
+    """A batch, and how many bytes it takes in its slot, or in the file sent with it."""
 
     number: int
     described: Any
@@ -84,13 +84,13 @@ def load_batch(
     """Take samples from a dataset and make a batch of them.
 
     Args:
-        dataset: Where from.
-        indices: Which ones.
-        batchify_fn: Makes the batch.
-        rows: Where samples may put themselves.
+        dataset: The dataset.
+        indices: Indices of the samples.
+        batchify_fn: Function that makes a batch of a list of samples.
+        rows: Rows of the batch, in which samples may be stored directly.
 
     Raises:
-        Exception: what the dataset or ``batchify_fn`` raised, with a note of the index.
+        Exception: The error that the dataset or ``batchify_fn`` raised, with a note of the index.
     """
     before = sample_rows.current.set(rows)
     try:
@@ -125,8 +125,8 @@ def main(descriptor: int, parent: int) -> None:
     """Serve the main process until it closes the channel; does not return.
 
     Args:
-        descriptor: This end of the channel, an open Unix socket.
-        parent: The main process's number.
+        descriptor: Descriptor of this end of the channel, a Unix socket.
+        parent: Process id of the main process.
     """
     # Ctrl-C is for the main process, which decides what ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -44,7 +44,7 @@ Failure = Callable[[], Exception]
 
 
 class Batch:
-    """What is known of a batch: who loads it, where to, and what came."""
+    """The state of a batch: its worker, its slot, and its result."""
 
     __slots__ = (
         "done",
@@ -90,26 +90,26 @@ class _PoolRef(weakref.ref[Any]):
 
 
 class WorkerService:
-    """What is known of a pool, by its thread alone.
+    """The state of a pool, used only by its thread.
 
     Args:
-        pool: The pool; the workers end when nobody holds it any more.
+        pool: The pool; the workers end when nothing refers to it any more.
         launch: What the workers start with.
         file: Descriptor of the file with the dataset; `run` closes it.
-        num_workers: How many processes.
-        slots: How many batches have room in the ring.
+        num_workers: Number of processes.
+        slots: Number of batches for which the ring has room.
 
     Attributes:
         requests: Batches to load.
-        dropped: Batches that nobody will take.
-        stopping: Whether the workers are to end; anybody may set it.
-        failure: Why batches cannot be loaded any more, or None.
+        dropped: Batches that will not be taken.
+        stopping: Whether the workers must end; any thread may set it.
+        failure: Why no more batches can be loaded, or None.
         ended: Whether all workers have ended, and the thread is about to.
         workers: The processes.
-        batches: Those that were submitted and not answered, by their numbers.
-        backlog: The numbers of those that no worker was told of.
-        ring: Where batches come in, from the first one on.
-        mapped: The batches in files of their own that somebody still holds.
+        batches: Batches that were submitted and have no result yet, by number.
+        backlog: Numbers of those that no worker has yet.
+        ring: The ring for batches, created with the first one.
+        mapped: Batches in files of their own that are still in use.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class WorkerService:
         self._pool = _PoolRef(pool, methodcaller("ring"))
 
     def wake(self) -> None:
-        """Have requests looked at now, not within a second; from anywhere."""
+        """Process requests now instead of within a second; may be called from any thread."""
         ringer = self._ringer
         if self._asleep and ringer is not None:
             self._asleep = False
@@ -143,17 +143,17 @@ class WorkerService:
                 ringer.send(b"!")
 
     def stop(self) -> None:
-        """Have the workers end; waits for nothing."""
+        """Tell the workers to end, without waiting."""
         self.stopping = True
         self.wake()
 
     def close_file(self) -> None:
-        """Close the dataset's file, if `run` has not begun; then it starts no processes."""
+        """Close the dataset's file if `run` has not started; then it starts no processes."""
         with suppress(IndexError):
             os.close(self._files.pop())
 
     def run(self) -> None:
-        """Serve the pool until its end."""
+        """Serve the pool until it ends."""
         waiter: Waiter | None = None
         # Workers inherit it: one that starts would die of a Ctrl-C until it has its own group.
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
@@ -179,7 +179,11 @@ class WorkerService:
             self._end(waiter)
 
     def fail(self, error: Exception) -> None:
-        """Have batches fail: `run` cannot begin."""
+        """Let all batches fail, because `run` cannot start.
+
+        Args:
+            error: The cause.
+        """
         self.failure = partial(_unexpected, error)
         self.close_file()
         self._end(None)
@@ -362,8 +366,8 @@ def _listen(bell: socket.socket) -> None:
 
 
 def ended() -> Exception:
-    """Return what batches fail with that no worker loads any more."""
-    return WorkerError("DataLoader: expected running workers, they were ended")
+    """Return the error of batches that no worker will load."""
+    return WorkerError("DataLoader: expected running workers, got ended ones")
 
 
 def _unexpected(error: BaseException) -> Exception:
@@ -381,6 +385,10 @@ def _compact(indices: Sequence[Any]) -> Any:
 
 
 def short(indices: Sequence[Any]) -> str:
-    """Return indices as a message shows them: the first eight, and how many there are."""
+    """Return indices as text for a message: the first eight, and their number.
+
+    Args:
+        indices: The indices.
+    """
     shown = ", ".join(str(index) for index in list(indices)[:8])
     return f"[{shown}, ... {len(indices)} in all]" if len(indices) > 8 else f"[{shown}]"

@@ -61,7 +61,7 @@ def test_shapes_must_agree(batchify: Batchify) -> None:
         batchify([nd.ones((2,)), nd.ones((3,))])
     with pytest.raises(ArgumentError, match="tuples of equal length"):
         batchify([(1, 2), (1,)])
-    with pytest.raises(ArgumentTypeError, match="NDArrays only, got ndarray"):
+    with pytest.raises(ArgumentTypeError, match="only NDArrays, got ndarray"):
         batchify([nd.ones((2,)), np.ones(2)])
 
 

@@ -23,14 +23,13 @@ class DownloadedDataset(Dataset):
     """Base class of published datasets; a subclass sets ``_data`` and ``_label`` in ``_get_data``.
 
     Args:
-        root: Folder of the files, made if it is missing; ``$MXNET_HOME/datasets/{name}`` by
-            default.
+        root: Folder of the files, created if missing; ``$MXNET_HOME/datasets/{name}`` by default.
         transform: Function called with image and label each time an element is accessed.
-        name: Name of the folder, there and in the repository.
+        name: Name of the folder, here and in the repository.
 
     Raises:
-        DownloadError: A file cannot be fetched, is not what was published, or does not fit on the
-            disk; or the folder cannot be made.
+        DownloadError: A file cannot be downloaded, has another SHA-1 than published, or does not
+            fit on the disk; or the folder cannot be created.
     """
 
     def __init__(
@@ -66,15 +65,15 @@ class DownloadedDataset(Dataset):
 
 
 def fetched(path: Path, namespace: str, sha1: str) -> Path:
-    """Return the path of a published file of datasets, fetched where it is missing or damaged.
+    """Return the path of a published file; download it if it is missing or damaged.
 
     Args:
-        path: Where it is to be.
+        path: Path of the file.
         namespace: Name of its folder in the repository.
-        sha1: Its SHA-1.
+        sha1: Published SHA-1 of the file.
 
     Raises:
-        DownloadError: It cannot be fetched, is not what was published, or does not fit on the disk.
+        DownloadError: It cannot be downloaded, has another SHA-1, or does not fit on the disk.
     """
     place = f"gluon/dataset/{namespace}/{path.name}"
     try:

@@ -82,7 +82,11 @@ class Compose(DirectBlock, Sequential):
         return flow.array()
 
     def carry(self, flow: Flow) -> None:
-        """Apply all transforms to an image, without an array in between where that can be."""
+        """Apply all transforms to an image, without arrays in between if possible.
+
+        Args:
+            flow: The image.
+        """
         for block in self._one_by_one():
             flow.through(block)
 
@@ -171,7 +175,11 @@ class RandomApply(DirectBlock, Sequential):
         self.p = p
 
     def carry(self, flow: Flow) -> None:
-        """Apply the transform to an image with the given probability."""
+        """Apply the transform to an image with the given probability.
+
+        Args:
+            flow: The image.
+        """
         if self.p >= random.random():
             flow.through(_as_block(self.transforms))
 
@@ -215,7 +223,7 @@ class HybridCompose(DirectBlock, HybridSequential):
         return type(self)(())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Apply all transforms, directly where that can be."""
+        """Apply all transforms, on the host without arrays in between if possible."""
         if len(args) == 1 and not kwargs and self._has_direct_way and runs_on_host(args[0]):
             flow = Flow(args[0])
             flow.through(self)
@@ -223,7 +231,11 @@ class HybridCompose(DirectBlock, HybridSequential):
         return super().__call__(*args, **kwargs)
 
     def carry(self, flow: Flow) -> None:
-        """Apply all transforms to an image, without an array in between where that can be."""
+        """Apply all transforms to an image, without arrays in between if possible.
+
+        Args:
+            flow: The image.
+        """
         for block in _with_pairs(list(self._children.values())):
             flow.through(block)
 

@@ -40,10 +40,10 @@ class RandomResizedCrop(HostTransform):
     Random numbers come from Python's `random`; see `image.random_size_crop`.
 
     Args:
-        size: Width and height of the result in pixels, or one int for both.
-        scale: The region's share of the image's area: least and largest; the largest is 1 where a
-            number is given.
-        ratio: Least and largest ratio of width to height.
+        size: (width, height) of the result in pixels, or one int for both.
+        scale: Range (min, max) of the region's area as a fraction of the image's; a single number
+            is the minimum, with a maximum of 1.
+        ratio: Range (min, max) of the aspect ratio, width / height.
         interpolation: Interpolation method, as for `image.imresize`.
 
     Inputs:
@@ -94,10 +94,10 @@ class RandomCrop(HostTransform):
     The position is drawn from Python's `random`; see `image.random_crop`.
 
     Args:
-        size: Width and height of the result in pixels, or one int for both.
-        pad: How much to pad the image before: a number of pixels for all its edges, or a pair
-            (before, after) for each axis, as of `numpy.pad`.
-        pad_value: Value to pad with.
+        size: (width, height) of the result in pixels, or one int for both.
+        pad: Padding added before cropping: a number of pixels for all edges, or a pair (before,
+            after) for each axis, as in `numpy.pad`.
+        pad_value: Value of the padding.
         interpolation: Interpolation method for enlarging, as for `image.imresize`.
 
     Inputs:

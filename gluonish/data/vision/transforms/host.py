@@ -42,7 +42,11 @@ def _host() -> Device:
 
 
 def runs_on_host(x: Any) -> bool:
-    """Whether an input is an array that transforms may take as a NumPy array."""
+    """Whether an input is an array that transforms can process as a NumPy array.
+
+    Args:
+        x: The input.
+    """
     return (
         isinstance(x, NDArray)
         and x.stype == "default"
@@ -53,23 +57,23 @@ def runs_on_host(x: Any) -> bool:
 
 
 def random_key() -> tuple[int, int]:
-    """Return what the next random operator on the host would draw from."""
+    """Return the key from which the next random operator on the host draws."""
     return next_key(_host().context)
 
 
 def run_operator(
     op: Operator, values: Array, key: tuple[int, int] | None = None, **attrs: Any
 ) -> Array:
-    """Return what an operator makes of one array, by the kernel that a call on the host chooses.
+    """Apply an operator to one array, with the kernel that a call on the host would choose.
 
     Args:
-        op: With one input and one output.
-        values: The input.
-        key: What a random one draws from; None for `random_key`.
-        **attrs: All its attributes, as its schema gives them.
+        op: Operator with one input and one output.
+        values: The input, a NumPy array.
+        key: Random key; None for `random_key`.
+        **attrs: All its parameters, as its schema parses them.
 
     Raises:
-        OperatorError: It takes no such array.
+        OperatorError: The operator does not accept such an array.
     """
     taken = Spec(values.shape, values.dtype)
     (spec,) = op.infer(taken, **attrs)
@@ -82,9 +86,9 @@ def run_operator(
 
 
 class DirectBlock(Block):
-    """A block that knows a direct way for images: `carry`.
+    """A block that can process images directly, by `carry`, without NDArrays in between.
 
-    A subclass with another computation and no direct way of its own does not go that way.
+    A subclass that overrides the computation but not `carry` is run as an ordinary block.
     """
 
     _has_direct_way = True
@@ -98,26 +102,34 @@ class DirectBlock(Block):
             cls._has_direct_way = False
 
     def carry(self, flow: "Flow") -> None:
-        """Transform what is on its way."""
+        """Transform an image.
+
+        Args:
+            flow: The image.
+        """
         raise NotImplementedError
 
 
 class HostTransform(DirectBlock):
-    """A transform whose direct way is a function of NumPy arrays, `on_host`.
+    """A transform with a direct implementation for NumPy arrays, `on_host`.
 
-    It gives what the transform computes otherwise, and draws the same random numbers.
+    It computes the same and draws the same random numbers as the block.
     """
 
     def on_host(self, values: Array) -> Array:
-        """Return the transformed image; it may be a view of ``values``, which are not written.
+        """Return the transformed image, possibly a view of ``values``, which are not changed.
 
         Args:
-            values: As the transform's input, with any strides.
+            values: Input of the transform, a NumPy array with any strides.
         """
         raise NotImplementedError
 
     def carry(self, flow: "Flow") -> None:
-        """Transform what is on its way."""
+        """Transform an image.
+
+        Args:
+            flow: The image.
+        """
         values = flow.values()
         if values is None:
             flow.pass_through(self)
@@ -125,7 +137,7 @@ class HostTransform(DirectBlock):
             flow.become(self.on_host(values))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Transform, directly where that can be and the block is not hybridized."""
+        """Apply the transform, directly if possible and the block is not hybridized."""
         direct = self._has_direct_way and not self._hooks and not getattr(self, "_active", False)
         if direct and len(args) == 1 and not kwargs and runs_on_host(args[0]):
             flow = Flow(args[0])
@@ -135,10 +147,10 @@ class HostTransform(DirectBlock):
 
 
 class Flow:
-    """An image on its way through transforms: an array, or bare values between direct ones.
+    """An image passed through transforms: an NDArray, or a NumPy array between direct transforms.
 
     Args:
-        x: The array that comes in.
+        x: The input.
     """
 
     __slots__ = ("_like", "_values", "_x")
@@ -149,7 +161,7 @@ class Flow:
         self._values: Array | None = None
 
     def values(self) -> Array | None:
-        """Return the values, or None where what is on its way is no array on the host."""
+        """Return the image as a NumPy array; None if it is not an array on the host."""
         if self._values is None and runs_on_host(self._x):
             self._like = self._x
             self._x.wait_to_read()
@@ -157,11 +169,15 @@ class Flow:
         return self._values
 
     def become(self, values: Array) -> None:
-        """Go on with other values, of `values`."""
+        """Replace the image by other values, made from `values`.
+
+        Args:
+            values: The new values.
+        """
         self._values = values
 
     def array(self) -> Any:
-        """Return what is on its way; values become an array with memory of its own."""
+        """Return the image as an NDArray with memory of its own."""
         values, like = self._values, self._like
         if values is not None and like is not None:
             flags = values.flags
@@ -174,12 +190,20 @@ class Flow:
         return self._x
 
     def through(self, block: Block) -> None:
-        """Apply a transform, directly where that can be."""
+        """Apply a transform, directly if possible.
+
+        Args:
+            block: The transform.
+        """
         if isinstance(block, DirectBlock) and block._has_direct_way and not block._hooks:
             block.carry(self)
         else:
             self.pass_through(block)
 
     def pass_through(self, block: Block) -> None:
-        """Apply a transform as a block."""
+        """Apply a transform as a block.
+
+        Args:
+            block: The transform.
+        """
         self._x = block(self.array())

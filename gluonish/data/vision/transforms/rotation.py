@@ -79,7 +79,7 @@ class RandomRotation(Block):
         lower, upper = angle_limits
         if lower >= upper:
             raise ArgumentError(
-                f"RandomRotation: expected angle_limits in order, got {angle_limits}"
+                f"RandomRotation: expected angle_limits (min, max), got {angle_limits}"
             )
         if not 0 <= rotate_with_proba <= 1:
             raise ArgumentError(

@@ -13,11 +13,11 @@ def both_extents(name: str, size: Size) -> tuple[int, int]:
     """Return width and height, in pixels.
 
     Args:
-        name: The transform, for the error.
-        size: One number for both, or the two.
+        name: Class name of the transform, for error messages.
+        size: (width, height), or one int for both.
 
     Raises:
-        ArgumentError: They are no one or two whole numbers of at least 1.
+        ArgumentError: It is not one or two integers of at least 1.
     """
     extents = (size, size) if isinstance(size, int | float) else tuple(size)
     if len(extents) != 2 or any(extent != int(extent) or extent < 1 for extent in extents):

@@ -125,10 +125,10 @@ class Normalize(HostTransform, HybridBlock):
         return run_operator(NORMALIZE, values, mean=self._mean, std=self._std)
 
     def after_to_tensor(self, values: Array) -> Array:
-        """Do what `ToTensor` and then this one do, in one pass where that can be.
+        """Apply `ToTensor` and this transform, in one pass if possible.
 
         Args:
-            values: An image as `ToTensor` takes it.
+            values: Image, as `ToTensor` takes it, a NumPy array.
         """
         if _takes(self._planes, values):
             return _filled(self._planes, values)
