@@ -24,15 +24,14 @@ def save(file: str | os.PathLike[str], arr: Any) -> None:
 
 
 def load(file: str | os.PathLike[str]) -> list[ndarray] | dict[str, ndarray]:
-    """Return the arrays of a file: a dict if they have names, else a list.
+    """Load the arrays of a file: a dict if they have names, else a list.
 
     Args:
-        file: Path; its content tells the format, see `nd.load`.
+        file: Path of the file; its content determines the format, see `nd.load`.
 
     Raises:
-        FileFormatError: The file is no such file, is cut short, or claims sizes that it does not
-            have.
-        OSError: It cannot be read.
+        FileFormatError: The file has no known format, is cut off, or claims impossible sizes.
+        OSError: The file cannot be read.
     """
     loaded = serialization.load(os.fspath(file))
     if isinstance(loaded, dict):

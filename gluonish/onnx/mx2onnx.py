@@ -32,42 +32,46 @@ def export_model(
     large_model: bool = False,
     opset_version: int | None = None,
 ) -> str:
-    """Write a network for inference as a file of ONNX, and return its path.
+    """Export a network for inference to an ONNX file, and return the file's path.
 
-    Inputs, outputs and weights keep the names that they have in the Symbol. Dropout is gone, batch
-    normalization uses its running statistics, and labels of output operators are no inputs. Weights
-    of more than 2 GB go into a second file beside it, ``<onnx_file_path>.data``. The file is
-    written as a whole or not at all.
+    Inputs, outputs and weights keep their names in the Symbol. Dropout is removed, batch
+    normalization uses its running statistics, and labels of output operators are not inputs.
+    Weights of more than 2 GB are stored in a second file, ``<onnx_file_path>.data``. The file is
+    written atomically.
 
     Args:
         sym: A Symbol, the path of a ``-symbol.json`` file, or a block, which is traced.
-        params: The weights: a dict of arrays by name, with or without ``arg:`` and ``aux:``, a list
-            of such dicts, or the path of a ``.params`` file. A block has its own; what is given
-            here goes before.
-        in_shapes: A shape for each input that is not in ``params``, in the order of
-            ``list_inputs()`` or of the block's arguments. None, -1 or a name instead of an extent
-            stands for a dynamic axis.
-        in_types: The element type of all inputs, or a list with one for each.
-        onnx_file_path: Where the file goes.
+        params: The weights: a dict of arrays by name, with or without the prefixes ``arg:`` and
+            ``aux:``, a list of such dicts, or the path of a ``.params`` file. A block has its own
+            weights; those given here replace them.
+        in_shapes: Shape of each input that is not in ``params``, in the order of ``list_inputs()``
+            or of the block's arguments. None, -1 or a name instead of a size marks a dynamic axis.
+        in_types: Dtype of all inputs, or a list with one for each.
+        onnx_file_path: Path of the file.
         verbose: Whether to log each node, at level INFO.
-        dynamic: Whether axes are dynamic: those that ``dynamic_input_shapes`` says, or all.
+        dynamic: Whether axes are dynamic: those in ``dynamic_input_shapes``, or all.
         dynamic_input_shapes: With ``dynamic``: shapes in which None or a name, such as ``'batch'``,
-            marks a dynamic axis. Axes of one name have one size.
-        run_shape_inference: Whether the file says the shape of every value.
+            marks a dynamic axis. Axes with the same name have the same size.
+        run_shape_inference: Whether to store the shape of every value in the file.
         input_type: Older name of ``in_types``.
         input_shape: Older name of ``in_shapes``.
-        large_model: Whether weights go into a second file, whatever their size.
+        large_model: Whether to store weights in a second file, whatever their size.
         opset_version: Version of ONNX's operators, from 13 to the newest that the installed package
             onnx knows; 17 by default.
 
     Raises:
         ArgumentError: Shapes, types or the version do not fit.
         ArgumentTypeError: ``sym`` or ``params`` is something else.
-        GraphError: The checker of the package onnx refuses the file.
-        NotSupportedError: ONNX cannot express some operators; all of them are named with their
-            nodes. Or the package onnx is not installed.
+        GraphError: The checker of the package onnx rejects the file.
+        NotSupportedError: ONNX cannot express some operators, which are listed with their nodes; or
+            the package onnx is not installed.
         OperatorError: The shapes do not fit the network.
         OSError: The file cannot be written.
+
+    Example::
+
+        net = mx.gluon.model_zoo.vision.resnet18_v1(pretrained=True)
+        export_model(net, in_shapes=[("batch", 3, 224, 224)], onnx_file_path="resnet18.onnx")
     """
     if dynamic_input_shapes is not None and not dynamic:
         raise ArgumentError(
@@ -88,13 +92,14 @@ def export_model(
 
 
 def get_operator_support(opset_version: int | None = None) -> list[str]:
-    """Return the names of the operators that `export_model` can write, sorted.
+    """Return the names of the operators that `export_model` can export, sorted.
 
     Args:
-        opset_version: Version of ONNX's operators; all that are written are there in each of them.
+        opset_version: Version of ONNX's operators; the result is the same for each supported
+            version.
 
     Raises:
-        ArgumentError: The version cannot be written.
+        ArgumentError: The version is not supported.
         NotSupportedError: The package onnx, which knows the versions, is not installed.
     """
     exporting.opset_of(opset_version)

@@ -16,11 +16,15 @@ _NAMES = (*_OPERATORS, "softrelu")
 
 
 def check_activation(activation: Any, what: str) -> None:
-    """Refuse an activation that there is not.
+    """Check the activation of a cell.
+
+    Args:
+        activation: A name, a Block, or a function.
+        what: Class name of the cell, for error messages.
 
     Raises:
-        ArgumentError: for another name.
-        ArgumentTypeError: for what is neither a name nor callable.
+        ArgumentError: There is no activation of this name.
+        ArgumentTypeError: It is neither a name nor callable.
     """
     if isinstance(activation, str):
         if activation not in _NAMES:
@@ -35,13 +39,13 @@ def check_activation(activation: Any, what: str) -> None:
 
 
 def activated(F: ModuleType, x: Any, activation: CellActivation, **kwargs: Any) -> Any:
-    """Return an activation of ``x``.
+    """Apply an activation.
 
     Args:
-        F: Namespace of the functions to use.
+        F: Module of functions, ``nd`` or ``sym``.
         x: Any shape.
-        activation: Its name, a Block or a function.
-        **kwargs: The node's name, if it has one of its own.
+        activation: A name, a Block, or a function.
+        **kwargs: ``name`` of the node.
     """
     if not isinstance(activation, str):
         return activation(x)

@@ -87,7 +87,18 @@ class LSTMPCell(DenseCell):
         i2h_bias: Tensor,
         h2h_bias: Tensor,
     ) -> tuple[Any, list[Any]]:
-        """Compute one time step."""
+        """Compute one time step.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            inputs: (N, C).
+            states: List of r (N, R) and c (N, H).
+            i2h_weight: The parameter, as the others.
+            h2h_weight: The parameter.
+            h2r_weight: The parameter.
+            i2h_bias: The parameter.
+            h2h_bias: The parameter.
+        """
         check_states(self.name, states, 2)
         t = f"t{self._counter}_"
         i2h, h2h = self._products(

@@ -89,7 +89,12 @@ class ModifierCell(HybridRecurrentCell):
         return states
 
     def hybrid_forward(self, F: ModuleType, inputs: Any, states: Any) -> Any:
-        """Compute one time step; a subclass defines it.
+        """Compute one time step; subclasses define it.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            inputs: Input of the step.
+            states: List of the previous states.
 
         Raises:
             NotSupportedError: The class does not define it.
@@ -156,7 +161,13 @@ class ResidualCell(ModifierCell):
     def hybrid_forward(
         self, F: ModuleType, inputs: Tensor, states: Sequence[Tensor]
     ) -> tuple[Any, list[Any]]:
-        """Compute one time step."""
+        """Compute one time step, and add the input to the output.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            inputs: Input of the step.
+            states: List of the previous states.
+        """
         output, states = self.base_cell(inputs, states)
         return F.elemwise_add(output, inputs, name=f"t{self._counter}_fwd"), list(states)
 
@@ -256,7 +267,13 @@ class ZoneoutCell(ModifierCell):
     def hybrid_forward(
         self, F: ModuleType, inputs: Tensor, states: Sequence[Tensor]
     ) -> tuple[Any, list[Any]]:
-        """Compute one time step."""
+        """Compute one time step, in which random elements keep their previous values.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            inputs: Input of the step.
+            states: List of the previous states.
+        """
         output, last = self.base_cell(inputs, states)
         if self.zoneout_outputs:
             kept = _mask(F, output, self.zoneout_outputs)

@@ -104,7 +104,8 @@ class RecurrentCell(Block):
             **kwargs: Further arguments of ``func``; they override shape, dtype, layout and name.
 
         Raises:
-            ArgumentError: The cell is part of a modifier such as `ZoneoutCell`; call that one's.
+            ArgumentError: The cell is part of a modifier such as `ZoneoutCell`; call the modifier's
+                method instead.
         """
         self._check_unmodified()
         states = []

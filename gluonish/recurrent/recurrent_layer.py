@@ -32,10 +32,10 @@ class RecurrentLayer(HybridBlock):
     ``l{n}_h2r_weight`` with a projection.
 
     Args:
-        hidden_size: Features of a cell.
+        hidden_size: Number of features of a cell.
         num_layers: Number of layers.
         layout: ``"TNC"`` or ``"NTC"``.
-        dropout: Dropout probability between layers, in training.
+        dropout: Dropout rate between layers.
         bidirectional: Whether to run in both directions and concatenate the outputs.
         input_size: Number of input features; 0 infers it from the first batch.
         i2h_weight_initializer: Initializer of the input weights.
@@ -43,13 +43,14 @@ class RecurrentLayer(HybridBlock):
         i2h_bias_initializer: Initializer of the input biases.
         h2h_bias_initializer: Initializer of the recurrent biases.
         mode: Kind of cell, a key of `GATES`.
-        projection_size: Features that an LSTM's output is projected to; None for no projection.
+        projection_size: Number of features an LSTM's output is projected to; None for no
+            projection.
         h2r_weight_initializer: Initializer of the projections.
-        lstm_state_clip_min: Lower bound of an LSTM's cell, which goes with the upper one.
-        lstm_state_clip_max: Upper limit of c.
-        lstm_state_clip_nan: Whether NaN in a cell becomes the lower bound.
+        lstm_state_clip_min: Lower bound of an LSTM's cell state c; needs the upper bound, too.
+        lstm_state_clip_max: Upper bound of c.
+        lstm_state_clip_nan: Whether NaN in c is replaced by the lower bound.
         dtype: Element type of the parameters and the states.
-        use_sequence_length: Whether calls give the length of each sequence.
+        use_sequence_length: Whether calls pass the length of each sequence.
         **kwargs: See `HybridBlock`.
     """
 
@@ -263,17 +264,18 @@ class RecurrentLayer(HybridBlock):
         sequence_length: Tensor | None = None,
         **kwargs: Tensor,
     ) -> Any:
-        """Run the operator on the joined parameters.
+        """Run the operator `RNN` on the concatenated parameters.
 
         Args:
-            F: `gluonish.ndarray` or `gluonish.symbol`.
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
             inputs: The input.
-            states: Hidden states and, of an LSTM, cells; a tuple if the last ones are not wanted.
-            sequence_length: As of a call.
+            states: Hidden states and, for an LSTM, cell states; a tuple if the final ones are not
+                returned.
+            sequence_length: Length of each sequence, or None.
             **kwargs: The parameters.
 
         Raises:
-            ArgumentError: a state has another shape than the inputs ask for.
+            ArgumentError: A state has another shape than the inputs require.
         """
         output, last = self._forward_kernel(F, inputs, states, sequence_length, **kwargs)
         return output if isinstance(states, tuple) else (output, last)

@@ -39,17 +39,26 @@ def namespace_of(value: Any) -> ModuleType:
 
 
 def of_the_kind_of(value: Any, like: Any) -> Any:
-    """Return a value with the semantics of ``mx.np`` if another one has them."""
+    """Return a value as an ``mx.np`` array if another value is one.
+
+    Args:
+        value: The value.
+        like: The other value.
+    """
     if isinstance(like, ndarray | NumpySymbol):
         return value.as_np_ndarray()
     return value
 
 
 def time_axis(layout: str, what: str) -> int:
-    """Return the axis of time in a layout.
+    """Return the index of the time axis in a layout.
+
+    Args:
+        layout: The layout, such as ``"NTC"``.
+        what: Name of the cell, for error messages.
 
     Raises:
-        ArgumentError: The layout does not have T and N once each.
+        ArgumentError: The layout does not contain T and N exactly once.
     """
     if layout.count("T") != 1 or layout.count("N") != 1:
         raise ArgumentError(
@@ -121,7 +130,12 @@ def arranged(length: int, inputs: Any, axis: int, merge: bool | None, what: str)
 
 
 def batch_size(inputs: Any, layout: str) -> int:
-    """Return N of a sequence; 0 for Symbols, which do not have it yet."""
+    """Return the batch size N of a sequence; 0 for Symbols, whose shape is unknown.
+
+    Args:
+        inputs: An array, or a list of steps.
+        layout: The layout of the array.
+    """
     first = inputs if is_tensor(inputs) else inputs[0]
     if isinstance(first, Symbol):
         return 0
@@ -151,7 +165,13 @@ def zeros_beside(inputs: Any, layout: str) -> Callable[..., Any]:
 
 
 def masked(outputs: Any, valid_length: Any, axis: int) -> Any:
-    """Return an array with 0 behind the end of each sequence."""
+    """Return an array with zeros after the end of each sequence.
+
+    Args:
+        outputs: The array.
+        valid_length: (N,), length of each sequence.
+        axis: The time axis.
+    """
     return namespace_of(outputs).SequenceMask(
         outputs, sequence_length=valid_length, use_sequence_length=True, axis=axis
     )
@@ -176,7 +196,12 @@ def last_states(steps: Sequence[Sequence[Any]], valid_length: Any) -> list[Any]:
 
 
 def reversed_steps(steps: Sequence[Any], valid_length: Any) -> list[Any]:
-    """Return steps from the last to the first, of each sequence if their lengths are given."""
+    """Return the steps in reverse order; with lengths only the valid steps of each sequence.
+
+    Args:
+        steps: List of steps.
+        valid_length: (N,), length of each sequence; None reverses all steps.
+    """
     if valid_length is None:
         return list(reversed(steps))
     space = namespace_of(steps[0])

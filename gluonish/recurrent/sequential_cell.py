@@ -141,7 +141,12 @@ class SequentialRNNCell(_Stack):
         return super().__call__(inputs, states)
 
     def forward(self, inputs: Any, states: Any) -> Any:
-        """Compute one time step of all cells."""
+        """Compute one time step of all cells.
+
+        Args:
+            inputs: Input of the first cell.
+            states: List of the previous states of all cells.
+        """
         self._counter += 1
         return self._step(inputs, states)
 
@@ -186,5 +191,11 @@ class HybridSequentialRNNCell(_Stack, HybridRecurrentCell):
     def hybrid_forward(
         self, F: ModuleType, inputs: Tensor, states: Sequence[Tensor]
     ) -> tuple[Any, list[Any]]:
-        """Compute one time step of all cells."""
+        """Compute one time step of all cells.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            inputs: Input of the first cell.
+            states: List of the previous states of all cells.
+        """
         return self._step(inputs, states)

@@ -54,14 +54,14 @@ class DropoutCell(BaseRNNCell):
         layout: str = "NTC",
         merge_outputs: bool | None = None,
     ) -> tuple[Any, States]:
-        """Return the outputs of several steps: where they are one Symbol, in one.
+        """Apply dropout to several steps; to all at once if they are one Symbol.
 
         Args:
             length: Number of steps.
-            inputs: One Symbol (N, T, C), or a list of one (N, C) per step.
+            inputs: One Symbol (N, T, C), or a list of one Symbol (N, C) per step.
             begin_state: An empty list, or None.
             layout: Axes of a single Symbol: ``"NTC"`` or ``"TNC"``.
-            merge_outputs: True for one Symbol, False for a list, None for the form of ``inputs``.
+            merge_outputs: True returns one Symbol, False a list, None the form of ``inputs``.
         """
         self.reset()
         inputs, _ = normalized(length, inputs, layout, merge_outputs)

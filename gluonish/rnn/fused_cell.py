@@ -125,14 +125,14 @@ class FusedRNNCell(BaseRNNCell):
         return found
 
     def unpack_weights(self, args: Arrays) -> Arrays:
-        """Return weights with each gate's as an array of its own, as `unfuse`'s cells unpack them.
+        """Return weights with a separate array for each gate, as the cells of `unfuse` unpack them.
 
         Args:
-            args: Arrays by name; stays as it is.
+            args: Arrays by name; not changed.
 
         Raises:
             ArgumentError: There are more or fewer parameters than such a cell has.
-            KeyError: The cell's parameters are not there.
+            KeyError: The cell's parameters are missing.
         """
         args = dict(args)
         packed = args.pop(self._packed_name)
@@ -159,7 +159,7 @@ class FusedRNNCell(BaseRNNCell):
         return args
 
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
-        """Refuse: the operator computes all steps.
+        """Not available: the operator computes all steps at once; use `unroll`.
 
         Raises:
             NotSupportedError: Always.
@@ -174,15 +174,18 @@ class FusedRNNCell(BaseRNNCell):
         layout: str = "NTC",
         merge_outputs: bool | None = None,
     ) -> tuple[Any, States]:
-        """Return the outputs of all steps, and with ``get_next_state`` the states, else none.
+        """Unroll the cell over several time steps.
 
         Args:
             length: Number of steps.
-            inputs: One Symbol (N, T, C), or a list of one (N, C) per step.
+            inputs: One Symbol (N, T, C), or a list of one Symbol (N, C) per step.
             begin_state: States before the first step; None for zeros.
-            layout: Where the axis of time is in a single Symbol; the operator computes with it in
-                front.
-            merge_outputs: False for outputs in a list; else they are one Symbol.
+            layout: Axes of a single Symbol: ``"NTC"`` or ``"TNC"``, in which the operator computes.
+            merge_outputs: False returns the outputs as a list; otherwise they are one Symbol.
+
+        Returns:
+            The outputs of all steps, and the states after the last one; an empty list without
+            ``get_next_state``.
         """
         self.reset()
         inputs, axis = normalized(length, inputs, layout, True)

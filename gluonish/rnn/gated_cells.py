@@ -42,15 +42,15 @@ def gru_step(
     activation: Any,
     name: str,
 ) -> tuple[Symbol, States]:
-    """Return output and states of a GRU, whose reset gate acts after the product.
+    """Return the output and states of a GRU whose reset gate acts after the recurrent product.
 
     Args:
-        cell: The cell, which has activations.
-        i2h: Reset, update and new value, as the input says.
-        h2h: The same as the state says.
-        state: The output before.
-        activation: Of new values.
-        name: What the nodes' names begin with.
+        cell: The cell.
+        i2h: Products of the input for reset gate, update gate and new value.
+        h2h: Products of the state for the same.
+        state: The previous output.
+        activation: Activation of the new value.
+        name: Prefix of the nodes' names.
     """
     reset = sym.Activation(i2h[0] + h2h[0], act_type="sigmoid", name=f"{name}_r_act")
     update = sym.Activation(i2h[1] + h2h[1], act_type="sigmoid", name=f"{name}_z_act")

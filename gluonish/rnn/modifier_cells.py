@@ -64,10 +64,10 @@ class ModifierCell(BaseRNNCell):
             self.base_cell.reset()
 
     def unpack_weights(self, args: Arrays) -> Arrays:
-        """Return weights with those of the cell's gates apart from one another.
+        """Return weights with a separate array for each gate of the cell.
 
         Args:
-            args: Arrays by name; stays as it is.
+            args: Arrays by name; not changed.
         """
         return self.base_cell.unpack_weights(args)
 
@@ -164,14 +164,18 @@ class ResidualCell(ModifierCell):
         layout: str = "NTC",
         merge_outputs: bool | None = None,
     ) -> tuple[Any, States]:
-        """Unroll the cell over several steps; return the outputs and the last states.
+        """Unroll the cell over several time steps, and add the inputs to the outputs.
 
         Args:
             length: Number of steps.
-            inputs: One Symbol (N, T, C), or a list of one (N, C) per step.
+            inputs: One Symbol (N, T, C), or a list of one Symbol (N, C) per step.
             begin_state: States before the first step; None for zeros.
             layout: Axes of a single Symbol: ``"NTC"`` or ``"TNC"``.
-            merge_outputs: True for one Symbol, False for a list; None for what the cell gives.
+            merge_outputs: True returns one Symbol, False a list; None the form in which
+                ``base_cell`` returns them.
+
+        Returns:
+            The outputs of all steps, and the states after the last one.
         """
         self.reset()
         self.base_cell._modified = False

@@ -131,16 +131,18 @@ class SequentialRNNCell(_Cells):
         layout: str = "NTC",
         merge_outputs: bool | None = None,
     ) -> tuple[Any, States]:
-        """Unroll the cell over several steps; return the outputs and the last states.
-
-        Each cell is unrolled over all steps before the next one is; see `BaseRNNCell.unroll`.
+        """Unroll the cells over several time steps, one cell after the other.
 
         Args:
             length: Number of steps.
-            inputs: One Symbol (N, T, C), or a list of one (N, C) per step.
-            begin_state: States before the first step; None for zeros.
+            inputs: One Symbol (N, T, C), or a list of one Symbol (N, C) per step.
+            begin_state: States of all cells before the first step; None for zeros.
             layout: Axes of a single Symbol: ``"NTC"`` or ``"TNC"``.
-            merge_outputs: True for one Symbol, False for a list, None for whichever is there.
+            merge_outputs: True returns one Symbol, False a list, None the form in which the last
+                cell returns them.
+
+        Returns:
+            The outputs of all steps, and the states of all cells after the last one.
         """
         self.reset()
         states = self.begin_state() if begin_state is None else begin_state
@@ -179,7 +181,7 @@ class BidirectionalCell(_Cells):
         self._take([l_cell, r_cell])
 
     def __call__(self, inputs: Symbol, states: States) -> tuple[Symbol, States]:
-        """Refuse: one direction has its first step at the end.
+        """Not available: the backward cell needs the whole sequence; use `unroll`.
 
         Raises:
             NotSupportedError: Always.
@@ -194,18 +196,18 @@ class BidirectionalCell(_Cells):
         layout: str = "NTC",
         merge_outputs: bool | None = None,
     ) -> tuple[Any, States]:
-        """Return the outputs of several steps, and the states of both directions.
+        """Unroll both cells over several time steps, and concatenate their outputs.
 
         Args:
             length: Number of steps.
-            inputs: One Symbol (N, T, C), or a list of one (N, C) per step.
-            begin_state: States before the first step of each direction; None for zeros.
+            inputs: One Symbol (N, T, C), or a list of one Symbol (N, C) per step.
+            begin_state: States of both directions before their first steps; None for zeros.
             layout: Axes of a single Symbol: ``"NTC"`` or ``"TNC"``.
-            merge_outputs: True for one Symbol, False for a list; None for one where the cells give
-                that.
+            merge_outputs: True returns one Symbol, False a list; None one Symbol if both cells
+                return one.
 
         Returns:
-            The outputs, and a list with the states of each direction.
+            The outputs of all steps, and a list with the states of each direction.
         """
         self.reset()
         steps, axis = normalized(length, inputs, layout, False)

@@ -58,10 +58,16 @@ def named(name: str, what: str, given: Any, names: Sequence[str]) -> dict[str, A
 
 
 def as_ndarray(name: str, value: Any, ctx: Context, dtype: Any) -> NDArray:
-    """Return a value as an NDArray; one that is an NDArray already as it is.
+    """Return a value as an NDArray; an NDArray is returned as it is.
+
+    Args:
+        name: Name of the calling function, for error messages.
+        value: The value.
+        ctx: Device of a new NDArray.
+        dtype: Dtype of a new NDArray.
 
     Raises:
-        ArgumentTypeError: It is no array.
+        ArgumentTypeError: The value is not an array.
     """
     if isinstance(value, NDArray):
         moved: NDArray = value.as_in_context(ctx)

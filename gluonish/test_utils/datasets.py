@@ -85,10 +85,10 @@ def get_mnist_ubyte() -> None:
 
 
 def get_mnist_pkl() -> None:
-    """Put ``mnist.pkl.gz`` into ``./data``, unless it is there.
+    """Download ``mnist.pkl.gz`` to ``./data``, unless it exists.
 
     Raises:
-        DownloadError: It cannot be fetched.
+        DownloadError: It cannot be downloaded.
     """
     download(_MNIST_PICKLE, dirname=_FOLDER)
 

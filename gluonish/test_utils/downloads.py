@@ -67,17 +67,17 @@ def download_model(
     """Download a published model: its graph and its parameters.
 
     Args:
-        model_name: Such as ``"imagenet1k-resnet-18"``.
-        dst_dir: Folder to put them, made if it is missing.
-        meta_info: Dicts with the URLs ``symbol`` and ``params`` by name of model; by default those
-            of MXNet's model gallery.
+        model_name: Name of the model, such as ``"imagenet1k-resnet-18"``.
+        dst_dir: Folder for the files, created if missing.
+        meta_info: Dict from the model's name to a dict with the URLs ``symbol`` and ``params``; by
+            default MXNet's model gallery.
 
     Returns:
         The path of the files without ``-symbol.json`` and ``-0000.params``, and the epoch, 0; None
-        in place of the path for an unknown model.
+        instead of the path for an unknown model.
 
     Raises:
-        DownloadError: A file cannot be fetched.
+        DownloadError: A file cannot be downloaded.
     """
     known: ModelInfo = _gallery() if meta_info is None else dict(meta_info)
     if model_name not in known:
@@ -99,16 +99,16 @@ def _gallery() -> dict[str, dict[str, str]]:
 
 
 def get_zip_data(data_dir: PathLike, url: str, data_origin_name: str) -> None:
-    """Get an archive, unless it is there, and unpack it.
+    """Download a zip archive, unless it exists, and extract it.
 
     Args:
-        data_dir: Folder for the archive and what is in it.
-        url: Where the archive is.
-        data_origin_name: Its file name.
+        data_dir: Folder for the archive and its files.
+        url: URL of the archive.
+        data_origin_name: File name of the archive.
 
     Raises:
-        DownloadError: It cannot be fetched.
-        FileFormatError: It is no zip archive, or one whose files would leave the folder.
+        DownloadError: It cannot be downloaded.
+        FileFormatError: It is not a zip archive, or its files would be outside the folder.
     """
     unzip(Path(download(url, data_origin_name, data_dir)), Path(data_dir))
 
@@ -143,11 +143,16 @@ def get_bz2_data(data_dir: PathLike, data_name: str, url: str, data_origin_name:
 
 
 def unzip(archive_path: Path, folder: Path) -> None:
-    """Unpack an archive into a folder; each file appears when it is whole.
+    """Extract an archive into a folder; each file appears when it is complete.
+
+    Args:
+        archive_path: Path of the archive.
+        folder: The folder.
 
     Raises:
-        DownloadError: The disk has no room for what is in it.
-        FileFormatError: It is no zip archive, or a member is a link or would leave the folder.
+        DownloadError: The disk has not enough space.
+        FileFormatError: It is not a zip archive, or a member is a link or would be outside the
+            folder.
         OSError: A file cannot be written.
     """
     try:

@@ -100,13 +100,13 @@ def np_reduce(
     keepdims: bool,
     numpy_reduce_func: Callable[..., Any],
 ) -> Any:
-    """Reduce an array along several axes with a function that takes one axis at a time.
+    """Reduce an array along several axes with a function that reduces one axis.
 
     Args:
         dat: The NumPy array.
-        axis: The axis, some, or None for all.
-        keepdims: Whether they stay, with extent 1.
-        numpy_reduce_func: Such as ``np.sum``, called with ``axis``.
+        axis: The axis, a tuple of axes, or None for all.
+        keepdims: Whether to keep the reduced axes, with size 1.
+        numpy_reduce_func: Function such as ``np.sum``, called with ``axis``.
     """
     if axis is None:
         axes = list(range(dat.ndim))
@@ -122,14 +122,14 @@ def np_reduce(
 
 
 def collapse_sum_like(a: Any, shape: Sequence[int]) -> Any:
-    """Sum an array over the axes along which ``shape`` would be broadcast to its shape.
+    """Sum an array to a shape that broadcasts to its own shape.
 
     Args:
-        a: First array.
-        shape: The shape of the result.
+        a: The array.
+        shape: Shape of the result.
 
     Raises:
-        ArgumentError: if ``shape`` cannot be broadcast to that of ``a``.
+        ArgumentError: ``shape`` cannot be broadcast to the shape of ``a``.
     """
     extra = a.ndim - len(shape)
     fits = extra >= 0 and all(

@@ -161,13 +161,13 @@ def rand_coord_2d(x_low: int, x_high: int, y_low: int, y_high: int) -> tuple[int
     """Return random integers ``x`` in [x_low, x_high) and ``y`` in [y_low, y_high).
 
     Args:
-        x_low: Least x.
-        x_high: Bound of x.
-        y_low: Least y.
-        y_high: Bound of y.
+        x_low: Minimum of x.
+        x_high: Upper bound of x, exclusive.
+        y_low: Minimum of y.
+        y_high: Upper bound of y, exclusive.
 
     Raises:
-        ArgumentError: There is no such integer.
+        ArgumentError: A range is empty.
     """
     if x_low >= x_high or y_low >= y_high:
         raise ArgumentError(

@@ -30,12 +30,12 @@ _SHOWN = 4000  # characters of what ranks wrote, in messages
 
 
 class Job(NamedTuple):
-    """How a job ended.
+    """The result of a job.
 
     Attributes:
-        status: Its exit status.
-        lines: What it wrote to standard output, sorted: ranks come as they like.
-        errors: What it wrote to standard error.
+        status: Exit status.
+        lines: Lines of its standard output, sorted, because the order of the ranks varies.
+        errors: Its standard error.
     """
 
     status: int
@@ -52,24 +52,24 @@ def run_on_ranks(
 ) -> list[Any]:
     """Call a function in each of ``n`` processes that a distributed store connects.
 
-    Each process, as `gluonish launch` starts them, imports the function's module, calls the
-    function, and ends; ``mx.kv.create("dist_sync")`` in it joins them. They have a thread each for
-    computation, and what they write goes to standard output and error here.
+    Each process, started as by `gluonish launch`, imports the function's module, calls the function
+    and ends; ``mx.kv.create("dist_sync")`` in it joins the processes. Each has one compute thread,
+    and their output goes to standard output and error here.
 
     Args:
         function: A function at the top level of a module in a file.
-        n: The number of processes.
-        *args: Its arguments, the same in each process; anything that can be pickled.
-        timeout_s: Seconds after which all are ended.
-        variables: Of the environment, beside this process's own.
+        n: Number of processes.
+        *args: Arguments of the function, the same in each process; anything that can be pickled.
+        timeout_s: Seconds after which all processes are ended.
+        variables: Environment variables, in addition to this process's.
 
     Returns:
-        What each process returned, by rank.
+        A list of what the function returned in each process, by rank.
 
     Raises:
         ArgumentError: The function is not at the top level of a module in a file.
-        DistributedError: A process did not return in time, or ended without a word.
-        Exception: What a process raised, the first of them, with its rank and traceback as notes.
+        DistributedError: A process did not return in time, or ended without a result.
+        Exception: The first error of a process, with its rank and traceback as notes.
     """
     name = getattr(function, "__qualname__", repr(function))
     module = sys.modules.get(getattr(function, "__module__", None) or "")
@@ -117,14 +117,14 @@ def run_command(
     variables: Mapping[str, str] | None = None,
     name: str = "the command",
 ) -> Job:
-    """Run a command in so many processes, and wait for their end.
+    """Run a command in several processes, and wait until they end.
 
     Args:
-        command: Program and arguments; Python finds what this process can import.
-        n: The number of processes.
-        timeout_s: Seconds after which all are ended.
-        variables: Of the environment, beside this process's own.
-        name: What it is, in messages.
+        command: Program and arguments; Python finds the modules that this process can import.
+        n: Number of processes.
+        timeout_s: Seconds after which all processes are ended.
+        variables: Environment variables, in addition to this process's.
+        name: Description for messages.
 
     Raises:
         DistributedError: It did not end in time.

@@ -50,23 +50,23 @@ _STATISTICS = {"BatchNormalization": (3, 4)}
 
 
 class OnnxBlock(HybridBlock):
-    """A network that computes what an ONNX graph says, for inputs of any shapes it is right for.
+    """A network that computes an ONNX graph, for inputs of all shapes for which the graph is valid.
 
-    Its floating-point tensors of the file are parameters; what integers there say about shapes is
-    computed when it is traced.
+    The floating-point tensors of the file are its parameters. Integers in the file that determine
+    shapes are computed when the block is traced.
 
     Args:
         model: The model.
 
     Inputs:
-        inputs: One array for each of the graph's inputs, a list of arrays for a sequence.
+        inputs: One array for each input of the graph; a list of arrays for a sequence.
 
     Outputs:
-        outputs: One array, or a list of them, as the graph has outputs. Numbers of a type that
-            arrays here do not have (float8, int4) are in a wider one.
+        outputs: One array, or a list with one for each output of the graph. Numbers of a type that
+            arrays here do not have (float8, int4) are converted to a wider one.
 
     Attributes:
-        model: The model; of its tensors those that are parameters have no numbers any more.
+        model: The model; its tensors that are parameters have no values any more.
     """
 
     def __init__(self, model: Model) -> None:
@@ -85,7 +85,7 @@ class OnnxBlock(HybridBlock):
             self._reg_params[name] = parameter
 
     def take_numbers(self, ctx: Any) -> None:
-        """Give the parameters the file's numbers.
+        """Initialize the parameters with the values in the file.
 
         Args:
             ctx: Device, or list of devices.
@@ -98,14 +98,19 @@ class OnnxBlock(HybridBlock):
     def export(
         self, path: str | os.PathLike[str], epoch: int = 0, remove_amp_cast: bool = True
     ) -> tuple[str, str]:
-        """Write one graph for all shapes, and the parameters; see `HybridBlock.export`.
+        """Export a graph for all shapes, and the parameters; see `HybridBlock.export`.
 
-        No call is needed. Where no one graph is right for all shapes, it is that of the last
-        hybridized call.
+        The network need not be called before. If no single graph is valid for all shapes, the graph
+        of the last hybridized call is exported.
+
+        Args:
+            path: Prefix of the files' paths.
+            epoch: Number in the name of the parameters' file.
+            remove_amp_cast: Whether to leave out casts that mixed precision inserted.
 
         Raises:
             NotSupportedError: There is neither.
-            UntraceableError: Shapes depend on numbers of the inputs.
+            UntraceableError: Shapes depend on values of the inputs.
         """
         what = f"{self.name}.export"
         try:
@@ -125,7 +130,11 @@ class OnnxBlock(HybridBlock):
         return super()._call_graph(*args, **kwargs)
 
     def forward(self, *args: Any) -> Any:
-        """Compute the outputs."""
+        """Compute the outputs.
+
+        Args:
+            *args: The inputs.
+        """
         inputs = self.model.inputs
         if len(args) != len(inputs):
             raise ArgumentError(

@@ -37,22 +37,22 @@ class _Named:
 def import_model(
     model_file: _File, input_shapes: Mapping[str, Sequence[int]] | None = None
 ) -> tuple[Symbol, dict[str, NDArray], dict[str, NDArray]]:
-    """Read an ONNX file as a Symbol and its parameters.
+    """Load an ONNX file as a Symbol and its parameters.
 
     Args:
         model_file: Path of the file, or its bytes.
-        input_shapes: Shapes of inputs by name, where the file leaves extents open and no one Symbol
-            is right for all. It may then be right for these only.
+        input_shapes: Shapes of inputs by name, needed if the file leaves sizes open and no single
+            Symbol is valid for all of them. The Symbol may then be valid for these shapes only.
 
     Returns:
         The Symbol, whose variables have the names of the graph's inputs and tensors; its arguments
-        by name, constants among them; and its auxiliary states by name.
+        by name, including constants; and its auxiliary states by name.
 
     Raises:
-        FileFormatError: The file is damaged, or breaks ONNX's rules.
-        MissingFileError: There is no such file.
-        NotSupportedError: An operator or an element type cannot be expressed, a shape is not known,
-            or the package onnx is missing.
+        FileFormatError: The file is damaged, or violates ONNX's rules.
+        MissingFileError: The file does not exist.
+        NotSupportedError: An operator or an element type cannot be converted, a shape is not known,
+            or the package onnx is not installed.
     """
     what = "import_model"
     with _Named(model_file):
@@ -66,24 +66,24 @@ def import_model(
 
 
 def import_to_gluon(model_file: _File, ctx: Any = None) -> HybridBlock:
-    """Read an ONNX file as a network, which runs, trains on, and can be exported.
+    """Load an ONNX file as a network, which can be run, trained and exported.
 
-    Floating-point tensors of the file become its parameters, running statistics of batch norm among
-    them; constants of the graph do not change.
+    Floating-point tensors of the file, including running statistics of batch normalization, become
+    its parameters; the graph's constants do not change.
 
     Args:
         model_file: Path of the file, or its bytes.
         ctx: Device, or list of devices, of the parameters; the CPU by default.
 
     Returns:
-        A `SymbolBlock` where the file says all shapes. Where it leaves some open, or where shapes
-        depend on numbers, a HybridBlock that makes a graph for each set of shapes that it meets.
+        A `SymbolBlock` if the file determines all shapes. If it leaves some open, or shapes depend
+        on values, a HybridBlock that makes a graph for each set of shapes it is called with.
 
     Raises:
-        FileFormatError: The file is damaged, or breaks ONNX's rules.
-        MissingFileError: There is no such file.
-        NotSupportedError: An operator or an element type cannot be expressed, or the package onnx
-            is missing.
+        FileFormatError: The file is damaged, or violates ONNX's rules.
+        MissingFileError: The file does not exist.
+        NotSupportedError: An operator or an element type cannot be converted, or the package onnx
+            is not installed.
     """
     what = "import_to_gluon"
     with _Named(model_file):
@@ -117,19 +117,19 @@ def _symbol_block(found: Composed, ctx: Any) -> SymbolBlock:
 
 
 def get_model_metadata(model_file: _File) -> dict[str, list[tuple[str, tuple[int, ...]]]]:
-    """Return what an ONNX file says of its inputs and outputs.
+    """Return the names and shapes of an ONNX file's inputs and outputs.
 
     Args:
         model_file: Path of the file, or its bytes.
 
     Returns:
-        ``input_tensor_data`` and ``output_tensor_data``: pairs of name and shape, with 0 for an
-        extent that the file leaves open.
+        A dict of ``input_tensor_data`` and ``output_tensor_data``: lists of pairs (name, shape),
+        with 0 for a size that the file leaves open.
 
     Raises:
         FileFormatError: The file is damaged.
-        MissingFileError: There is no such file.
-        NotSupportedError: The package onnx is missing.
+        MissingFileError: The file does not exist.
+        NotSupportedError: The package onnx is not installed.
     """
     with _Named(model_file):
         model, _ = parse_model(model_file, "get_model_metadata")
