@@ -87,7 +87,7 @@ def get_create_func(base_class: type[T], nickname: str) -> Callable[..., T]:
         if isinstance(named, base_class):
             if args or kwargs:
                 raise ArgumentError(
-                    f"{nickname}.create: expected no arguments beside an instance, "
+                    f"{nickname}.create: expected no arguments besides an instance, "
                     f"got {args} and {kwargs}"
                 )
             return named
@@ -98,7 +98,7 @@ def get_create_func(base_class: type[T], nickname: str) -> Callable[..., T]:
         if named[:1] in ("[", "{"):
             if args or kwargs:
                 raise ArgumentError(
-                    f"{nickname}.create: expected no arguments beside a JSON text, "
+                    f"{nickname}.create: expected no arguments besides a JSON text, "
                     f"got {args} and {kwargs}"
                 )
             return _from_json(create, nickname, named)

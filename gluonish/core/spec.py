@@ -59,7 +59,7 @@ def checked_spec(operator: str, shape: Shape, dtype: np.dtype[Any]) -> Spec:
     count = math.prod(extent or 1 for extent in shape)
     if any(extent < 0 for extent in shape) or count > MOST_ELEMENTS:
         raise OperatorError(
-            f"{operator}: expected extents of at least 0 and at most {MOST_ELEMENTS} elements in "
+            f"{operator}: expected sizes of at least 0 and at most {MOST_ELEMENTS} elements in "
             f"all, got shape {shape}"
         )
     return spec

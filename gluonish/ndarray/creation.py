@@ -67,7 +67,7 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> N
 def _extents(shape: Extents, what: str) -> tuple[int, ...]:
     extents = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
     if any(not isinstance(n, int | np.integer) or n < 0 for n in extents):
-        raise ArgumentError(f"{what}: expected extents of at least 0, got shape {shape!r}")
+        raise ArgumentError(f"{what}: expected sizes of at least 0, got shape {shape!r}")
     return tuple(int(n) for n in extents)
 
 
@@ -247,7 +247,7 @@ def concatenate(arrays: Sequence[NDArray], axis: int = 0, always_copy: bool = Tr
         return arrays[0]
     if len({(x.dtype, x.shape[:axis], x.shape[axis:][1:]) for x in arrays}) > 1:
         raise ArgumentError(
-            f"concatenate: expected arrays of equal dtype that differ in extent along axis {axis} "
+            f"concatenate: expected arrays of equal dtype that differ in size along axis {axis} "
             f"only, got {', '.join(f'{x.dtype.__name__}{x.shape}' for x in arrays)}"
         )
     op = find_operator("Concat")

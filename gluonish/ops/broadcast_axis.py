@@ -24,7 +24,7 @@ def _stretch(name: str, source: Shape, axes: Shape, sizes: Shape) -> Shape:
         position = normalize_axis(name, axis, len(source))
         if source[position] not in (1, size):
             raise OperatorError(
-                f"{name}: expected extent 1 or {size} at axis {axis}, got shape {source}"
+                f"{name}: expected size 1 or {size} at axis {axis}, got shape {source}"
             )
         target[position] = size
     return tuple(target)

@@ -216,7 +216,7 @@ def _arange_settled(attrs: Attrs, shape: Shape) -> Attrs:
     count = -(-shape[0] // attrs["repeat"])
     if count * attrs["repeat"] != shape[0]:
         raise OperatorError(
-            f"_arange: expected an extent that repeat={attrs['repeat']} divides, got {shape}"
+            f"_arange: expected a size that repeat={attrs['repeat']} divides, got {shape}"
         )
     return {**attrs, "stop": attrs["start"] + count * attrs["step"]}
 

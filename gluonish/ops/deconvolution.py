@@ -90,8 +90,7 @@ def _aimed(window: Geometry, spatial: Shape, target: Shape) -> tuple[Geometry, S
     )
     if len(target) != len(full) or min(target) < 1 or min(cut) < 0:
         raise OperatorError(
-            f"Deconvolution: expected target_shape of {len(full)} extents up to {full}, "
-            f"got {target}"
+            f"Deconvolution: expected target_shape of {len(full)} sizes up to {full}, got {target}"
         )
     if any(n % 2 and stride == 1 for n, stride in zip(cut, window.stride, strict=True)):
         raise OperatorError(

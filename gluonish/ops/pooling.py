@@ -76,7 +76,7 @@ def pooling_plan(
     rank = len(spatial)
     if global_pool:
         if 0 in spatial:
-            raise OperatorError(f"Pooling: expected elements to pool, got extents {spatial}")
+            raise OperatorError(f"Pooling: expected elements to pool, got sizes {spatial}")
         return Geometry(spatial, (1,) * rank, (1,) * rank, (0,) * rank), (1,) * rank
     if len(kernel) != rank:
         raise OperatorError(
@@ -112,7 +112,7 @@ def _count(extent: int, kernel: int, stride: int, pad: int, convention: str) -> 
     room = extent + 2 * pad - kernel
     if room < 0:
         raise OperatorError(
-            f"Pooling: expected a kernel of at most {extent + 2 * pad}, the padded extent, got "
+            f"Pooling: expected a kernel of at most {extent + 2 * pad}, the padded size, got "
             f"{kernel}"
         )
     return (-(-room // stride) if convention == "full" else room // stride) + 1

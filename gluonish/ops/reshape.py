@@ -290,7 +290,7 @@ def squeezed(name: str, shape: Shape, axis: Shape | None) -> Shape:
         return tuple(extent for extent in shape if extent != 1)
     gone = named_axes(name, axis, len(shape))
     if any(shape[i] != 1 for i in gone):
-        raise OperatorError(f"{name}: expected axes of extent 1, got axis {axis} of {shape}")
+        raise OperatorError(f"{name}: expected axes of size 1, got axis {axis} of {shape}")
     return tuple(extent for i, extent in enumerate(shape) if i not in gone)
 
 

@@ -45,7 +45,7 @@ def infer_pieces(
         OperatorError: ``squeeze`` asks to drop an axis that is not of extent 1 in all of them.
     """
     if squeeze and any(last - first != 1 for first, last in bounds):
-        raise OperatorError(f"{name}: expected pieces of extent 1 to squeeze, got {bounds}")
+        raise OperatorError(f"{name}: expected pieces of size 1 to squeeze, got {bounds}")
     return tuple(
         Spec(_piece_shape(data.shape, axis, last - first, squeeze), data.dtype)
         for first, last in bounds
@@ -78,7 +78,7 @@ def join_gradients(g: Any, data: V, axis: int, bounds: Bounds) -> Any:
 def _equal_bounds(name: str, extent: int, count: int) -> Bounds:
     if extent % count or count > max(extent, _MOST_EMPTY):
         raise OperatorError(
-            f"{name}: expected an axis that {count} pieces divide, got extent {extent}"
+            f"{name}: expected an axis that {count} pieces divide, got size {extent}"
         )
     length = extent // count
     return [(i * length, (i + 1) * length) for i in range(count)]
@@ -172,7 +172,7 @@ SLICE_CHANNEL = register(
         _channel_gradient,
         doc=(
             "num_outputs equal pieces along axis.\n\n"
-            "squeeze_axis drops the axis, which must be cut into pieces of extent 1.\n\n"
+            "squeeze_axis drops the axis, which must be cut into pieces of size 1.\n\n"
             "Shapes: data (..., n, ...) with n along axis, outputs (..., n / num_outputs,\n"
             "...), or (...) with squeeze_axis."
         ),
@@ -233,7 +233,7 @@ SPLIT_V2 = register(
             "Pieces along axis: sections of them, the first ones longer by 1 where they cannot be\n"
             "equal, or one from each of indices to the next.\n\n"
             "indices are where the pieces begin, the first of them 0; the last piece ends\n"
-            "with the axis. squeeze_axis drops the axis of pieces of extent 1.\n\n"
+            "with the axis. squeeze_axis drops the axis of pieces of size 1.\n\n"
             "Shapes: data (..., n, ...) with n along axis, outputs the same with a part of n\n"
             "each."
         ),

@@ -206,7 +206,7 @@ def _mpiexec() -> str:
     found = beside or shutil.which("mpiexec") or shutil.which("mpirun")
     if found is None:
         raise MissingFileError(
-            "launch: expected mpiexec, got none beside Python or on the path; "
+            "launch: expected mpiexec, got none next to Python or on PATH; "
             "pip install 'gluonish[dist]', which brings MPICH"
         )
     return found

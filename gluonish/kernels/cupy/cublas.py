@@ -157,7 +157,7 @@ class Handle:
         """
         if max(*size, a.lead, b.lead, c.lead, count) > MOST:
             raise OperatorError(
-                f"matrix product: expected extents of at most {MOST}, got {size} in matrices "
+                f"matrix product: expected sizes of at most {MOST}, got {size} in matrices "
                 f"{a.lead}, {b.lead} and {c.lead} elements wide, {count} times; split the arrays"
             )
         alpha, beta = factors

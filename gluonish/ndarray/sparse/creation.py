@@ -246,7 +246,7 @@ def zeros(
     """
     extents = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
     if any(not isinstance(n, int | np.integer) or n < 0 for n in extents):
-        raise ArgumentError(f"zeros: expected extents of at least 0, got shape {shape!r}")
+        raise ArgumentError(f"zeros: expected sizes of at least 0, got shape {shape!r}")
     context, kind = ctx or current_context(), dtype or FLOAT32
     if stype == "default":
         return from_host(np.zeros(extents), context, kind)

@@ -20,7 +20,7 @@ def _wanted(shape: Shape, size: Shape, keep_ratio: bool) -> tuple[int, int]:
     """Return height and width."""
     if len(size) not in (1, 2) or min(size) < 1:
         raise OperatorError(
-            f"_image_resize: expected a size of 1 or 2 extents of at least 1, got {size}"
+            f"_image_resize: expected a size of 1 or 2 numbers of at least 1, got {size}"
         )
     if len(size) == 2:
         return size[1], size[0]

@@ -20,7 +20,7 @@ def _check_shape(name: str, shape: Shape | None) -> Shape:
     """Return the shape that positions refer to; its first extent never matters."""
     if not shape or shape[0] < -1 or min(shape[1:], default=1) < 1 or math.prod(shape[1:]) >> 62:
         raise OperatorError(
-            f"{name}: expected shape of at least 1 axis with extents above 0, got {shape}"
+            f"{name}: expected shape of at least 1 axis with sizes above 0, got {shape}"
         )
     return shape
 

@@ -103,7 +103,7 @@ def _with_extents(
                 known != extent and 1 not in (known, extent)
             ):
                 raise OperatorError(
-                    f"{NAME}: expected one extent a label in {subscripts!r}, got shapes "
+                    f"{NAME}: expected one size per label in {subscripts!r}, got shapes "
                     f"{', '.join(map(str, shapes))}"
                 )
             extents[label] = extent if known == 1 else known

@@ -234,7 +234,7 @@ def _tensordot(name: str, axes_of: Axes, doc: str, schema: Schema) -> Operator:
             raise OperatorError(f"{name}: expected every axis once, got {axes_a} and {axes_b}")
         if [a.shape[i] for i in axes_a] != [b.shape[i] for i in axes_b]:
             raise OperatorError(
-                f"{name}: expected equal extents along the summed axes, got axes {axes_a} of "
+                f"{name}: expected equal sizes along the summed axes, got axes {axes_a} of "
                 f"{a.shape} and {axes_b} of {b.shape}"
             )
         return (Spec(contraction(a.shape, b.shape, attrs).shape, a.dtype),)

@@ -306,7 +306,7 @@ FULL_LIKE = register(
 def _diagonal_infer(data: Spec) -> tuple[Spec]:
     if len(data.shape) < 2 or len(set(data.shape)) != 1:
         raise OperatorError(
-            f"_npi_diag_indices_from: expected two or more axes of equal extent, got {data.shape}"
+            f"_npi_diag_indices_from: expected two or more axes of equal size, got {data.shape}"
         )
     return (Spec((len(data.shape), data.shape[0]), INT64),)
 

@@ -28,7 +28,7 @@ def _check(name: str, data: Spec, mask: Spec, start_axis: int) -> None:
     fits = 0 <= start_axis <= len(data.shape) and data.shape[start_axis:end] == mask.shape
     if mask.dtype != BOOL or not fits:
         raise OperatorError(
-            f"{name}: expected a bool mask of the extents of data {data.shape} from axis "
+            f"{name}: expected a bool mask of the sizes of data {data.shape} from axis "
             f"{start_axis}, got {mask.dtype.name} {mask.shape}"
         )
 

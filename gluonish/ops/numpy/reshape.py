@@ -34,7 +34,7 @@ def _fitted(name: str, source: Shape, target: Shape, asked: Shape) -> Shape:
         OperatorError: It does not hold the elements of ``source``.
     """
     if any(extent < -1 for extent in target) or target.count(-1) > 1:
-        raise OperatorError(f"{name}: expected extents and at most one -1, got {asked}")
+        raise OperatorError(f"{name}: expected sizes and at most one -1, got {asked}")
     size = math.prod(source)
     lost = -1 in target and 0 in target  # what is left is not known
     target = filled_in(size, target)

@@ -44,7 +44,7 @@ GETNNZ = register(
 def _edge_infer(data: Spec, u: Spec, v: Spec) -> tuple[Spec]:
     if len(data.shape) != 2 or len(u.shape) != 1 or u.shape != v.shape:
         raise OperatorError(
-            "_contrib_edge_id: expected a matrix and u and v of one axis and extent, got "
+            "_contrib_edge_id: expected a matrix and u and v of one axis and equal size, got "
             f"{data.shape}, {u.shape} and {v.shape}"
         )
     if u.shape[0] and not all(data.shape):

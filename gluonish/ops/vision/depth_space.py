@@ -17,7 +17,7 @@ def _check(name: str, data: Spec, block: int, divided: Shape, factor: int) -> No
     check_rank(name, "data", data, "N C H W")
     if any(extent % factor for extent in divided):
         raise OperatorError(
-            f"{name}: expected extents {divided} of data {data.shape} that {factor} divides for "
+            f"{name}: expected sizes {divided} of data {data.shape} that {factor} divides for "
             f"block_size={block}"
         )
 
