@@ -57,7 +57,7 @@ def test_name_may_be_a_keyword(create: Callable[..., Any]) -> None:
 def test_instance_is_returned_as_it_is(create: Callable[..., Any]) -> None:
     shape = Shape()
     assert create(shape) is shape
-    with pytest.raises(ArgumentError, match="no arguments beside an instance"):
+    with pytest.raises(ArgumentError, match="no arguments besides an instance"):
         create(shape, 2)
 
 
@@ -79,7 +79,7 @@ def test_malformed_json_is_refused(create: Callable[..., Any], text: str) -> Non
 
 
 def test_arguments_beside_json_are_refused(create: Callable[..., Any]) -> None:
-    with pytest.raises(ArgumentError, match="no arguments beside a JSON text"):
+    with pytest.raises(ArgumentError, match="no arguments besides a JSON text"):
         create('["square", {}]', size=4)
 
 

@@ -24,7 +24,7 @@ def test_size_and_bytes() -> None:
 def test_spec_from_attributes_has_extents_and_room() -> None:
     assert checked_spec("op", (MOST_ELEMENTS, 1), F32) == Spec((MOST_ELEMENTS, 1), F32)
     for shape in ((2, -1), (MOST_ELEMENTS, 2)):
-        with pytest.raises(OperatorError, match="op: expected extents of at least 0 and at most"):
+        with pytest.raises(OperatorError, match="op: expected sizes of at least 0 and at most"):
             checked_spec("op", shape, F32)
 
 

@@ -45,7 +45,7 @@ def test_function_has_its_name_a_docstring_and_a_signature(module: Any, name: st
         (lambda a: np.concatenate([]), ArgumentError, "^concatenate: expected at least one"),
         (lambda a: np.concatenate(a), ArgumentTypeError, "^concatenate: expected a sequence"),
         (lambda a: np.reshape(a, (3, 2), "F"), NotSupportedError, "^reshape: expected order"),
-        (lambda a: np.zeros((-1,)), ArgumentError, "^zeros: expected extents"),
+        (lambda a: np.zeros((-1,)), ArgumentError, "^zeros: expected sizes"),
         (lambda a: np.zeros(2.5), ArgumentTypeError, "^zeros: expected shape"),
         (lambda a: np.zeros(2, ctx=3), ArgumentTypeError, "^ctx: expected a Context"),
         (lambda a: np.arange(1, 2, 0), ArgumentError, "^arange: expected a step"),

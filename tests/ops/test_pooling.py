@@ -86,7 +86,7 @@ def test_the_same_convention_covers_every_element() -> None:
 @pytest.mark.parametrize(
     ("shape", "attrs", "message"),
     [
-        ((1, 2, 4), {"kernel": (6,)}, "kernel of at most 4, the padded extent, got 6"),
+        ((1, 2, 4), {"kernel": (6,)}, "kernel of at most 4, the padded size, got 6"),
         ((1, 2, 4), {"kernel": (2,), "pad": (2,)}, "pad smaller than kernel"),
         ((1, 2, 4), {"kernel": (2, 2)}, "expected a kernel of 1 axes"),
         ((2, 4), {"kernel": ()}, "expected data of 3 to 5 axes"),
@@ -115,7 +115,7 @@ def test_an_unknown_batch_stays_unknown() -> None:
 
 @pytest.mark.parametrize("kind", ["max", "avg"])
 def test_nothing_to_pool_is_refused(kind: str) -> None:
-    with pytest.raises(OperatorError, match=r"expected elements to pool, got extents \(0, 3\)"):
+    with pytest.raises(OperatorError, match=r"expected elements to pool, got sizes \(0, 3\)"):
         _pool(np.zeros((1, 2, 0, 3), np.float32), pool_type=kind, global_pool=True)
 
 

@@ -86,7 +86,7 @@ def test_squeeze_keeps_one_axis() -> None:
 
 
 def test_squeeze_of_a_longer_axis_is_refused() -> None:
-    with pytest.raises(OperatorError, match="axes of extent 1"):
+    with pytest.raises(OperatorError, match="axes of size 1"):
         shape_of("squeeze", (1, 3, 1), axis=1)
 
 

@@ -117,7 +117,7 @@ def test_extents_beyond_an_int_are_refused_before_they_wrap_around(machine: Mach
     matrix = Matrix(0, 0, 0, 2**31, 0)
     with cupy.cuda.Device(0), _stream(machine, cupy):
         handle = current_handle(cupy)
-        with pytest.raises(OperatorError, match="expected extents of at most 2147483647"):
+        with pytest.raises(OperatorError, match="expected sizes of at most 2147483647"):
             handle.multiply((1, 1, 1), (1.0, 0.0), matrix, matrix, matrix, 1, 68, False)
 
 

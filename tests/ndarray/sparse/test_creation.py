@@ -49,7 +49,7 @@ def test_dtype_and_device_are_those_asked_for() -> None:
         (sparse.row_sparse_array, (([[1]], [1], [2]),), "got a tuple of 3"),
         (sparse.zeros, ("thin", (2, 2)), "zeros: expected stype in"),
         (sparse.zeros, ("csr", (2,)), "2 axes for csr"),
-        (sparse.zeros, ("row_sparse", (-1,)), "extents of at least 0"),
+        (sparse.zeros, ("row_sparse", (-1,)), "sizes of at least 0"),
     ],
 )
 def test_wrong_parts_are_refused(make: Any, arguments: tuple[Any, ...], message: str) -> None:
