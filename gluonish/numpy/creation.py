@@ -51,7 +51,7 @@ def extents(shape: Any, what: str) -> tuple[int, ...]:
         raise ArgumentTypeError(f"{what}: expected shape to be a tuple of ints, got {shape!r}")
     listed = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
     if any(not isinstance(n, int | np.integer) or n < 0 for n in listed):
-        raise ArgumentError(f"{what}: expected extents of at least 0, got shape {shape!r}")
+        raise ArgumentError(f"{what}: expected sizes of at least 0, got shape {shape!r}")
     return tuple(int(n) for n in listed)
 
 

@@ -236,7 +236,7 @@ class NumpyMethods:
         names = [name for name in kwargs if name in ("newshape", "shape")]
         if len(kwargs) > len(names) or bool(args) == bool(names):
             raise ArgumentError(
-                f"reshape: expected extents and order, got {list(args)} and {sorted(kwargs)}"
+                f"reshape: expected a shape and order, got {list(args)} and {sorted(kwargs)}"
             )
         wanted = kwargs[names[0]] if names else args[0] if len(args) == 1 else args
         return shapes.reshape(self, wanted, order)
