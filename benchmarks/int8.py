@@ -1,14 +1,16 @@
 """8-bit inference: gluonish's quantized networks beside OpenVINO's and ONNX Runtime's, in turns.
 
-    python benchmarks/int8.py --peers-python PYTHON [--networks resnet50_v1] [--batch-sizes 1]
+    python benchmarks/int8.py --peers-python PYTHON [--networks resnet50_v1] [--batch-sizes 1] \\
+        [--peers int8,openvino]
 
 Networks: ResNet-50 v1, MobileNet v2 and the encoder of BERT-base (128 tokens), with random
 parameters. gluonish quantizes with ``quantize_net_v2(calib_mode="naive")``, OpenVINO with NNCF,
 ONNX Runtime with ``quantize_static`` (QDQ, channels of weights apart) the network that torchvision
 or PyTorch exports. Each is a process of its own; they take turns (A B C A B C ..), a turn is as
 many calls as take about half a second, and printed are medians over the turns of the time of a call
-and of how many times as fast gluonish was in the same round, and the least time of a call. ``fp32``
-is gluonish's network before.
+and of how many times as fast the first peer was in the same round, and the least time of a call.
+``fp32`` is gluonish's network before, ``bf16`` the same in bfloat16, ``openvino_bf16`` OpenVINO's
+with that as its precision; data is float32 for all of them.
 """
 
 import argparse
@@ -28,6 +30,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 NETWORKS = "resnet50_v1,mobilenetv2_1.0,bert_base"
 PEERS = ("int8", "fp32", "openvino", "onnxruntime")
+OWN = ("int8", "fp32", "bf16")
 LAYERS, LENGTH, UNITS = 12, 128, 768
 TURN_S = 0.5
 # Sums of BERT's stay in floating point, between a dense layer and a normalization.
@@ -43,7 +46,7 @@ def data_of(network: str, batch_size: int) -> Any:
     return numbers.astype(np.float32)
 
 
-def gluonish_job(network: str, batch_size: int, quantized: bool, folder: Path) -> Callable[[], Any]:
+def gluonish_job(network: str, batch_size: int, kind: str) -> Callable[[], Any]:
     """Return a call of gluonish's network."""
     import gluonish as mx
 
@@ -60,7 +63,10 @@ def gluonish_job(network: str, batch_size: int, quantized: bool, folder: Path) -
     x = mx.nd.array(data_of(network, batch_size))
     net.hybridize(static_alloc=True, static_shape=True)
     net(x)
-    if quantized:
+    if kind == "bf16":
+        net.cast("bfloat16")
+        return lambda: net(x.astype("bfloat16")).wait_to_read()
+    if kind == "int8":
         found = mx.contrib.quantization.quantize_net_v2(
             net, calib_data=[x], calib_mode="naive", **SETTINGS.get(network, {})
         )
@@ -83,6 +89,9 @@ def onnx_file(network: str, batch_size: int, folder: Path) -> str:
 
         names = {"resnet50_v1": "resnet50", "mobilenetv2_1.0": "mobilenet_v2"}
         net = getattr(torchvision.models, names[network])(weights=None)
+        for module in net.modules():  # version 1: strides are in the first convolution
+            if type(module).__name__ == "Bottleneck":
+                module.conv1.stride, module.conv2.stride = module.conv2.stride, (1, 1)
     path = str(folder / f"{network}.onnx")
     x = torch.from_numpy(data_of(network, batch_size))
     torch.onnx.export(net.eval(), (x,), path, input_names=["data"], opset_version=17, dynamo=False)
@@ -102,8 +111,27 @@ def openvino_job(network: str, batch_size: int, threads: int, folder: Path) -> C
     quantized = nncf.quantize(
         core.read_model(path), nncf.Dataset([x]), subset_size=1, model_type=kind, preset=preset
     )
+    return openvino_request(quantized, x, threads)
+
+
+def openvino_bf16_job(
+    network: str, batch_size: int, threads: int, folder: Path
+) -> Callable[[], Any]:
+    """Return a request to OpenVINO's network in bfloat16."""
+    import openvino
+
+    model = openvino.Core().read_model(onnx_file(network, batch_size, folder))
+    return openvino_request(model, data_of(network, batch_size), threads, "bf16")
+
+
+def openvino_request(model: Any, x: Any, threads: int, precision: str = "") -> Callable[[], Any]:
+    """Return a request to a network of OpenVINO's."""
+    import openvino
+
     settings = {"PERFORMANCE_HINT": "LATENCY", "INFERENCE_NUM_THREADS": threads}
-    request = core.compile_model(quantized, "CPU", settings).create_infer_request()
+    if precision:
+        settings["INFERENCE_PRECISION_HINT"] = precision
+    request = openvino.Core().compile_model(model, "CPU", settings).create_infer_request()
     request.set_input_tensor(openvino.Tensor(x, shared_memory=True))
     return request.infer
 
@@ -145,10 +173,11 @@ def work(arguments: argparse.Namespace) -> None:
     sys.path.insert(0, str(ROOT))
     with tempfile.TemporaryDirectory(prefix="gluonish-int8-") as name:
         folder, network, batch = Path(name), arguments.network, arguments.batch
-        if arguments.worker in ("int8", "fp32"):
-            call = gluonish_job(network, batch, arguments.worker == "int8", folder)
+        if arguments.worker in OWN:
+            call = gluonish_job(network, batch, arguments.worker)
         else:
-            make = openvino_job if arguments.worker == "openvino" else onnxruntime_job
+            jobs = {"openvino": openvino_job, "openvino_bf16": openvino_bf16_job}
+            make = jobs.get(arguments.worker, onnxruntime_job)
             call = make(network, batch, arguments.threads, folder)
         for _ in range(3):
             call()
@@ -173,7 +202,7 @@ class Peer:
         self, name: str, network: str, batch_size: int, arguments: argparse.Namespace
     ) -> None:
         self.name = name
-        own = name in ("int8", "fp32")
+        own = name in OWN
         python = sys.executable if own else arguments.peers_python
         environment = {k: v for k, v in os.environ.items() if own or k != "PYTHONPATH"}
         environment["OMP_NUM_THREADS"] = str(arguments.threads)
@@ -228,7 +257,7 @@ def compare(network: str, batch_size: int, arguments: argparse.Namespace) -> Non
                 alive[peer.name].append(peer.seconds())
     for peer in peers:
         peer.close()
-    ours = alive.get("int8", [])
+    ours = next(iter(alive.values()), [])
     for name, times in alive.items():
         ratio = statistics.median(b / a for a, b in zip(ours, times, strict=True)) if ours else 0
         middle = statistics.median(times) * 1e3
@@ -241,7 +270,7 @@ def compare(network: str, batch_size: int, arguments: argparse.Namespace) -> Non
 
 
 def main() -> None:
-    """Compare on each network and batch size; the last column is gluonish's int8 rate by the
+    """Compare on each network and batch size; ratios are the first peer's rate by the
     peer's."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--networks", default=NETWORKS, help="(default: %(default)s)")

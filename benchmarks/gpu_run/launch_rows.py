@@ -127,7 +127,8 @@ def _graph_launch(place: Place, note: Note) -> None:
         made_ms = 1e3 * (time.perf_counter() - begin)
         contenders = {
             "graph": Contender(
-                lambda c=captured: c.graph.launch(arrays.stream), place.stream_timer(arrays.stream)
+                functools.partial(captured.graph.launch, arrays.stream),
+                place.stream_timer(arrays.stream),
             ),
             "launches": Contender(run, place.stream_timer(arrays.stream)),
         }

@@ -7,6 +7,7 @@ double's memory. Other operations are checked and not run.
 
 import ctypes
 import enum
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 
 __all__ = ["make"]
 
-DataType = enum.Enum("data_type", ["NOT_SET", "FLOAT", "HALF", "BFLOAT16", "INT64", "INT32"])
+DataType = enum.Enum("DataType", ["NOT_SET", "FLOAT", "HALF", "BFLOAT16", "INT64", "INT32"])
 _DTYPES = {
     DataType.FLOAT: np.dtype(np.float32),
     DataType.HALF: np.dtype(np.float16),
@@ -294,7 +295,7 @@ def _filter(image: Any, loss: Any, out: Any, geometry: dict[str, Any]) -> None:
     out[...] = total.astype(out.dtype)
 
 
-_RUN = {"forward": _forward, "data": _data, "filter": _filter}
+_RUN: dict[str, Callable[..., None]] = {"forward": _forward, "data": _data, "filter": _filter}
 
 
 def make() -> Any:
