@@ -30,6 +30,7 @@ from gluonish.graph.passes import (
     fuse_pointwise,
     fuse_primitives,
     fuse_rnn,
+    move_strides,
     simplify,
     split_batch_norm,
     use_classic_operators,
@@ -82,7 +83,7 @@ def fuse_layers(graph: Graph, device: Device, stable: Collection[Node] | None) -
         leave = is_split if _has_generated_kernels(device) and _is_on(split_batch_norm) else _never
         graph = _run(graph, partial(fuse_batch_norm_relu, leave=leave))
         return _run(graph, partial(fuse_primitives, train=True))
-    return _run(graph, fold_batch_norm, partial(fuse_primitives, stable=stable))
+    return _run(graph, fold_batch_norm, move_strides, partial(fuse_primitives, stable=stable))
 
 
 def _never(node: Node) -> bool:

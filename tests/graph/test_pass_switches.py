@@ -95,6 +95,10 @@ NETWORKS: dict[str, Make] = {
         [_data(4, 6)],
     ),
     "residual": lambda: (_Residual(), [_data(2, 3, 8, 8)]),
+    "strided": lambda: (
+        _sequence(nn.Conv2D(6, 3, activation="relu"), nn.Conv2D(4, 1, strides=2)),
+        [_data(2, 3, 9, 9)],
+    ),
     "loss": lambda: (_Loss(), [_data(4, 6), _labels()]),
     "recurrent": lambda: (_Recurrent(), [_data(4, 3, 5)]),
     "loops": lambda: (Recurrence(prefix="loops_"), [_data(5, 2, 3), _data(2, 4)]),

@@ -31,6 +31,7 @@ MXNET_DISABLED_GRAPH_PASSES = Flag(
         "fuse_pointwise",
         "fuse_primitives",
         "fuse_rnn",
+        "move_strides",
         "simplify",
         "split_batch_norm",
         "use_classic_operators",

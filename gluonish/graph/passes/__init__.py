@@ -10,6 +10,7 @@ from gluonish.graph.passes.fuse_log_softmax_pick import fuse_log_softmax_pick
 from gluonish.graph.passes.fuse_pointwise import fuse_pointwise
 from gluonish.graph.passes.fuse_primitives import fuse_primitives
 from gluonish.graph.passes.fuse_rnn import fuse_rnn
+from gluonish.graph.passes.move_strides import move_strides
 from gluonish.graph.passes.simplify import simplify
 from gluonish.graph.passes.split_batch_norm import split_batch_norm
 from gluonish.graph.passes.use_classic_operators import use_classic_operators
@@ -26,6 +27,7 @@ __all__ = [
     "fuse_pointwise",
     "fuse_primitives",
     "fuse_rnn",
+    "move_strides",
     "simplify",
     "split_batch_norm",
     "use_classic_operators",
