@@ -192,5 +192,6 @@ def _plans(make: Make, left_out: tuple[str, ...]) -> list[object]:
                 if part is not None:
                     listed.append(len(part.layout._last_places))
                     steps = part.layout.steps
-                    listed += [(step.op.name, step.node.attrs.get("keep")) for step in steps]
+                    nodes = [step.node for step in steps]
+                    listed += [(node.op.name, node.attrs.get("keep"), node.specs) for node in nodes]
     return listed

@@ -17,15 +17,11 @@ from gluonish.core.config import (
 )
 from gluonish.core.turn import Turn
 from gluonish.kernels import onednn
+from gluonish.kernels.openmp import SPIN_COUNT
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.registry import Operator
 
 __all__ = ["enabled", "planned"]
-
-# How often a thread of libgomp looks for work before it sleeps. Its default is ten times as much,
-# with which threads spin against each other on a busy machine: three processes beside it on two
-# cores, the demo's small steps took 1.5 times as long (medians of three runs each).
-_SPIN_COUNT = "30000"
 
 
 # Who asks in the middle of loading, as a handler may, loads as well: what is in use is replaced as
@@ -39,7 +35,7 @@ def enabled() -> bool:
     if not MXNET_MKLDNN_ENABLED.value:
         return False
     if not _loaded:
-        with _turn, LoadEnvironment("OMP_WAIT_POLICY", GOMP_SPINCOUNT=_SPIN_COUNT):
+        with _turn, LoadEnvironment("OMP_WAIT_POLICY", GOMP_SPINCOUNT=SPIN_COUNT):
             if not _loaded:
                 found = onednn.load(
                     MXNET_LIBRARY_PATH.value or None,
