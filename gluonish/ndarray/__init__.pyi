@@ -864,7 +864,7 @@ def broadcast_axes(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data with the axes in axis, all of extent 1, stretched to the extents in size."""
+    """data with the axes in axis, all of size 1, stretched to the extents in size."""
 def broadcast_axis(
     data: NDArray,
     axis: int | Sequence[int] = (),
@@ -873,7 +873,7 @@ def broadcast_axis(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data with the axes in axis, all of extent 1, stretched to the extents in size."""
+    """data with the axes in axis, all of size 1, stretched to the extents in size."""
 def broadcast_div(
     lhs: NDArray,
     rhs: NDArray,
@@ -941,7 +941,7 @@ def broadcast_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """lhs with axes of extent 1 stretched like rhs: all, or lhs_axes like rhs_axes."""
+    """lhs with axes of size 1 stretched like rhs: all, or lhs_axes like rhs_axes."""
 def broadcast_logical_and(
     lhs: NDArray,
     rhs: NDArray,
@@ -1046,7 +1046,7 @@ def broadcast_to(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Stretch the axes of extent 1 to shape; 0 in shape keeps an axis."""
+    """Stretch the axes of size 1 to shape; 0 in shape keeps an axis."""
 def cast(
     data: NDArray,
     dtype: DType,
@@ -1268,7 +1268,7 @@ def expand_dims(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Insert an axis of extent 1 at position axis."""
+    """Insert an axis of size 1 at position axis."""
 def expm1(
     data: NDArray,
     *,
@@ -2646,7 +2646,7 @@ def squeeze(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Drop the axes of extent 1, or those of them that axis names."""
+    """Drop the axes of size 1, or those of them that axis names."""
 def stack(
     *data: NDArray | Sequence[NDArray],
     axis: int = 0,

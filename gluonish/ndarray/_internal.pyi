@@ -918,7 +918,7 @@ def _broadcast_exact(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Stretch the axes of extent 1 to shape, in which 0 is an extent."""
+    """Stretch the axes of size 1 to shape, in which 0 is an extent."""
 def _clip_backward(
     grad: NDArray,
     data: NDArray,
@@ -3384,21 +3384,21 @@ def _np_atleast_1d(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Each array with axes of extent 1 put in until it has 1, as NumPy does."""
+    """Each array with axes of size 1 put in until it has 1, as NumPy does."""
 def _np_atleast_2d(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Each array with axes of extent 1 put in until it has 2, as NumPy does."""
+    """Each array with axes of size 1 put in until it has 2, as NumPy does."""
 def _np_atleast_3d(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Each array with axes of extent 1 put in until it has 3, as NumPy does."""
+    """Each array with axes of size 1 put in until it has 3, as NumPy does."""
 def _np_copy(
     a: NDArray,
     *,
@@ -3567,7 +3567,7 @@ def _np_squeeze(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Drop the axes of extent 1, or those of them that axis names."""
+    """Drop the axes of size 1, or those of them that axis names."""
 def _np_sum(
     a: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -3884,7 +3884,7 @@ def _npi_broadcast_to(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Stretch the axes of extent 1 to shape; -2 in shape keeps an axis."""
+    """Stretch the axes of size 1 to shape; -2 in shape keeps an axis."""
 def _npi_cast(
     data: NDArray,
     dtype: DType,
@@ -4166,7 +4166,7 @@ def _npi_expand_dims(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Insert an axis of extent 1 at position axis."""
+    """Insert an axis of size 1 at position axis."""
 def _npi_expm1(
     x: NDArray,
     *,

@@ -305,7 +305,7 @@ def _whole_value(value: NDArray, x: NDArray, key: Any) -> NDArray:
 
 
 def _fitting(shape: Shape, selected: Shape) -> Shape:
-    """Return a value's shape without those leading axes of extent 1 that its target lacks.
+    """Return a value's shape without those leading axes of size 1 that its target lacks.
 
     Args:
         shape: The value's.

@@ -95,17 +95,17 @@ def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[in
 
 
 def expand_dims(a: Any, axis: int) -> Any:
-    """Return the array with an axis of extent 1 at ``axis``."""
+    """Return the array with an axis of size 1 at ``axis``."""
     return call("_npi_expand_dims", (a,), {"axis": axis}, what="expand_dims")
 
 
 def squeeze(a: Any, axis: Axes = None, out: Any = None) -> Any:
-    """Return the array without axes of extent 1: ``axis``, or all."""
+    """Return the array without axes of size 1: ``axis``, or all."""
     return call("_np_squeeze", (a,), {"axis": axis}, out, "squeeze")
 
 
 def broadcast_to(array: Any, shape: int | Sequence[int]) -> Any:
-    """Return the array with axes of extent 1 stretched to ``shape``; for a number `np.full`."""
+    """Return the array with axes of size 1 stretched to ``shape``; for a number `np.full`."""
     if isinstance(array, NUMBERS):
         return full(shape, array)
     given = {"shape": extents(shape, "broadcast_to")}

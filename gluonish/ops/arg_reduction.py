@@ -65,7 +65,7 @@ def position_operator(
             doc=(
                 f"Position of the first {method.removeprefix('arg')}imum along axis, or among all "
                 f"elements in row order.\n\n{doc}"
-                "Shapes: data any, output data's without axis, or with extent 1 there "
+                "Shapes: data any, output data's without axis, or with size 1 there "
                 f"(keepdims){shapes}."
             ),
             schema=_SCHEMA,

@@ -1,4 +1,4 @@
-"""broadcast_axis and broadcast_like: axes of extent 1 stretched."""
+"""broadcast_axis and broadcast_like: axes of size 1 stretched."""
 
 from types import ModuleType
 from typing import Any
@@ -50,7 +50,7 @@ BROADCAST_AXIS = register(
         _kernel,
         _axis_gradient,
         doc=(
-            "data with the axes in axis, all of extent 1, stretched to the extents in size.\n\n"
+            "data with the axes in axis, all of size 1, stretched to the extents in size.\n\n"
             "Shapes: data any, output the same but for the axes in axis."
         ),
         schema=Schema(axis=shape(()), size=shape(())),
@@ -95,7 +95,7 @@ BROADCAST_LIKE = register(
         _kernel,
         _like_gradient,
         doc=(
-            "lhs with axes of extent 1 stretched like rhs: all, or lhs_axes like rhs_axes.\n\n"
+            "lhs with axes of size 1 stretched like rhs: all, or lhs_axes like rhs_axes.\n\n"
             "Shapes: lhs and rhs of equally many axes unless lhs_axes and rhs_axes are given,\n"
             "output that of lhs but for the stretched axes."
         ),

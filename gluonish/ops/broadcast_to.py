@@ -1,4 +1,4 @@
-"""broadcast_to: stretch axes of extent 1, and its gradient: sum what was stretched."""
+"""broadcast_to: stretch axes of size 1, and its gradient: sum what was stretched."""
 
 from types import ModuleType
 from typing import Any
@@ -47,7 +47,7 @@ BROADCAST_TO = register(
         _kernel,
         _gradient,
         doc=(
-            "Stretch the axes of extent 1 to shape; 0 in shape keeps an axis.\n\n"
+            "Stretch the axes of size 1 to shape; 0 in shape keeps an axis.\n\n"
             "Shapes: data any, output shape, which has as many axes."
         ),
         schema=Schema(shape=shape(())),
@@ -66,7 +66,7 @@ BROADCAST_EXACT = register(
         _exact_infer,
         _kernel,
         _gradient,
-        doc="Stretch the axes of extent 1 to shape, in which 0 is an extent.",
+        doc="Stretch the axes of size 1 to shape, in which 0 is an extent.",
         schema=Schema(shape=shape(())),
         execution=Execution(moves=True),
     )
@@ -107,7 +107,7 @@ SUM_TO_SHAPE = register(
 
 
 def broadcast_to(data: Any, shape: Shape) -> Any:
-    """Stretch the axes of extent 1 of ``data`` to ``shape``."""
+    """Stretch the axes of size 1 of ``data`` to ``shape``."""
     if data.shape == shape:
         return data
     return apply(BROADCAST_EXACT if 0 in shape else BROADCAST_TO, (data,), {"shape": shape})

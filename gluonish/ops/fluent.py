@@ -45,17 +45,17 @@ class Fluent(OperatorMethods):
         return apply(_CAST, (self,), _CAST.schema.parse("astype", {"dtype": dtype}))
 
     def broadcast_to(self, shape: tuple[int, ...]) -> Any:
-        """Stretch the axes of extent 1 to ``shape``; 0 keeps an axis."""
+        """Stretch the axes of size 1 to ``shape``; 0 keeps an axis."""
         return apply(
             _BROADCAST_TO, (self,), _BROADCAST_TO.schema.parse("broadcast_to", {"shape": shape})
         )
 
     def broadcast_like(self, other: Any) -> Any:
-        """Stretch the axes of extent 1 to the extents of ``other``, which has as many axes."""
+        """Stretch the axes of size 1 to the extents of ``other``, which has as many axes."""
         return apply(_BROADCAST_LIKE, (self, other), {"lhs_axes": None, "rhs_axes": None})
 
     def expand_dims(self, axis: int, inplace: bool = False) -> Any:
-        """Return the values with an axis of extent 1 at ``axis``; ``inplace``: a view."""
+        """Return the values with an axis of size 1 at ``axis``; ``inplace``: a view."""
         return apply(_EXPAND, (self,), _EXPAND.schema.parse("expand_dims", {"axis": axis}))
 
     def flatten(self, inplace: bool = False) -> Any:
@@ -63,7 +63,7 @@ class Fluent(OperatorMethods):
         return apply(_FLATTEN, (self,), {})
 
     def squeeze(self, axis: int | tuple[int, ...] | None = None, inplace: bool = False) -> Any:
-        """Return the values without axes of extent 1: ``axis`` or all; ``inplace``: a view."""
+        """Return the values without axes of size 1: ``axis`` or all; ``inplace``: a view."""
         return apply(_SQUEEZE, (self,), _SQUEEZE.schema.parse("squeeze", {"axis": axis}))
 
     def reshape(self, *shape: Any, **kwargs: Any) -> Any:

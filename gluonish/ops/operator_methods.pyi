@@ -57,7 +57,7 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """data with the axes in axis, all of extent 1, stretched to the extents in size."""
+        """data with the axes in axis, all of size 1, stretched to the extents in size."""
     def cbrt(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise cube root."""
     def ceil(self, *, out: Self | Sequence[Self] | None = None) -> Self:

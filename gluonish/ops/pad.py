@@ -45,7 +45,7 @@ def _along(axis: int, begin: int | None, end: int | None, step: int = 1) -> tupl
 def _margins(axis: int, mode: str, before: int, after: int, extent: int) -> list[tuple[Any, Any]]:
     """Return pairs of regions, margin and source, along one axis of the padded array.
 
-    An edge source has extent 1 and is stretched to its margin.
+    An edge source has size 1 and is stretched to its margin.
     """
     last = before + extent
     if mode == "edge":

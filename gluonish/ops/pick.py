@@ -187,9 +187,9 @@ PICK = register(
         doc=(
             "One element of every row along axis, at the positions in index.\n\n"
             "Positions outside are moved to the nearest end (clip) or counted around (wrap).\n"
-            "index has the shape of data without axis, or with extent 1 there.\n\n"
+            "index has the shape of data without axis, or with size 1 there.\n\n"
             "Shapes: data (..., K, ...) with K along axis, output data's without axis, or\n"
-            "with extent 1 there (keepdims)."
+            "with size 1 there (keepdims)."
         ),
         inputs=("data", "index"),
         schema=Schema(axis=optional(integer(), -1), keepdims=boolean(False), mode=_MODE),

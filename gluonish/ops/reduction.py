@@ -100,7 +100,7 @@ def _row(name: str, *aliases: str, doc: str, reduce: Reduce, rule: Rule, empty: 
             Gradient(gradient, uses_output=True),
             doc=(
                 f"{doc} along axis, all axes by default; with exclude along all others.\n\n"
-                "Shapes: data any, output data's without the axes in axis, or with extent 1 there\n"
+                "Shapes: data any, output data's without the axes in axis, or with size 1 there\n"
                 "(keepdims); (1,) where no axis is left."
             ),
             schema=_SCHEMA,
@@ -314,7 +314,7 @@ NORM = register(
         doc=(
             "Sum of absolute values (ord=1) or root of the sum of squares (ord=2) along axis,\n"
             "or over all elements.\n\n"
-            "Shapes: data any, output data's without the axes in axis, or with extent 1 there\n"
+            "Shapes: data any, output data's without the axes in axis, or with size 1 there\n"
             "(keepdims); (1,) where no axis is left."
         ),
         schema=Schema(

@@ -271,7 +271,7 @@ EXPAND_DIMS = shape_operator(
     "expand_dims",
     _expand_infer,
     (
-        "Insert an axis of extent 1 at position axis.\n\n"
+        "Insert an axis of size 1 at position axis.\n\n"
         "Shapes: data any, output the same with one axis more."
     ),
     "_npi_expand_dims",
@@ -281,7 +281,7 @@ EXPAND_DIMS = shape_operator(
 
 
 def squeezed(name: str, shape: Shape, axis: Shape | None) -> Shape:
-    """Return a shape without the axes of extent 1, or without those that ``axis`` names.
+    """Return a shape without the axes of size 1, or without those that ``axis`` names.
 
     Raises:
         OperatorError: one of them has another extent.
@@ -303,14 +303,14 @@ SQUEEZE = shape_operator(
     "squeeze",
     _squeeze_infer,
     (
-        "Drop the axes of extent 1, or those of them that axis names.\n\n"
+        "Drop the axes of size 1, or those of them that axis names.\n\n"
         "One is left where all would go.\n\n"
-        "Shapes: data any, output the same without axes of extent 1."
+        "Shapes: data any, output the same without axes of size 1."
     ),
     axis=optional(shape_attr()),
 )
 
 
 def expand_dims(x: Any, axis: int) -> Any:
-    """Insert an axis of extent 1 at position ``axis``."""
+    """Insert an axis of size 1 at position ``axis``."""
     return apply(EXPAND_DIMS, (x,), {"axis": axis})

@@ -42,7 +42,7 @@ def infer_pieces(
     """Return the specs of pieces of an array, each from one bound to another along ``axis``.
 
     Raises:
-        OperatorError: ``squeeze`` asks to drop an axis that is not of extent 1 in all of them.
+        OperatorError: ``squeeze`` asks to drop an axis that is not of size 1 in all of them.
     """
     if squeeze and any(last - first != 1 for first, last in bounds):
         raise OperatorError(f"{name}: expected pieces of size 1 to squeeze, got {bounds}")

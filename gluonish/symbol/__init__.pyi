@@ -886,7 +886,7 @@ def broadcast_axes(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data with the axes in axis, all of extent 1, stretched to the extents in size."""
+    """data with the axes in axis, all of size 1, stretched to the extents in size."""
 def broadcast_axis(
     data: Symbol | None = None,
     axis: int | Sequence[int] = (),
@@ -896,7 +896,7 @@ def broadcast_axis(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data with the axes in axis, all of extent 1, stretched to the extents in size."""
+    """data with the axes in axis, all of size 1, stretched to the extents in size."""
 def broadcast_div(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -972,7 +972,7 @@ def broadcast_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """lhs with axes of extent 1 stretched like rhs: all, or lhs_axes like rhs_axes."""
+    """lhs with axes of size 1 stretched like rhs: all, or lhs_axes like rhs_axes."""
 def broadcast_logical_and(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1090,7 +1090,7 @@ def broadcast_to(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Stretch the axes of extent 1 to shape; 0 in shape keeps an axis."""
+    """Stretch the axes of size 1 to shape; 0 in shape keeps an axis."""
 def cast(
     data: Symbol | None = None,
     dtype: DType = ...,
@@ -1338,7 +1338,7 @@ def expand_dims(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Insert an axis of extent 1 at position axis."""
+    """Insert an axis of size 1 at position axis."""
 def expm1(
     data: Symbol | None = None,
     *,
@@ -2856,7 +2856,7 @@ def squeeze(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Drop the axes of extent 1, or those of them that axis names."""
+    """Drop the axes of size 1, or those of them that axis names."""
 def stack(
     *data: Symbol | Sequence[Symbol],
     axis: int = 0,

@@ -984,7 +984,7 @@ def _broadcast_exact(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Stretch the axes of extent 1 to shape, in which 0 is an extent."""
+    """Stretch the axes of size 1 to shape, in which 0 is an extent."""
 def _clip_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,
@@ -3660,7 +3660,7 @@ def _np_atleast_1d(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Each array with axes of extent 1 put in until it has 1, as NumPy does."""
+    """Each array with axes of size 1 put in until it has 1, as NumPy does."""
 def _np_atleast_2d(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -3668,7 +3668,7 @@ def _np_atleast_2d(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Each array with axes of extent 1 put in until it has 2, as NumPy does."""
+    """Each array with axes of size 1 put in until it has 2, as NumPy does."""
 def _np_atleast_3d(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -3676,7 +3676,7 @@ def _np_atleast_3d(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Each array with axes of extent 1 put in until it has 3, as NumPy does."""
+    """Each array with axes of size 1 put in until it has 3, as NumPy does."""
 def _np_copy(
     a: Symbol | None = None,
     *,
@@ -3863,7 +3863,7 @@ def _np_squeeze(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Drop the axes of extent 1, or those of them that axis names."""
+    """Drop the axes of size 1, or those of them that axis names."""
 def _np_sum(
     a: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -4215,7 +4215,7 @@ def _npi_broadcast_to(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Stretch the axes of extent 1 to shape; -2 in shape keeps an axis."""
+    """Stretch the axes of size 1 to shape; -2 in shape keeps an axis."""
 def _npi_cast(
     data: Symbol | None = None,
     dtype: DType = ...,
@@ -4529,7 +4529,7 @@ def _npi_expand_dims(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Insert an axis of extent 1 at position axis."""
+    """Insert an axis of size 1 at position axis."""
 def _npi_expm1(
     x: Symbol | None = None,
     *,

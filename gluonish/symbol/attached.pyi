@@ -133,7 +133,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """data with the axes in axis, all of extent 1, stretched to the extents in size."""
+        """data with the axes in axis, all of size 1, stretched to the extents in size."""
     def cbrt(
         self,
         *,

@@ -130,7 +130,7 @@ def test_arguments_of_operators_are_explained() -> None:
 
 def test_help_says_what_the_arguments_of_a_window_are() -> None:
     text = docstring_of(find_operator("Pooling"))
-    assert "kernel: Extent of the window along each spatial axis; a tuple of ints" in text
+    assert "kernel: Size of the window along each spatial axis; a tuple of ints" in text
 
 
 def test_elementwise_operator_of_several_arrays_says_whether_they_broadcast() -> None:

@@ -40,7 +40,7 @@ def broadcast_strides(array: Any, own: Shape, shape: Shape) -> tuple[int, ...] |
 
     Args:
         array: The array.
-        own: The shape that broadcasts, of as many elements as the array; axes of extent 1 are
+        own: The shape that broadcasts, of as many elements as the array; axes of size 1 are
             added behind.
         shape: The outputs'.
 

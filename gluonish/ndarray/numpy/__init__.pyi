@@ -304,21 +304,21 @@ def atleast_1d(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> list[ndarray]:
-    """Each array with axes of extent 1 put in until it has 1, as NumPy does."""
+    """Each array with axes of size 1 put in until it has 1, as NumPy does."""
 def atleast_2d(
     *data: ndarray | Sequence[ndarray],
     num_args: int = ...,
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> list[ndarray]:
-    """Each array with axes of extent 1 put in until it has 2, as NumPy does."""
+    """Each array with axes of size 1 put in until it has 2, as NumPy does."""
 def atleast_3d(
     *data: ndarray | Sequence[ndarray],
     num_args: int = ...,
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> list[ndarray]:
-    """Each array with axes of extent 1 put in until it has 3, as NumPy does."""
+    """Each array with axes of size 1 put in until it has 3, as NumPy does."""
 def copy(
     a: ndarray,
     *,
@@ -463,7 +463,7 @@ def squeeze(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Drop the axes of extent 1, or those of them that axis names."""
+    """Drop the axes of size 1, or those of them that axis names."""
 def sum(
     a: ndarray,
     axis: int | Sequence[int] | None = None,

@@ -161,12 +161,12 @@ def transposed(x: Tensor, axes: Sequence[int]) -> Tensor:
 
 
 def unsqueezed(x: Tensor, *axes: int) -> Tensor:
-    """Return it with new axes of extent 1."""
+    """Return it with new axes of size 1."""
     return x.emitter("Unsqueeze", x, list(axes))
 
 
 def squeezed(x: Tensor, *axes: int) -> Tensor:
-    """Return it without some axes of extent 1."""
+    """Return it without some axes of size 1."""
     return x.emitter("Squeeze", x, list(axes))
 
 

@@ -203,7 +203,7 @@ NPI_NORM = register(
             "-inf (row sums), 2 and -2 (singular values). flag -2 takes the root of the sum of\n"
             "all squares, 1 that of each matrix, 2 the sum of singular values. Without axis the\n"
             "last two are taken. Without elements it is 0.\n\n"
-            "Shapes: data any, output data's without the axes in axis, or with extent 1 there\n"
+            "Shapes: data any, output data's without the axes in axis, or with size 1 there\n"
             "(keepdims)."
         ),
         schema=Schema(

@@ -167,7 +167,7 @@ LAYER_NORM = register(
             "(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics along axis.\n\n"
             "Shapes: data any, gamma and beta (extent of axis,), in float32 or the dtype of data.\n"
             "output_mean_var also returns\n"
-            "the mean and the standard deviation sqrt(variance + eps), with extent 1 at axis;\n"
+            "the mean and the standard deviation sqrt(variance + eps), with size 1 at axis;\n"
             "no gradient flows through those two."
         ),
         inputs=_INPUTS,

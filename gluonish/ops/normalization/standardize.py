@@ -18,7 +18,7 @@ def standardize(xp: ModuleType, x: Any, axis: int, eps: float) -> tuple[Any, Any
     Args:
         xp: NumPy or CuPy.
         x: float32 or float64.
-        axis: Along which; the statistics keep it with extent 1.
+        axis: Along which; the statistics keep it with size 1.
         eps: Added to the variance.
     """
     count = x.dtype.type(max(1, x.shape[axis]))
@@ -56,7 +56,7 @@ def pull_back(x: Any, grad: Any, average: Callable[[Any], Any], eps: float) -> t
     Args:
         x: The data.
         grad: Gradient of the standardized data.
-        average: Returns the mean along the axis, with extent 1 there.
+        average: Returns the mean along the axis, with size 1 there.
         eps: Added to the variance.
 
     Returns:

@@ -42,7 +42,7 @@ BROADCAST_TO = register(
         _kernel,
         _gradient,
         doc=(
-            "Stretch the axes of extent 1 to shape; -2 in shape keeps an axis.\n\n"
+            "Stretch the axes of size 1 to shape; -2 in shape keeps an axis.\n\n"
             "Shapes: array any, output shape, which has at least as many axes."
         ),
         inputs=("array",),

@@ -231,7 +231,7 @@ def _split(name: str, least: int, axis_of: Callable[[int], int], word: str) -> O
                 f"Pieces {word}.\n\n"
                 "They are sections ones, the first ones longer where it does not divide,\n"
                 "or one from each of indices to the next; the first of them is 0.\n\n"
-                "squeeze_axis drops the axis of pieces of extent 1. axis is ignored.\n\n"
+                "squeeze_axis drops the axis of pieces of size 1. axis is ignored.\n\n"
                 "Shapes: data any, outputs the same with a part of the axis each."
             ),
             schema=Schema(

@@ -95,7 +95,7 @@ def _moment(name: str, doc: str, *, root: bool) -> Operator:
                 f"{doc} along axis, all axes by default, over count - ddof elements.\n\n"
                 "The hidden output is the mean. Of integers both are integers unless dtype says\n"
                 "otherwise.\n\n"
-                "Shapes: a any, output a's without the axes in axis, or with extent 1 there\n"
+                "Shapes: a any, output a's without the axes in axis, or with size 1 there\n"
                 "(keepdims)."
             ),
             inputs=("a",),

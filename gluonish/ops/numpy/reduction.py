@@ -120,7 +120,7 @@ def _with_dtype(
                 f"{doc} along axis, all axes by default, in dtype.\n\n"
                 "Without dtype it is that of a; sums and products of bool are int64, means of\n"
                 "integers float32. initial is accepted as None only.\n\n"
-                "Shapes: a any, output a's without the axes in axis, or with extent 1 there\n"
+                "Shapes: a any, output a's without the axes in axis, or with size 1 there\n"
                 "(keepdims)."
             ),
             inputs=("a",),
@@ -231,7 +231,7 @@ def _extreme(name: str, ufunc: str, doc: str, *aliases: str) -> Operator:
             doc=(
                 f"{doc} along axis, all axes by default. Of equal ones each gets the whole\n"
                 "gradient. initial is accepted as None only.\n\n"
-                "Shapes: a any, output a's without the axes in axis, or with extent 1 there\n"
+                "Shapes: a any, output a's without the axes in axis, or with size 1 there\n"
                 "(keepdims)."
             ),
             inputs=("a",),
@@ -262,7 +262,7 @@ def _question(name: str, ufunc: str, doc: str, *aliases: str) -> Operator:
             zero_gradient,
             doc=(
                 f"Whether {doc} along axis, all axes by default, as bool.\n\n"
-                "Shapes: data any, output data's without the axes in axis, or with extent 1 there\n"
+                "Shapes: data any, output data's without the axes in axis, or with size 1 there\n"
                 "(keepdims)."
             ),
             schema=Schema(axis=AXIS, keepdims=boolean(False)),

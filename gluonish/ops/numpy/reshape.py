@@ -97,7 +97,7 @@ class _Codes:
                 yield self.take()
             elif code == -3:
                 if self.take() != 1:
-                    raise self.fail("-3 drops axes of extent 1 only")
+                    raise self.fail("-3 drops axes of size 1 only")
             elif code == -4:
                 yield from self.source[self.position :]
                 self.position = len(self.source)
@@ -145,8 +145,8 @@ SQUEEZE = shape_operator(
     "_np_squeeze",
     _squeeze_infer,
     (
-        "Drop the axes of extent 1, or those of them that axis names.\n\n"
-        "Shapes: a any, output the same without axes of extent 1."
+        "Drop the axes of size 1, or those of them that axis names.\n\n"
+        "Shapes: a any, output the same without axes of size 1."
     ),
     given="a",
     axis=optional(shape_attr()),
@@ -177,7 +177,7 @@ def _atleast(name: str, rank: int, padded: Callable[[Shape], Shape]) -> None:
             kernel,
             gradient,
             doc=(
-                f"Each array with axes of extent 1 put in until it has {rank}, as NumPy does.\n\n"
+                f"Each array with axes of size 1 put in until it has {rank}, as NumPy does.\n\n"
                 "Shapes: arrays any, outputs one for each."
             ),
             inputs=("arys",),

@@ -42,7 +42,7 @@ SQUARE_SUM = register(
         doc=(
             "Sum of the squares of data over axes; arguments and shapes are those of sum.\n\n"
             "Of a row-sparse matrix over axis 1 with keepdims it is row-sparse.\n\n"
-            "Shapes: data any, output data's without the axes in axis, or with extent 1 there\n"
+            "Shapes: data any, output data's without the axes in axis, or with size 1 there\n"
             "(keepdims)."
         ),
         schema=Schema(axis=optional(shape_attr()), keepdims=boolean(False), exclude=boolean(False)),

@@ -32,7 +32,7 @@ def total(
         data: Any dtype; only sums of float32 differ from NumPy's.
         axes: Ascending, from 0.
         dtype: What is added in; the dtype of data by default.
-        keepdims: Whether the axes stay, with extent 1.
+        keepdims: Whether the axes stay, with size 1.
 
     Returns:
         In ``dtype``, or float64 for a sum of float32 that was formed in it.

@@ -93,8 +93,8 @@ MOMENTS = register(
         _gradient,
         doc=(
             "Mean and variance over axes, which must be named.\n\n"
-            "keepdims leaves the axes with extent 1. Without any axis left the shape is (1,).\n\n"
-            "Shapes: data any, outputs data's without the axes in axes, or with extent 1\n"
+            "keepdims leaves the axes with size 1. Without any axis left the shape is (1,).\n\n"
+            "Shapes: data any, outputs data's without the axes in axes, or with size 1\n"
             "there (keepdims)."
         ),
         schema=Schema(axes=optional(shape()), keepdims=boolean(False)),

@@ -136,7 +136,7 @@ def atleast_1d(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Each array with axes of extent 1 put in until it has 1, as NumPy does."""
+    """Each array with axes of size 1 put in until it has 1, as NumPy does."""
 def atleast_2d(
     *data: NumpySymbol | Sequence[NumpySymbol],
     num_args: int = ...,
@@ -144,7 +144,7 @@ def atleast_2d(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Each array with axes of extent 1 put in until it has 2, as NumPy does."""
+    """Each array with axes of size 1 put in until it has 2, as NumPy does."""
 def atleast_3d(
     *data: NumpySymbol | Sequence[NumpySymbol],
     num_args: int = ...,
@@ -152,7 +152,7 @@ def atleast_3d(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Each array with axes of extent 1 put in until it has 3, as NumPy does."""
+    """Each array with axes of size 1 put in until it has 3, as NumPy does."""
 def average(
     a: Any,
     axis: Any = None,
@@ -180,7 +180,7 @@ def bool_(value: Any = False) -> NumpySymbol:
 def broadcast_arrays(*args: Any) -> NumpySymbol:
     """Return the arrays stretched to one shape."""
 def broadcast_to(array: Any, shape: Any) -> NumpySymbol:
-    """Return the array with axes of extent 1 stretched to ``shape``; for a number `np.full`."""
+    """Return the array with axes of size 1 stretched to ``shape``; for a number `np.full`."""
 def cbrt(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Cube root."""
 def ceil(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -328,7 +328,7 @@ def equal(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
 def exp(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """e to the power of x."""
 def expand_dims(a: Any, axis: int) -> NumpySymbol:
-    """Return the array with an axis of extent 1 at ``axis``."""
+    """Return the array with an axis of size 1 at ``axis``."""
 def expm1(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """exp(x) - 1, exact for small x."""
 def extract(condition: Any, arr: Any) -> NumpySymbol:
@@ -915,7 +915,7 @@ def squeeze(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Drop the axes of extent 1, or those of them that axis names."""
+    """Drop the axes of size 1, or those of them that axis names."""
 def stack(arrays: Any, axis: int = 0, out: Any = None) -> NumpySymbol:
     """Stack arrays of equal shape along a new axis."""
 def std(
