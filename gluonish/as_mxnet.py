@@ -33,7 +33,7 @@ def take_name() -> None:
     """Make ``mxnet``, and all below it, names of gluonish's modules, and follow MXNet's rules.
 
     Raises:
-        NameTakenError: if another package of that name is installed or was imported.
+        NameTakenError: Another package of that name is installed or was imported.
     """
     root = sys.modules["gluonish"]
     if sys.modules.get("mxnet") is not root:

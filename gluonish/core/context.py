@@ -38,8 +38,8 @@ class Context(metaclass=ClassPropertyMeta):
         device_id: Number of the device, from 0.
 
     Raises:
-        ArgumentError: for an unknown device type or a negative number.
-        ArgumentTypeError: for a number that is no int.
+        ArgumentError: The device type is unknown, or the number is negative.
+        ArgumentTypeError: The number is not an int.
     """
 
     __slots__ = ("_before", "_hash", "device_id", "device_type")
@@ -125,7 +125,7 @@ class Context(metaclass=ClassPropertyMeta):
         """Give memory that the device keeps for later arrays back to the driver.
 
         Raises:
-            DeviceError: if a GPU is asked for and CuPy or the device is missing.
+            DeviceError: A GPU is asked for and CuPy or the device is missing.
         """
         for release in cache_owners:
             release(self)
@@ -136,7 +136,7 @@ class Context(metaclass=ClassPropertyMeta):
         Several CPU devices are the same memory.
 
         Raises:
-            DeviceError: if a GPU is asked for and CuPy or the device is missing.
+            DeviceError: A GPU is asked for and CuPy or the device is missing.
         """
         return memory_readers[0](self)
 

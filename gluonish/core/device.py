@@ -64,7 +64,7 @@ class Device(Protocol):
         """Return an array of undefined values here.
 
         Raises:
-            MemoryError: if there is no memory for it.
+            MemoryError: There is no memory for it.
         """
 
     def empty_ahead(self, shape: Shape, dtype: np.dtype[Any], /) -> Any:
@@ -73,14 +73,14 @@ class Device(Protocol):
         None where that gains nothing: then `empty` and the other lanes serve.
 
         Raises:
-            MemoryError: if there is no memory for it.
+            MemoryError: There is no memory for it.
         """
 
     def empty_beside(self, shape: Shape, dtype: np.dtype[Any], /) -> Any:
         """Return an array that the priority lane can use at once, and nothing else may use.
 
         Raises:
-            MemoryError: if there is no memory for it.
+            MemoryError: There is no memory for it.
         """
 
     def from_host(self, source: np.ndarray[Any, Any], out: Any, *, stays: bool = False) -> None:
@@ -196,7 +196,7 @@ def device_of(context: Context) -> Device:
     """Return the device of a context, making it at the first use.
 
     Raises:
-        DeviceError: if a GPU is asked for and CuPy or the device is missing; the message says what
+        DeviceError: A GPU is asked for and CuPy or the device is missing; the message says what
             to install.
     """
     found = _devices.get(context)
@@ -277,7 +277,7 @@ def gpu_memory(device_id: int) -> tuple[int, int]:
     """Return free and total memory of a GPU, in bytes.
 
     Raises:
-        DeviceError: if CuPy or the device is missing.
+        DeviceError: CuPy or the device is missing.
     """
     return _support().memory(device_id)
 
@@ -286,7 +286,7 @@ def gpu_capability(device_id: int) -> int:
     """Return the compute capability of a GPU, as 90 for 9.0.
 
     Raises:
-        DeviceError: if CuPy or the device is missing.
+        DeviceError: CuPy or the device is missing.
     """
     return _support().capability(device_id)
 

@@ -104,7 +104,7 @@ def normalize_dtype(dtype: object) -> np.dtype[Any]:
     """Return the NumPy dtype for a name, a type, a dtype or an array of it; None means float32.
 
     Raises:
-        DtypeError: if gluonish has no such element type.
+        DtypeError: Gluonish has no such element type.
     """
     if dtype is None:
         return FLOAT32
@@ -129,7 +129,7 @@ def dtype_from_flag(flag: int) -> np.dtype[Any]:
     """Return the dtype that a file's number stands for.
 
     Raises:
-        ArgumentTypeError: if the number stands for none.
+        ArgumentTypeError: The number stands for none.
     """
     found = _BY_FLAG.get(flag)
     if found is None:

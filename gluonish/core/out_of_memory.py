@@ -32,7 +32,7 @@ def empty_or_refuse(device: Device, shape: Shape, dtype: np.dtype[Any], owner: s
         owner: Who asks, for the message.
 
     Raises:
-        OutOfMemoryError: if there is no memory for it.
+        OutOfMemoryError: There is no memory for it.
     """
     try:
         return device.empty(shape, dtype)

@@ -80,7 +80,7 @@ def merge_shapes(a: Shape | None, b: Shape | None, what: str) -> Shape | None:
     """Join two partial shapes of one array.
 
     Raises:
-        OperatorError: if they contradict each other; ``what`` names the operator and the array.
+        OperatorError: They contradict each other; ``what`` names the operator and the array.
     """
     if a is None or a == b:
         return b
@@ -97,7 +97,7 @@ def merge_dtypes(
     """Join what is known of one array's dtype.
 
     Raises:
-        OperatorError: if two different dtypes are claimed.
+        OperatorError: Two different dtypes are claimed.
     """
     if a is None or b is None:  # first: for NumPy, float64 == None
         return b if a is None else a

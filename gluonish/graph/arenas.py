@@ -116,7 +116,7 @@ def aligned_empty(device: Device, nbytes: int, owner: str) -> Any:
         owner: Who asks, for messages and who watches allocations.
 
     Raises:
-        OutOfMemoryError: if there is no memory for them.
+        OutOfMemoryError: There is no memory for them.
     """
     if device.xp_name != "numpy" or not nbytes:
         return empty_or_refuse(device, (nbytes,), UINT8, owner)

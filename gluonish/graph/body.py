@@ -102,7 +102,7 @@ class Body:
         """Return the specs of the outputs, then of the kept values.
 
         Raises:
-            OperatorError: if an operator refuses what reaches it; the message names the node.
+            OperatorError: An operator refuses what reaches it; the message names the node.
         """
         graph = self.graph(specs, train=False)
         return tuple(value.spec for value in graph.outputs)

@@ -80,9 +80,9 @@ class CachedGraph:
             New arrays, one for each output.
 
         Raises:
-            GraphError: if the number of inputs is wrong.
-            DeviceError: if they lie on several devices.
-            OperatorError: if an operator refuses the shapes or dtypes; the message names its node.
+            GraphError: The number of inputs is wrong.
+            DeviceError: They lie on several devices.
+            OperatorError: An operator refuses the shapes or dtypes; the message names its node.
         """
         device = inputs[0]._device
         specs = []
@@ -194,7 +194,7 @@ class CachedGraph:
         Parameters lie where their network does, so that only data are moved.
 
         Raises:
-            DeviceError: if the devices do not mix.
+            DeviceError: The devices do not mix.
         """
         moved = on_one_cpu(inputs)
         if moved is None:

@@ -182,7 +182,7 @@ def foreach(face: Face, body: Callable[..., Any], data: Any, init_states: Any, n
         name: What the body is called.
 
     Raises:
-        ArgumentError: if the states change their nesting, or data or a state is not used.
+        ArgumentError: The states change their nesting, or data or a state is not used.
     """
     given, data_structure = _values(face, "foreach", data)
     states, state_structure = _values(face, "foreach", init_states)
@@ -278,7 +278,7 @@ def while_loop(
         name: What the bodies are called.
 
     Raises:
-        ArgumentError: if there is no limit or no variable, or the variables change their number.
+        ArgumentError: There is no limit or no variable, or the variables change their number.
     """
     if max_iterations is None:
         raise ArgumentError("while_loop: expected max_iterations, got none")
@@ -348,7 +348,7 @@ def cond(
         name: What the bodies are called.
 
     Raises:
-        ArgumentError: if the functions give different numbers of values.
+        ArgumentError: The functions give different numbers of values.
     """
     tested = _trace(face, lambda: pred, (), f"{name}_pred", lambda f, _: [f()])
     then = _trace(face, then_func, (), f"{name}_then", lambda f, _: [f()])

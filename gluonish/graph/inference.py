@@ -47,7 +47,7 @@ class Inference:
         """Take what is known of a value.
 
         Raises:
-            OperatorError: if it contradicts what was known.
+            OperatorError: It contradicts what was known.
         """
         self._learn(value.key, spec, value.node.name)
 
@@ -55,7 +55,7 @@ class Inference:
         """Carry what is known through the graph until nothing new is found.
 
         Raises:
-            OperatorError: if an operator refuses what reaches it; the message names the node.
+            OperatorError: An operator refuses what reaches it; the message names the node.
         """
         for sweep in range(_MAX_SWEEPS):
             self._changed = False
@@ -142,8 +142,8 @@ def specialize(
         train: The mode; operators that depend on it get it as an attribute.
 
     Raises:
-        GraphError: if a variable is not among the inputs.
-        OperatorError: if an operator refuses what reaches it; the message names the node.
+        GraphError: A variable is not among the inputs.
+        OperatorError: An operator refuses what reaches it; the message names the node.
     """
     copies: dict[int, Node] = {
         id(node): Node(None, node.name, specs=(spec,), extra=node.extra)

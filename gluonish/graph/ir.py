@@ -289,7 +289,7 @@ def append(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
 
     Raises:
         OperatorError: as the operator's inference says; in a traced forward it names the node.
-        DynamicShapeError: if the shape of its output depends on values.
+        DynamicShapeError: The shape of its output depends on values.
     """
     if op.measure is not None:
         raise DynamicShapeError(

@@ -108,7 +108,7 @@ def replay(outputs: Sequence[Value], variables: Mapping[str, Any]) -> list[Value
         variables: What takes the place of each variable, by name: values or arrays.
 
     Raises:
-        OperatorError: if an operator refuses what reaches it.
+        OperatorError: An operator refuses what reaches it.
     """
     made: dict[tuple[int, int], Any] = {}
     for node in topological_order(outputs):

@@ -84,8 +84,8 @@ def trace_forward(
         name_node: Gives a new node its name, from a word for its operator.
 
     Raises:
-        NoValuesError: if no output is an array, or the computation needs numbers.
-        OperatorError: if an operator refuses what reaches it; the message names the node.
+        NoValuesError: No output is an array, or the computation needs numbers.
+        OperatorError: An operator refuses what reaches it; the message names the node.
     """
     trace = Trace()
     values = [variable(name, x._spec, kind=type(x)) for name, x in zip(names, arrays, strict=True)]

@@ -117,7 +117,7 @@ def copyto(source: NDArray, other: NDArray | Context) -> NDArray:
 
     Raises:
         ArgumentError: The target's shape differs.
-        ArgumentTypeError: if ``other`` is neither.
+        ArgumentTypeError: ``other`` is neither.
     """
     lane = None
     if isinstance(other, Context):

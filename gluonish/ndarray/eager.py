@@ -76,7 +76,7 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
         DeviceError: The arrays lie on several devices.
         OutOfMemoryError: There is no memory for the result.
         ArgumentTypeError: An input is no array.
-        ArgumentError: if ``out`` has another shape or dtype than the result.
+        ArgumentError: ``out`` has another shape or dtype than the result.
     """
     try:
         specs = list(map(_spec_of, inputs))

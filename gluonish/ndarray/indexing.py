@@ -62,7 +62,7 @@ def get_item(x: NDArray, key: Any) -> NDArray:
 
     Raises:
         OutOfBoundsError: An index is out of bounds, or there are too many.
-        ArgumentTypeError: for a key that is no index.
+        ArgumentTypeError: The key is not an index.
     """
     return select(x, key, _ONE)
 
@@ -77,7 +77,7 @@ def select(x: NDArray, key: Any, single: Shape) -> NDArray:
 
     Raises:
         OutOfBoundsError: An index is out of bounds, or there are too many.
-        ArgumentTypeError: for a key that is no index.
+        ArgumentTypeError: The key is not an index.
     """
     recorded = x._link is not None and recording.mode.get() & recording.RECORDING
     if isinstance(key, NDArray | list | np.ndarray) or not is_basic(key):
@@ -235,7 +235,7 @@ def set_item(x: NDArray, key: Any, value: Any) -> None:
     part of the graph.
 
     Raises:
-        AutogradError: if ``x`` is part of the graph that is being recorded, or the value is and the
+        AutogradError: ``x`` is part of the graph that is being recorded, or the value is and the
             key selects less than the whole array.
         OutOfBoundsError: An index is out of bounds, or there are too many.
         ArgumentError: The value does not broadcast to what is selected.

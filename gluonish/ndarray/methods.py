@@ -35,18 +35,18 @@ _ROUND = find_operator("round")
 
 
 def reshape(self: NDArray, *shape: Any, **kwargs: Any) -> NDArray:
-    """Return a view of another shape on the same memory.
+    """Return a view of the array with another shape, in the same memory.
 
     Args:
         self: The array.
-        *shape: Extents, or one tuple of them. 0 keeps the extent at its place, -1 is found from
-            the size, -2 keeps all remaining ones, -3 joins two, -4 splits one into the next
-            two.
-        **kwargs: ``shape`` by name; ``reverse``: match special extents from the right.
+        *shape: The new shape, as ints or one tuple. 0 keeps the size of that axis, -1 infers a
+            size, -2 copies all remaining sizes, -3 joins two axes, -4 splits an axis into the next
+            two sizes.
+        **kwargs: ``shape``; ``reverse``: whether to match these codes from the last axis.
 
     Raises:
-        OperatorError: The sizes differ.
-        ArgumentTypeError: for NumPy's ``order``, so that `numpy.reshape` goes by its own way.
+        OperatorError: The new shape has another number of elements.
+        ArgumentTypeError: NumPy's ``order`` is given, so that `numpy.reshape` uses its own code.
     """
     if "order" in kwargs:
         raise ArgumentTypeError("reshape: expected shape and reverse, got NumPy's order")
@@ -94,11 +94,11 @@ def round_(self: NDArray, decimals: int = 0, out: Any = None) -> NDArray:
 
     Args:
         self: The array.
-        decimals: 0, as `numpy.round` says it.
-        out: An array for the result.
+        decimals: Must be 0, the default of `numpy.round`.
+        out: Array to store the result in.
 
     Raises:
-        ArgumentTypeError: for other ``decimals``, so that `numpy.round` goes by its own way.
+        ArgumentTypeError: ``decimals`` is not 0, so that `numpy.round` uses its own code.
     """
     if decimals:
         raise ArgumentTypeError(f"round: expected decimals=0, got {decimals!r}; use numpy.round")

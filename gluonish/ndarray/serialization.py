@@ -49,23 +49,23 @@ def save(
     metadata: Mapping[str, str] | None = None,
     max_shard_nbytes: int | None = None,
 ) -> None:
-    """Save arrays to a file, which is written atomically: a crash leaves the old one or the new.
+    """Save arrays to a file, atomically: after a crash it has the old or the new content.
 
-    The name's ending chooses the format: ``.safetensors``, which other libraries read and which
-    loads fastest; ``.safetensors.index.json``, the same in several files beside this index;
-    ``.npz``, NumPy's; and for any other name MXNet's own, usually called ``.params``.
+    The ending of the name selects the format: ``.safetensors``, which other libraries can read and
+    which loads fastest; ``.safetensors.index.json``, the same in several files next to this index;
+    ``.npz``, NumPy's; for any other name MXNet's own format, usually with the ending ``.params``.
 
     Args:
         fname: Path of the file.
-        data: An NDArray, a list of them, or a dict from names to them.
-        metadata: Text by name to keep beside the arrays; not in MXNet's own files.
-        max_shard_nbytes: With an index, bytes of arrays in one file, 5 GB by default; a larger
-            array has a file of its own.
+        data: An NDArray, a list of NDArrays, or a dict from names to NDArrays.
+        metadata: Dict of texts to store with the arrays; not in MXNet's own format.
+        max_shard_nbytes: With an index, maximum bytes of arrays in one file, 5 GB by default; a
+            larger array gets a file of its own.
 
     Raises:
         ArgumentTypeError: Something in ``data`` is not an NDArray, or a name is not a string; or
-            the format has no such dtype or storage type.
-        ArgumentError: The format cannot hold a name, or metadata.
+            the format does not support a dtype or storage type.
+        ArgumentError: The format cannot store a name, or metadata.
         OSError: The file cannot be written.
 
     Example:
@@ -109,30 +109,36 @@ def _needs_numpy_shape(array: NDArray) -> bool:
 def load(fname: str | os.PathLike[str]) -> Loaded:
     """Load the arrays of a file: a dict if they have names, else a list.
 
-    Files of all MXNet versions, safetensors (also in several files, by their index) and NumPy's
-    ``.npz`` are known by their content, whatever their names.
+    The content determines the format, whatever the name: files of all MXNet versions, safetensors
+    (in several files by their index, too), and NumPy's ``.npz``.
 
     Large arrays of safetensors and npz files stay in the file until they are used: then the system
-    reads them, and what is written to them never reaches the file. Replace such a file, as `save`
-    does, rather than write into it: what is changed in place changes in arrays that were loaded
-    before, and the system ends a process that uses what was cut off (SIGBUS). Set
-    ``GLUONISH_MAP_FILES=0`` to read files whole where others do that.
+    reads them, and writes to such an array never reach the file. Replace such a file, as `save`
+    does, instead of writing into it: bytes changed in place change in arrays that are loaded
+    already, and the system ends a process that uses bytes that were cut off (SIGBUS). Set
+    ``GLUONISH_MAP_FILES=0`` to read files completely where others change them.
+
+    Args:
+        fname: Path of the file.
 
     Raises:
-        FileFormatError: The file is of another kind, truncated, or damaged.
-        ArgumentTypeError: if ``fname`` is not a path.
-        OSError: It cannot be read.
+        FileFormatError: The file has another format, is cut off, or is damaged.
+        ArgumentTypeError: ``fname`` is not a path.
+        OSError: The file cannot be read.
     """
     return _arrays(read_arrays(_path(fname, "load")))
 
 
 def load_metadata(fname: str | os.PathLike[str]) -> dict[str, str]:
-    """Return the text that a file keeps beside its arrays, by name; see `save`.
+    """Return the texts that `save` stored with the arrays of a file, by name.
+
+    Args:
+        fname: Path of the file.
 
     Raises:
-        FileFormatError: The file is of another kind, truncated, or damaged.
-        ArgumentTypeError: if ``fname`` is not a path.
-        OSError: It cannot be read.
+        FileFormatError: The file has another format, is cut off, or is damaged.
+        ArgumentTypeError: ``fname`` is not a path.
+        OSError: The file cannot be read.
     """
     with open_arrays(_path(fname, "load_metadata")) as found:
         return found.metadata
@@ -145,7 +151,11 @@ def _path(fname: Any, what: str) -> str | os.PathLike[str]:
 
 
 def load_frombuffer(buf: bytes) -> Loaded:
-    """Load arrays from the content of a file; see `load`."""
+    """Load arrays from the content of a file; see `load`.
+
+    Args:
+        buf: The bytes.
+    """
     return _arrays(read_arrays(bytes(buf)))
 
 

@@ -17,8 +17,8 @@ class BatchNormLayer(HybridBlock):
 
     Args:
         axis: The axis of the channels.
-        momentum: Share of the running statistics that an update keeps; the rest comes from the
-            batch.
+        momentum: Fraction of the running statistics that an update keeps; the rest comes from
+            the batch.
         epsilon: Small constant added to the variance to avoid division by zero.
         center: Whether ``beta`` is trained.
         scale: Whether to multiply by ``gamma``.
@@ -122,8 +122,8 @@ class BatchNorm(BatchNormLayer):
 
     Args:
         axis: The axis of the channels.
-        momentum: Share of the running statistics that an update keeps; the rest comes from the
-            batch.
+        momentum: Fraction of the running statistics that an update keeps; the rest comes from
+            the batch.
         epsilon: Small constant added to the variance to avoid division by zero.
         center: Whether ``beta`` is trained; if not, it stays at its initial value.
         scale: Whether to multiply by ``gamma``; if not, gamma is fixed at 1.

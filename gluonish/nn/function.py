@@ -28,8 +28,8 @@ class Lambda(Block):
         y: what the function returns.
 
     Raises:
-        ArgumentError: if ``nd`` has no function of that name.
-        ArgumentTypeError: if ``function`` is neither a name nor callable.
+        ArgumentError: ``nd`` has no function of that name.
+        ArgumentTypeError: ``function`` is neither a name nor callable.
     """
 
     def __init__(self, function: str | Callable[..., Any], prefix: str | None = None) -> None:
@@ -69,8 +69,8 @@ class HybridLambda(HybridBlock):
         y: what the function returns.
 
     Raises:
-        ArgumentError: if ``nd`` or ``sym`` has no function of that name.
-        ArgumentTypeError: if ``function`` is neither a name nor callable.
+        ArgumentError: ``nd`` or ``sym`` has no function of that name.
+        ArgumentTypeError: ``function`` is neither a name nor callable.
     """
 
     def __init__(self, function: str | Callable[..., Any], prefix: str | None = None) -> None:

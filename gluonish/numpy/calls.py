@@ -204,7 +204,7 @@ def check_order(what: str, order: str, allowed: str = "C") -> None:
     """Refuse a memory order that arrays do not have.
 
     Raises:
-        NotSupportedError: for any but those in ``allowed``.
+        NotSupportedError: It is not one of ``allowed``.
     """
     if not isinstance(order, str) or order not in tuple(allowed):
         raise NotSupportedError(f"{what}: expected order in {list(allowed)}, got {order!r}")

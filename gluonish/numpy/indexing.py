@@ -21,7 +21,7 @@ def get_item(x: NDArray, key: Any) -> NDArray:
 
     Raises:
         OutOfBoundsError: An index is out of bounds, or there are too many.
-        ArgumentTypeError: for a key that is no index.
+        ArgumentTypeError: The key is not an index.
     """
     return select(x, key, ())
 

@@ -145,7 +145,7 @@ def norm(
         keepdims: Whether to keep the reduced axes, with size 1.
 
     Raises:
-        ArgumentError: for another ``ord``, or a number of axes that it has no meaning for.
+        ArgumentError: ``ord`` is unknown, or not defined for this number of axes.
     """
     value = as_value(x, "norm")
     if ord is None:

@@ -156,7 +156,7 @@ class NumpyMethods:
             copy: False returns the value itself if it has the dtype.
 
         Raises:
-            ArgumentError: for another ``casting`` or ``subok``.
+            ArgumentError: ``casting`` or ``subok`` is not supported.
         """
         check_order("astype", order, "KC")
         if casting != "unsafe":

@@ -78,7 +78,7 @@ def einsum(*operands: Any, **kwargs: Any) -> Any:
             of products.
 
     Raises:
-        ArgumentTypeError: for another keyword, or if the subscripts are missing.
+        ArgumentTypeError: A keyword is unknown, or the subscripts are missing.
     """
     out = kwargs.pop("out", None)
     optimize = int(bool(kwargs.pop("optimize", False)))

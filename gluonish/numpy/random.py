@@ -293,7 +293,7 @@ def shuffle(x: Any) -> None:
     """Shuffle an array along axis 0, in place.
 
     Raises:
-        ArgumentTypeError: if ``x`` is not an array.
+        ArgumentTypeError: ``x`` is not an array.
     """
     if not isinstance(x, NDArray):
         raise ArgumentTypeError(f"shuffle: expected an array, got {type(x).__name__}")
@@ -310,7 +310,7 @@ def multinomial(n: int, pvals: Any, size: Size = None, **kwargs: Any) -> Any:
         **kwargs: None.
 
     Raises:
-        ArgumentTypeError: for a keyword.
+        ArgumentTypeError: A keyword is given.
     """
     if kwargs:
         raise ArgumentTypeError(f"multinomial: expected no keywords, got {sorted(kwargs)}")

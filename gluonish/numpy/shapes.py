@@ -47,7 +47,7 @@ _PAD_WORDS = {"constant_values": "constant_value", "reflect_type": "reflect_type
 
 
 def shape(a: Any) -> tuple[int, ...]:
-    """Return the extents of an array."""
+    """Return the shape of an array."""
     found: tuple[int, ...] = a.shape if hasattr(type(a), "shape") else official("shape", a)
     return tuple(found)
 
@@ -133,8 +133,8 @@ def meshgrid(*xi: Any, **kwargs: Any) -> list[Any]:
             ``"ij"``; ``sparse``: leave out what broadcasting adds; ``copy``: accepted.
 
     Raises:
-        ArgumentError: for another ``indexing``.
-        ArgumentTypeError: for another keyword.
+        ArgumentError: ``indexing`` is not one of those.
+        ArgumentTypeError: A keyword is unknown.
     """
     indexing = kwargs.pop("indexing", "xy")
     sparse = kwargs.pop("sparse", False)
@@ -233,7 +233,7 @@ def pad(x: Any, pad_width: Any = None, mode: str = "constant", **kwargs: Any) ->
         **kwargs: ``constant_values``: value of the rim; ``reflect_type``: ``"even"``.
 
     Raises:
-        ArgumentTypeError: for another keyword.
+        ArgumentTypeError: A keyword is unknown.
     """
     value = as_value(x, "pad")
     try:

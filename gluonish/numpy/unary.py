@@ -86,8 +86,8 @@ def check_options(what: str, options: Mapping[str, Any]) -> None:
     """Refuse options of NumPy's functions that would change the result.
 
     Raises:
-        ArgumentTypeError: for a word that is no option, or a value that means nothing.
-        NotSupportedError: for a value that is not the default.
+        ArgumentTypeError: An option is unknown, or its value is invalid.
+        NotSupportedError: An option differs from its default.
     """
     for key, value in options.items():
         if key not in _OPTIONS:

@@ -40,7 +40,7 @@ def combine(row: Row, lhs: Any, rhs: Any, on_numbers: Callable[[Any, Any], Any])
         on_numbers: Gives the result where both are numbers.
 
     Raises:
-        ArgumentTypeError: if one is neither.
+        ArgumentTypeError: One is neither.
     """
     if hasattr(lhs, "__apply__"):
         return _apply_row(row, lhs, rhs)
@@ -60,8 +60,8 @@ def scalar_attrs(row: Row, other: Any) -> Attrs:
     """Return the attributes of a row's operator on an array and a number.
 
     Raises:
-        ArgumentTypeError: if ``other`` is no real number.
-        ArgumentError: if it is a whole number beyond every float.
+        ArgumentTypeError: ``other`` is no real number.
+        ArgumentError: It is a whole number beyond every float.
     """
     if isinstance(other, _NUMBERS):
         try:

@@ -66,7 +66,7 @@ class CustomState:
         """Return the shapes of arguments, outputs and auxiliary states by the user's rule.
 
         Raises:
-            OperatorError: if the rule fails, or gives other numbers of shapes.
+            OperatorError: The rule fails, or gives other numbers of shapes.
         """
         found = self._asked("infer_shape", [list(shape) for shape in given])
         return self._three("infer_shape", found)

@@ -52,7 +52,7 @@ def transposed_window(data: Shape, attrs: Attrs) -> tuple[Geometry, Shape]:
         attrs: The operator's.
 
     Raises:
-        OperatorError: if tuples do not fit one another, the data or the layout.
+        OperatorError: Tuples do not fit one another, the data or the layout.
     """
     kernel, layout = attrs["kernel"], attrs["layout"]
     if len(kernel) not in _LAYOUTS or len(data) != len(kernel) + 2:

@@ -55,7 +55,7 @@ def make_function(
         prefix: What the registry puts before the namespace's names.
 
     Raises:
-        AttributeError: if there is no operator of this name.
+        AttributeError: There is no operator of this name.
     """
     registered = prefix + name
     if registered in absent_names():

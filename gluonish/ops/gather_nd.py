@@ -20,7 +20,7 @@ def _points(xp: ModuleType, name: str, indices: Any, whole: Shape) -> tuple[Any,
     """Return coordinates axis by axis, as int64.
 
     Raises:
-        OperatorIndexError: if one lies outside.
+        OperatorIndexError: One lies outside.
     """
     points = tuple(indices.astype(xp.int64))
     if not indices.size:
@@ -45,7 +45,7 @@ def flat_points(xp: ModuleType, name: str, indices: Any, whole: Shape) -> Any:
         whole: Extents; the points lie along the first M.
 
     Raises:
-        OperatorIndexError: if one lies outside.
+        OperatorIndexError: One lies outside.
     """
     total = xp.zeros(indices.shape[1:], dtype=xp.int64)
     for point, extent in zip(_points(xp, name, indices, whole), whole, strict=False):

@@ -188,7 +188,7 @@ def _batched_shape(name: str, a: Shape, b: Shape, transpose_a: bool, transpose_b
     """Return the shape of the products of stacked matrices.
 
     Raises:
-        OperatorError: if the leading extents differ or the matrices do not fit.
+        OperatorError: The leading extents differ or the matrices do not fit.
     """
     if transpose_a:
         a = (*a[:-2], a[-1], a[-2])

@@ -71,7 +71,7 @@ def pooling_plan(
         pooling_convention: The attribute.
 
     Raises:
-        OperatorError: if the attributes do not fit one another or the data.
+        OperatorError: The attributes do not fit one another or the data.
     """
     rank = len(spatial)
     if global_pool:

@@ -426,7 +426,7 @@ def register(operator: Operator) -> Operator:
     """Add an operator under its name and its aliases, and return it.
 
     Raises:
-        OperatorError: if a name is taken.
+        OperatorError: A name is taken.
     """
     for name in (operator.name, *operator.aliases):
         if name in _names:
@@ -440,8 +440,8 @@ def find_operator(name: str) -> Operator:
     """Return the operator of this registry name or alias.
 
     Raises:
-        NotSupportedError: if it is one of MXNet's that is not here.
-        OperatorError: if there is none.
+        NotSupportedError: It is one of MXNet's that is not here.
+        OperatorError: There is none.
     """
     found = _names.get(name)
     if found is None and name in _homes:

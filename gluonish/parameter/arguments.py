@@ -101,7 +101,7 @@ def as_contexts(ctx: ContextList | None, what: str) -> list[Context]:
     """Return devices as a list without repetitions; None means the current context.
 
     Raises:
-        ArgumentTypeError: if ``ctx`` holds something else than contexts.
+        ArgumentTypeError: ``ctx`` holds something else than contexts.
         ArgumentError: It is empty.
     """
     given = [current_context()] if ctx is None else [ctx] if isinstance(ctx, Context) else ctx
@@ -116,7 +116,7 @@ def loaded_dtype(current: Any, saved: Any, what: str, cast_dtype: bool, dtype_so
     """Return the dtype of a parameter after loading values of dtype ``saved``.
 
     Raises:
-        ArgumentError: if ``dtype_source`` is neither ``"current"`` nor ``"saved"``.
+        ArgumentError: ``dtype_source`` is neither ``"current"`` nor ``"saved"``.
         ParameterError: The dtypes differ and ``cast_dtype`` is not set.
     """
     if dtype_source not in ("current", "saved"):

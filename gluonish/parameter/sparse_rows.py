@@ -62,7 +62,7 @@ def check_rows(parameter: "ParameterArrays", what: str, row_id: object) -> None:
 
     Raises:
         ParameterError: The parameter is not row-sparse, not initialized, or in no Trainer.
-        ArgumentTypeError: if ``row_id`` is not an NDArray.
+        ArgumentTypeError: ``row_id`` is not an NDArray.
     """
     if parameter._stype != "row_sparse":
         raise ParameterError(

@@ -270,8 +270,8 @@ def check_states(name: str, states: Any, count: int) -> None:
     """Refuse states of a step that are no list, or too few.
 
     Raises:
-        ArgumentTypeError: for something else than a list.
-        ArgumentError: for another number of states.
+        ArgumentTypeError: It is not a list.
+        ArgumentError: The number of states differs.
     """
     if not isinstance(states, list | tuple):
         found = "one array" if is_tensor(states) else type(states).__name__

@@ -55,7 +55,7 @@ def random_uniform_arrays(*shapes: Shape, **kwargs: Any) -> list[Array]:
         **kwargs: ``low`` (0 by default), ``high`` (1), ``dtype`` (float32).
 
     Raises:
-        ArgumentTypeError: for another keyword.
+        ArgumentTypeError: A keyword is unknown.
     """
     low, high = kwargs.pop("low", 0.0), kwargs.pop("high", 1.0)
     dtype = normalize_dtype(kwargs.pop("dtype", default_dtype()))

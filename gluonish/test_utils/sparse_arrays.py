@@ -48,7 +48,7 @@ def rand_ndarray(
         shape: Its shape.
         stype: ``"default"``, ``"row_sparse"`` or ``"csr"``; what follows is for the sparse ones,
             except ``dtype`` and ``ctx``.
-        density: Share of elements (csr) or rows (row_sparse) that are stored; random by default.
+        density: Fraction of elements (csr) or rows (row_sparse) that are stored; random by default.
         dtype: Element type, float32 by default.
         modifier_func: From each stored value to the one that takes its place.
         shuffle_csr_indices: Whether the columns of a row stand in random order.
@@ -56,7 +56,7 @@ def rand_ndarray(
         ctx: Device; `default_context` by default.
 
     Raises:
-        ArgumentError: for an unknown ``stype``, or as `rand_sparse_ndarray` does.
+        ArgumentError: ``stype`` is unknown; or as for `rand_sparse_ndarray`.
     """
     if stype == "default":
         kind = normalize_dtype(dtype or default_dtype())
@@ -92,7 +92,7 @@ def rand_sparse_ndarray(
     Args:
         shape: Its shape; two axes for csr.
         stype: ``"row_sparse"`` or ``"csr"``.
-        density: Share of elements (csr) or rows (row_sparse) that are stored; random by default.
+        density: Fraction of elements (csr) or rows (row_sparse) that are stored; random by default.
         dtype: Element type, float32 by default.
         distribution: ``"uniform"``, or for csr ``"powerlaw"``: each row has twice as many
             elements as the one above it, until they are used up; every row has one at least.
@@ -107,7 +107,7 @@ def rand_sparse_ndarray(
         indices, data) of a csr matrix.
 
     Raises:
-        ArgumentError: for another storage type, distribution, density, or number of axes.
+        ArgumentError: The storage type, distribution, density or number of axes is invalid.
     """
     kinds = _DISTRIBUTIONS.get(stype)
     if kinds is None:
@@ -254,11 +254,11 @@ def create_sparse_array(
         rsp_indices: The rows that a row-sparse array stores; ``density`` decides by default.
         dtype: Element type, float32 by default.
         modifier_func: From each stored value to the one that takes its place.
-        density: Share of elements (csr) or rows (row_sparse) that are stored.
+        density: Fraction of elements (csr) or rows (row_sparse) that are stored.
         shuffle_csr_indices: Whether the columns of a row stand in random order.
 
     Raises:
-        ArgumentError: for another storage type, density, or number of axes.
+        ArgumentError: The storage type, density or number of axes is invalid.
     """
     made, _ = rand_sparse_ndarray(
         shape,
@@ -288,7 +288,7 @@ def create_sparse_array_zd(
     Args:
         shape: Its shape; two axes for csr.
         stype: ``"row_sparse"`` or ``"csr"``.
-        density: Share of stored elements of a csr matrix; a row-sparse array has none beyond
+        density: Fraction of stored elements of a csr matrix; a row-sparse array has none beyond
             ``rsp_indices``.
         data_init: The value of all stored elements; random by default.
         rsp_indices: The rows that a row-sparse array stores; none by default.
@@ -297,7 +297,7 @@ def create_sparse_array_zd(
         shuffle_csr_indices: Whether the columns of a row stand in random order.
 
     Raises:
-        ArgumentError: for another storage type, density, or number of axes.
+        ArgumentError: The storage type, density or number of axes is invalid.
     """
     return create_sparse_array(
         shape,

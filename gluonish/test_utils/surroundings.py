@@ -99,8 +99,8 @@ def environment(*args: Any) -> Iterator[None]:
         *args: A name and a value, or a dict from names to values; None unsets a variable.
 
     Raises:
-        ArgumentError: for other arguments.
-        ArgumentTypeError: for a value that is no text.
+        ArgumentError: The arguments are invalid.
+        ArgumentTypeError: A value is not a str.
     """
     if len(args) == 1 and isinstance(args[0], Mapping):
         values = dict(args[0])

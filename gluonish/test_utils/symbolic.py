@@ -166,7 +166,7 @@ def gradient_requests(name: str, given: Any, names: list[str]) -> dict[str, str]
     """Return what a backward pass does with the gradient of each argument.
 
     Raises:
-        ArgumentError: for anything but ``"write"``, ``"add"`` and ``"null"``.
+        ArgumentError: It is not ``"write"``, ``"add"`` or ``"null"``.
     """
     requests = (
         dict.fromkeys(names, given)
@@ -231,8 +231,8 @@ def check_speed(
         **kwargs: Shapes by name of argument, without a location.
 
     Raises:
-        ArgumentError: for another ``typ``, or ``N`` below 1.
-        ArgumentTypeError: if ``location`` is not a dict.
+        ArgumentError: ``typ`` is not one of those, or ``N`` is below 1.
+        ArgumentTypeError: ``location`` is not a dict.
     """
     if typ not in ("whole", "forward"):
         raise ArgumentError(f"check_speed: expected typ 'whole' or 'forward', got {typ!r}")

@@ -57,7 +57,7 @@ def check_operator(
         half_tolerance: Both tolerances of the 16-bit runs.
 
     Raises:
-        AssertionError: if any of this does not hold; the message names the operator and the check.
+        AssertionError: Any of this does not hold; the message names the operator and the check.
     """
     check = _Check(operator, inputs, attrs, train, rtol, atol)
     check.forward(expected)

@@ -95,7 +95,7 @@ def parse_contexts(text: str) -> list[Context]:
     """Return the devices that ``cpu:0,cpu:1`` names.
 
     Raises:
-        ArgumentError: if a part is not a device type and a number.
+        ArgumentError: A part is not a device type and a number.
     """
     contexts = []
     for part in text.split(","):
@@ -254,7 +254,7 @@ def report(
     """Plot, export and import; yield what there is to say.
 
     Raises:
-        ArgumentError: if the imported model predicts anything else.
+        ArgumentError: The imported model predicts anything else.
     """
     images, labels = load_digits(train=False)
     # Every device has moving statistics of its own; an export takes their mean, so that this

@@ -147,7 +147,7 @@ class DeformableConvolution(_Deformable):
 
     Raises:
         ArgumentError: ``layout`` is not ``"NCHW"``, a size is not a pair, or ``adj`` is given.
-        OperatorError: for an unknown ``op_name``.
+        OperatorError: ``op_name`` is unknown.
 
     References:
         J. Dai, H. Qi, Y. Xiong, Y. Li, G. Zhang, H. Hu, Y. Wei, Deformable Convolutional Networks,
@@ -279,7 +279,7 @@ class ModulatedDeformableConvolution(_Deformable):
 
     Raises:
         ArgumentError: ``layout`` is not ``"NCHW"``, a size is not a pair, or ``adj`` is given.
-        OperatorError: for an unknown ``op_name``.
+        OperatorError: ``op_name`` is unknown.
 
     References:
         X. Zhu, H. Hu, S. Lin, J. Dai, Deformable ConvNets v2: More Deformable, Better Results,

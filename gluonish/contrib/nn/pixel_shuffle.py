@@ -37,7 +37,7 @@ class PixelShuffle1D(HybridBlock):
         y: (N, C, W * factor).
 
     Raises:
-        ArgumentError: for a factor below 1, or of several numbers.
+        ArgumentError: ``factor`` is below 1, or not a single number.
 
     References:
         W. Shi, J. Caballero, F. Huszar, J. Totz, A. P. Aitken, R. Bishop, D. Rueckert, Z. Wang,
@@ -50,7 +50,12 @@ class PixelShuffle1D(HybridBlock):
         self._factor = _factors(factor, 1, "PixelShuffle1D")[0]
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Rearrange the channels."""
+        """Rearrange the channels.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (N, C * factor, W).
+        """
         x = F.reshape(x, shape=(0, -4, -1, self._factor, 0))  # (N, C, f, W)
         return F.reshape(F.transpose(x, axes=(0, 1, 3, 2)), shape=(0, 0, -3))
 
@@ -71,7 +76,7 @@ class PixelShuffle2D(HybridBlock):
         y: (N, C, H * f1, W * f2).
 
     Raises:
-        ArgumentError: for factors below 1, or not two of them.
+        ArgumentError: A factor is below 1, or there are not two of them.
 
     References:
         As `PixelShuffle1D`.
@@ -82,7 +87,12 @@ class PixelShuffle2D(HybridBlock):
         self._factors = _factors(factor, 2, "PixelShuffle2D")
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Rearrange the channels."""
+        """Rearrange the channels.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (N, C * f1 * f2, H, W).
+        """
         f1, f2 = self._factors
         x = F.reshape(x, shape=(0, -4, -1, f1 * f2, 0, 0))  # (N, C, f1 * f2, H, W)
         x = F.reshape(x, shape=(0, 0, -4, f1, f2, 0, 0))
@@ -106,7 +116,7 @@ class PixelShuffle3D(HybridBlock):
         y: (N, C, D * f1, H * f2, W * f3).
 
     Raises:
-        ArgumentError: for factors below 1, or not three of them.
+        ArgumentError: A factor is below 1, or there are not three of them.
 
     References:
         As `PixelShuffle1D`.
@@ -117,7 +127,12 @@ class PixelShuffle3D(HybridBlock):
         self._factors = _factors(factor, 3, "PixelShuffle3D")
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
-        """Rearrange the channels."""
+        """Rearrange the channels.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (N, C * f1 * f2 * f3, D, H, W).
+        """
         f1, f2, f3 = self._factors
         x = F.reshape(x, shape=(0, -4, -1, f1 * f2 * f3, 0, 0, 0))  # (N, C, f1 * f2 * f3, D, H, W)
         x = F.reshape(x, shape=(0, 0, -4, f1, f2 * f3, 0, 0, 0))

@@ -33,12 +33,12 @@ class SyncBatchNorm(BatchNorm):
     devices or processes.
 
     Args:
-        in_channels: Number C of channels; 0 to take it from the first batch.
+        in_channels: Number C of channels; 0 infers it from the first batch.
         num_devices: Number of devices of this process that train; None for the number of GPUs, at
             least 1.
-        momentum: Share of the running statistics that an update keeps; the rest comes from the
-            batch.
-        epsilon: Added to the variance, so that nothing is divided by 0.
+        momentum: Fraction of the running statistics that an update keeps; the rest comes from
+            the batch.
+        epsilon: Small constant added to the variance to avoid division by zero.
         center: Whether ``beta`` is trained; if not, it stays at its initial value.
         scale: Whether to multiply by ``gamma``; if not, gamma is fixed at 1.
         use_global_stats: Whether to normalize by the running statistics even while training.
@@ -55,7 +55,7 @@ class SyncBatchNorm(BatchNorm):
         y: shape of ``x``.
 
     Raises:
-        ArgumentError: if ``num_devices`` is less than 1.
+        ArgumentError: ``num_devices`` is less than 1.
 
     References:
         H. Zhang, K. Dana, J. Shi, Z. Zhang, X. Wang, A. Tyagi, A. Agrawal, Context Encoding for
@@ -110,7 +110,16 @@ class SyncBatchNorm(BatchNorm):
         running_mean: Tensor,
         running_var: Tensor,
     ) -> Any:
-        """Normalize the input; while training, update the running statistics."""
+        """Normalize the input; while training, update the running statistics.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (N, C, ...).
+            gamma: Scale of each channel, a parameter.
+            beta: Offset of each channel, a parameter.
+            running_mean: Running mean of each channel.
+            running_var: Running variance of each channel.
+        """
         arrays = (x, gamma, beta, running_mean, running_var)
         return F.contrib.SyncBatchNorm(*arrays, name="fwd", **self._kwargs)
 

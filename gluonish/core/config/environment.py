@@ -61,7 +61,7 @@ def get_variable(name: str) -> str | None:
     """Return what the environment holds under a name, None if it has no such variable.
 
     Raises:
-        ArgumentTypeError: if the name is no text.
+        ArgumentTypeError: The name is no text.
     """
     if not isinstance(name, str):
         raise ArgumentTypeError(f"getenv: expected the name as text, got {name!r}")
@@ -72,7 +72,7 @@ def set_variable(name: str, value: str | None) -> None:
     """Set an environment variable, or unset it with None, for users who ask for it.
 
     Raises:
-        ArgumentTypeError: if the name or the value is no text.
+        ArgumentTypeError: The name or the value is no text.
     """
     if not isinstance(name, str) or not isinstance(value, str | None):
         raise ArgumentTypeError(f"setenv: expected name and value as text, got {name!r}, {value!r}")

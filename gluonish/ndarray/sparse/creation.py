@@ -34,7 +34,7 @@ def csr_matrix(
 
     Raises:
         ArgumentError: The parts do not form a matrix, or not one of this shape.
-        ArgumentTypeError: if ``arg1`` is a row-sparse array.
+        ArgumentTypeError: ``arg1`` is a row-sparse array.
     """
     if isinstance(arg1, tuple):
         return _csr_from_parts(arg1, shape, ctx, dtype)
@@ -62,7 +62,7 @@ def row_sparse_array(
 
     Raises:
         ArgumentError: The parts do not form an array, or not one of this shape.
-        ArgumentTypeError: if ``arg1`` is a csr matrix.
+        ArgumentTypeError: ``arg1`` is a csr matrix.
     """
     made: NDArray
     if isinstance(arg1, tuple):
@@ -242,7 +242,7 @@ def zeros(
         **kwargs: Accepted for MXNet's sake.
 
     Raises:
-        ArgumentError: for another storage type, or a csr array that is no matrix.
+        ArgumentError: The storage type is unknown, or a csr array is not a matrix.
     """
     extents = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
     if any(not isinstance(n, int | np.integer) or n < 0 for n in extents):

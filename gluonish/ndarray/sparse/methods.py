@@ -41,7 +41,7 @@ def _copyto(self: NDArray, other: NDArray | Context) -> NDArray:
 
     Raises:
         ArgumentError: The target's shape differs.
-        ArgumentTypeError: if ``other`` is neither array nor context, or sparse of the other kind.
+        ArgumentTypeError: ``other`` is neither array nor context, or sparse of the other kind.
     """
     if isinstance(other, Context):
         moved: NDArray = _on(self, other)
@@ -129,8 +129,8 @@ def _attach_grad(self: NDArray, grad_req: str = "write", stype: str | None = Non
         stype: Storage type of the gradient; None for that of the array.
 
     Raises:
-        KeyLookupError: for another ``grad_req``.
-        ArgumentError: for another ``stype``.
+        KeyLookupError: ``grad_req`` is unknown.
+        ArgumentError: ``stype`` is unknown.
     """
     if grad_req not in ("write", "add", "null"):
         raise KeyLookupError(
@@ -161,7 +161,7 @@ def _csr_item(self: CSRNDArray, key: Any) -> CSRNDArray:
     """Return a row, as a matrix of one, or consecutive rows.
 
     Raises:
-        ArgumentError: for any other key.
+        ArgumentError: The key is not one of those.
     """
     if isinstance(key, int | np.integer) and not isinstance(key, bool):
         row = int(key)
@@ -182,7 +182,7 @@ def _row_sparse_item(self: RowSparseNDArray, key: Any) -> RowSparseNDArray:
     """Return the array itself for ``[:]``.
 
     Raises:
-        ArgumentError: for any other key.
+        ArgumentError: The key is not one of those.
     """
     if isinstance(key, slice) and key == slice(None):
         return self
@@ -193,7 +193,7 @@ def _set_item(self: BaseSparseNDArray, key: Any, value: Any) -> None:
     """Replace all values, by those of an array of any storage type or, if row-sparse, a number.
 
     Raises:
-        ArgumentError: for another key than ``[:]``, or a number given to a matrix.
+        ArgumentError: The key is not ``[:]``, or a number is assigned to a matrix.
     """
     if not (isinstance(key, slice) and key == slice(None)):
         raise _index_problem(self, key, "[:] for assignment")
@@ -263,7 +263,7 @@ def _dense_copyto(self: NDArray, other: NDArray | Context) -> NDArray:
 
     Raises:
         ArgumentError: The target's shape differs.
-        ArgumentTypeError: if ``other`` is neither.
+        ArgumentTypeError: ``other`` is neither.
     """
     if isinstance(other, BaseSparseNDArray):
         return _copyto(self, other)

@@ -80,7 +80,7 @@ def nothing(shape: Sequence[int], stype: str, context: Context, dtype: Any) -> B
     """Return a sparse array that holds nothing.
 
     Raises:
-        ArgumentError: for a csr array that is no matrix, or another storage type.
+        ArgumentError: A csr array is not a matrix, or the storage type is unknown.
     """
     _check_stype("zeros", stype, shape)
     if stype == "row_sparse":
@@ -137,7 +137,7 @@ def convert(x: NDArray, stype: str) -> NDArray:
     """Return an array in another storage type; itself, or a handle of it, if it has that.
 
     Raises:
-        ArgumentError: for csr of an array that is no matrix, or another storage type.
+        ArgumentError: A csr array is not a matrix, or the storage type is unknown.
     """
     if x.stype == stype:
         return x

@@ -115,7 +115,7 @@ def loop_outputs(
         keep: Whether history and kept values are wanted.
 
     Raises:
-        OperatorError: if the body's new states are not like those before.
+        OperatorError: The body's new states are not like those before.
     """
     found = body.infer(inputs)
     shown = num_outs + num_states

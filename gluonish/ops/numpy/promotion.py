@@ -28,7 +28,7 @@ def common_dtype(operator: str, a: Spec, b: Spec) -> np.dtype[Any]:
     """Return the dtype two arrays meet in: a float beats any integer, and bool all but itself.
 
     Raises:
-        OperatorError: for a dtype that only files may hold.
+        OperatorError: The dtype is supported in files only.
     """
     if a.dtype == b.dtype:
         return a.dtype

@@ -75,7 +75,7 @@ def whole_labels(xp: ModuleType, label: Any, counts: Any, classes: int) -> Any:
     """Return the labels as int64, 0 behind the end of each sequence.
 
     Raises:
-        OperatorError: if one is no class.
+        OperatorError: One is no class.
     """
     inside = xp.arange(label.shape[1])[None, :] < counts[:, None]
     labels = xp.where(inside, label.astype(xp.int64), 0)

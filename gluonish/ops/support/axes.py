@@ -12,7 +12,7 @@ def normalize_axis(operator: str, axis: int, rank: int) -> int:
     """Return an axis as a number from 0.
 
     Raises:
-        OperatorError: if an array of ``rank`` axes has no such axis.
+        OperatorError: An array of ``rank`` axes has no such axis.
     """
     if not -rank <= axis < rank:
         raise OperatorError(
@@ -26,7 +26,7 @@ def normalize_axes(operator: str, axes: Iterable[int], rank: int) -> Shape:
     """Return axes as sorted numbers from 0.
 
     Raises:
-        OperatorError: if one does not exist or is named twice.
+        OperatorError: One does not exist or is named twice.
     """
     found = sorted(normalize_axis(operator, axis, rank) for axis in axes)
     if len(set(found)) != len(found):
@@ -40,7 +40,7 @@ def named_axes(operator: str, axes: Iterable[int], rank: int) -> Shape:
     As in NumPy this holds where an axis is to go: reductions and squeeze.
 
     Raises:
-        OperatorError: if one does not exist or is named twice.
+        OperatorError: One does not exist or is named twice.
     """
     axes = tuple(axes)
     return () if not rank and axes in ((0,), (-1,)) else normalize_axes(operator, axes, rank)

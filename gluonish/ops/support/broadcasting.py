@@ -31,7 +31,7 @@ def broadcast_shapes(operator: str, a: Shape, b: Shape) -> Shape:
     """Return the shape that two shapes broadcast to.
 
     Raises:
-        OperatorError: if some pair of extents, counted from the end, differs and neither is 1.
+        OperatorError: Some pair of extents, counted from the end, differs and neither is 1.
     """
     if a == b:
         return a

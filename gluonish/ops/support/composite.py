@@ -45,7 +45,7 @@ def input_gradients(
         One gradient or None for each input.
 
     Raises:
-        AutogradError: if the operator has no gradient.
+        AutogradError: The operator has no gradient.
     """
     if op.gradient is None:
         raise AutogradError(

@@ -37,7 +37,7 @@ def convolution_geometry(
     """Return the window of a convolution's attributes, with defaults filled in.
 
     Raises:
-        OperatorError: if the tuples' lengths differ, or the layout has another number of axes.
+        OperatorError: The tuples' lengths differ, or the layout has another number of axes.
     """
     if len(kernel) not in LAYOUTS:
         raise OperatorError(f"Convolution: expected a kernel of 1 to 3 axes, got {kernel}")

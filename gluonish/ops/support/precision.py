@@ -65,7 +65,7 @@ def in_dtype(dtype: np.dtype[Any], number: float) -> Any:
     """Return a number in an array's dtype; integers are cut toward zero and wrap around.
 
     Raises:
-        OperatorError: if an integer dtype meets infinity or NaN.
+        OperatorError: An integer dtype meets infinity or NaN.
     """
     if is_floating(dtype):
         return dtype.type(number)

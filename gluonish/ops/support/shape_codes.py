@@ -109,7 +109,7 @@ def resolve_shape(source: Shape, codes: Shape, reverse: bool = False) -> Shape:
         reverse: Read both from the right.
 
     Raises:
-        OperatorError: if they do not fit the data.
+        OperatorError: They do not fit the data.
     """
     reading = _Codes(source[::-1], codes[::-1]) if reverse else _Codes(source, codes)
     target = reading.run()

@@ -51,7 +51,7 @@ def normalize_geometry(
     """Fill in what was left empty: steps of 1, no dilation, no padding.
 
     Raises:
-        OperatorError: if a tuple has another length than ``kernel``, or an extent is out of range.
+        OperatorError: A tuple has another length than ``kernel``, or an extent is out of range.
     """
     rank = len(kernel)
     filled = Geometry(kernel, stride or (1,) * rank, dilate or (1,) * rank, pad or (0,) * rank)

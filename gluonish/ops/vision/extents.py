@@ -17,7 +17,7 @@ def check_rank(operator: str, name: str, spec: Spec, axes: str) -> None:
         axes: The names of its axes: ``"N C H W"``.
 
     Raises:
-        OperatorError: if the rank is another.
+        OperatorError: The rank is another.
     """
     if len(spec.shape) != len(axes.split()):
         raise OperatorError(

@@ -874,7 +874,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> NumpySymbol:
 def setxor1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> NumpySymbol:
     """Find the set exclusive-or of two arrays."""
 def shape(a: Any) -> NumpySymbol:
-    """Return the extents of an array."""
+    """Return the shape of an array."""
 def shares_memory(a: Any, b: Any, max_work: Any = None) -> NumpySymbol:
     """Return whether two arrays share memory."""
 def sign(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
