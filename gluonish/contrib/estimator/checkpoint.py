@@ -106,8 +106,8 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             **kwargs: Not used.
 
         Raises:
-            ArgumentError: Nothing is left to train, or checkpoints were saved after batches and
-                `Estimator.fit` counts epochs, or the reverse.
+            ArgumentError: Nothing is left to train; or ``batch_period`` is set and `Estimator.fit`
+                counts epochs, or ``epoch_period`` is set and it counts batches.
             MissingFileError: The checkpoint has no file of the trainer's states.
         """
         self.current_batch = 0
