@@ -24,6 +24,7 @@ from gluonish.graph.memory_plan import Step as PlannerStep
 from gluonish.graph.memory_plan import plan_memory
 from gluonish.graph.state import StateUse
 from gluonish.graph.steps import Frame, PlanStep, RunStep, Step, ViewStep
+from gluonish.graph.strided_views import StridedView, strided_views
 from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.memory_layout import array_of
@@ -95,7 +96,10 @@ class FrameLayout:
             place: self._new_array(place, spec)
             for place, spec in _planned_specs(ahead, {*views}).items()
         }
-        self._specs = _planned_specs(steps, {*range(self._given), *views, *self._shared})
+        own = {*range(self._given), *views, *self._shared}
+        steps = self._without_copies(steps, own | overwritten, {*delivered, *dict(self.copies)})
+        self._specs = _planned_specs(steps, own | {*self._strided})
+        self._specs |= {view.root: spec for view, spec in self._strided.values()}
         self._specs |= {place: spec for place, (spec, _) in kept.items()}
         lasting = kept if state is None or state.lasting else {place for place, _ in self.copies}
         plan = plan_memory(
@@ -121,6 +125,19 @@ class FrameLayout:
             and step.fast.packs
             and self._stable.intersection(step.reads)
         ]
+
+    def _without_copies(
+        self, steps: Sequence[RunStep], others: Collection[int], delivered: Collection[int]
+    ) -> list[RunStep]:
+        """Return the steps but for those whose outputs can be views of other values."""
+        self._strided: dict[int, tuple[StridedView, Spec]] = {}
+        if self._device.xp_name != "numpy":
+            return list(steps)
+        others = {*others, *self._last_places}
+        roots = _planned_specs(steps, others)
+        views, idle = strided_views(steps, roots, {*roots}.difference(delivered))
+        self._strided = {place: (view, roots[view.root]) for place, view in views.items()}
+        return [step for i, step in enumerate(steps) if i not in idle]
 
     def _kept_places(self, state: StateUse) -> dict[int, tuple[Spec, int]]:
         """Return the spec and the offset in the state of each kept value, by place."""
@@ -228,12 +245,16 @@ class FrameLayout:
 
     def _planner_step(self, step: RunStep) -> PlannerStep:
         return PlannerStep(
-            tuple(step.reads),
-            tuple(step.writes),
+            tuple([self._home(place) for place in step.reads]),
+            tuple([self._home(place) for place in step.writes]),
             in_place=step.op.elementwise and self._same_layout(step),
             alias=self._is_alias(step) and step.reads[0] in self._specs,
             over=self._overwritten(step),
         )
+
+    def _home(self, place: int) -> int:
+        """Return the place of the value whose memory a value lies in."""
+        return self._strided[place][0].root if place in self._strided else place
 
     def _overwritten(self, step: RunStep) -> int | None:
         """Return the position of the one read that the output may lie on."""
@@ -292,6 +313,11 @@ class FrameLayout:
                 memory = space[slot.offset : slot.offset + slot.nbytes]
                 views[key] = array_of(memory, spec, channels_last=last)
             tail[place - self._given] = views[key]
+        for place, (view, spec) in self._strided.items():
+            slot = self._slots[view.root]
+            space = state if slot.in_state else arena
+            memory = space[slot.offset : slot.offset + slot.nbytes]
+            tail[place - self._given] = view.of(memory, spec.dtype)
         if self._planned_count:
             tail.append([None] * self._planned_count)
         return tail

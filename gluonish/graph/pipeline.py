@@ -30,6 +30,7 @@ from gluonish.graph.passes import (
     fuse_pointwise,
     fuse_primitives,
     fuse_rnn,
+    keep_batch_axes,
     move_strides,
     simplify,
     split_batch_norm,
@@ -47,6 +48,7 @@ __all__ = ["PASSES", "finish", "fuse_layers", "optimize", "split_layers", "witho
 # the others left behind.
 PASSES: tuple[tuple[Callable[[Graph], Graph], Flag[bool] | None], ...] = (
     (use_classic_operators, None),
+    (keep_batch_axes, None),
     (simplify, None),
     (eliminate_common_subexpressions, MXNET_ELIMINATE_COMMON_EXPR),
     (eliminate_dead_code, None),

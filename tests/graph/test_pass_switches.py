@@ -73,6 +73,15 @@ class _Numpy(gluon.HybridBlock):
         return mx.np.sum(y / (1 + mx.np.exp(-y)), axis=1) + mx.np.mean(mx.np.abs(x), axis=1)
 
 
+class _Attention(gluon.HybridBlock):
+    """Scores of three heads, whose axis and the batch's are one for the product."""
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        heads = F.transpose(F.reshape(x, shape=(0, 0, 3, -1)), axes=(0, 2, 1, 3))
+        heads = F.reshape(heads, shape=(-3, 0, 0))
+        return F.softmax(F.batch_dot(heads, heads, transpose_b=True))
+
+
 class _Halves(gluon.HybridBlock):
     """A product of bfloat16 that is wanted in float32, of numbers that no rounding changes."""
 
@@ -106,6 +115,7 @@ NETWORKS: dict[str, Make] = {
         _sequence(nn.Embedding(9, 4), nn.Flatten(), nn.LayerNorm(), nn.Dense(2)),
         [nd.array([[1, 2], [8, 1]])],
     ),
+    "attention": lambda: (_Attention(prefix="attention_"), [_data(2, 5, 6)]),
     "halves": lambda: (_Halves(), [_data(4, 6)]),
     "numpy": lambda: (_Numpy(), [mx.np.array(_data(3, 4).asnumpy())]),
 }

@@ -31,6 +31,7 @@ MXNET_DISABLED_GRAPH_PASSES = Flag(
         "fuse_pointwise",
         "fuse_primitives",
         "fuse_rnn",
+        "keep_batch_axes",
         "move_strides",
         "simplify",
         "split_batch_norm",

@@ -71,12 +71,12 @@ def _read_strides(graph: Graph) -> dict[tuple[int, int], Shape]:
             wishes.setdefault(value.key, []).append(strides)
     found: dict[tuple[int, int], Shape] = {}
     for node in graph.nodes:
-        strides = agreed(node)
-        if strides is None or node.op is None:
+        mine = agreed(node)
+        if mine is None or node.op is None:
             continue
         # An elementwise operator alone is not worth the copy of what it reads.
         if _is_convolution(node) or any(node.inputs[i].key in found for i in _maps(node)):
-            found[id(node), 0] = strides
+            found[id(node), 0] = mine
     return found
 
 

@@ -1,5 +1,5 @@
 """Generated kernels that go along rows: softmax, L2Normalization and LayerNorm over the last axes,
-and their gradients. Float32 only.
+and their gradients. LayerNorm takes 16-bit floats, too.
 
 A row stays in the nearest cache while they go over it several times.
 """
@@ -13,6 +13,7 @@ from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.compiler import available, compile_kernel
+from gluonish.kernels.numba.narrowing import is_narrow, narrowed
 from gluonish.kernels.numba.plan import KernelPlan
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.normalization.l2_normalization import L2_NORMALIZATION, L2_NORMALIZATION_BACKWARD
@@ -201,6 +202,7 @@ class _Row(NamedTuple):
         number: Name of the attribute that is its number; empty for none.
         most: Elements up to which it is the fastest; 0 for no limit.
         whole: Whether all rows are one step.
+        names: Of its arrays, in order, where 16-bit floats are taken; empty where not.
     """
 
     op: Operator
@@ -210,6 +212,7 @@ class _Row(NamedTuple):
     number: str = ""
     most: int = 0
     whole: bool = False
+    names: tuple[str, ...] = ()
 
 
 def _size(shape: Shape) -> int:
@@ -251,7 +254,13 @@ _ROWS = (
     ),
     _Row(L2_NORMALIZATION, _fixed(_L2), _instances, number="eps"),
     _Row(L2_NORMALIZATION_BACKWARD, _fixed(_L2_BACKWARD), _instances, data=1),
-    _Row(LAYER_NORM, _fixed(_LAYER), _along_last, number="eps"),
+    _Row(
+        LAYER_NORM,
+        _fixed(_LAYER),
+        _along_last,
+        number="eps",
+        names=("out", "means", "stds", "x", "gamma", "beta"),
+    ),
     _Row(
         LAYER_NORM_BACKWARD,
         _fixed(_LAYER_BACKWARD),
@@ -274,13 +283,19 @@ def _plan_of(
     return KernelPlan(kernel, words, 1 if whole else rows, max(1, _ALONE // count))
 
 
+def _takes_dtypes(row: _Row, specs: Sequence[Spec]) -> bool:
+    if row.names and is_narrow(specs[row.data].dtype):
+        return all(spec.dtype == FLOAT32 or is_narrow(spec.dtype) for spec in specs)
+    return all(spec.dtype == FLOAT32 for spec in specs)
+
+
 def _kernel(row: _Row) -> FastKernel:
     op = row.op
 
     def takes(*specs: Spec, **attrs: Any) -> bool:
         data = specs[row.data]
         size = data.size
-        if not MXNET_USE_FUSION.value or any(spec.dtype != FLOAT32 for spec in specs) or not size:
+        if not MXNET_USE_FUSION.value or not size or not _takes_dtypes(row, specs):
             return False
         rows = row.rows(data.shape, attrs)
         return bool(rows) and size // rows >= _SHORT and (not row.most or size <= row.most)
@@ -293,6 +308,8 @@ def _kernel(row: _Row) -> FastKernel:
         rows = row.rows(shape, attrs)
         number = (attrs[row.number],) if row.number else ()
         source, count = row.source(attrs), _size(shape) // rows
+        if row.names:
+            source = narrowed(source, row.names, [x.dtype for x in arrays])
         found = _plan_of(source, len(arrays), count, rows, number, row.whole)
         return Bound(found)
 

@@ -8,7 +8,6 @@ else is *columns*: lines of memory are added to a line of sums, and at the end t
 added that belong together. So is the gradient of a bias: a line is a row.
 """
 
-import re
 from functools import lru_cache
 from math import prod
 from struct import pack, unpack
@@ -16,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
+from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape
 from gluonish.kernels.compiler import compile_kernel
-from gluonish.kernels.compiler.machine_code import has_float16
 from gluonish.kernels.compiler.scope import SCRATCH_SUMS
+from gluonish.kernels.numba.narrowing import is_narrow, narrowed
 from gluonish.kernels.numba.plan import KernelPlan
 from gluonish.ops.kernel import Array, RefusedError
 
@@ -127,9 +126,6 @@ def body(begin, end, words):
 # Runs are cut into lanes. Columns are compiled without Numba, which takes longer to be imported.
 _ALLOWED: dict[str, tuple[str, ...]] = {_RUNS: ("contract", "reassoc"), _COLUMNS: ()}
 
-# What loads and stores 16-bit floats.
-_NARROW = {BFLOAT16: ("load_bf16", "store_bf16"), FLOAT16: ("load_f16", "store_f16")}
-
 
 class _Work(NamedTuple):
     """How a kernel sums.
@@ -196,19 +192,7 @@ def _ending_in_kept(rows: int, outer: int, lines: int, kept: int) -> _Work | Non
 
 def takes_dtype(dtype: np.dtype[Any]) -> bool:
     """Whether arrays of a dtype are summed here, on this CPU."""
-    if dtype == FLOAT16:
-        return has_float16()
-    return dtype in (FLOAT32, BFLOAT16)
-
-
-def _narrowed(source: str, dtype: np.dtype[Any]) -> str:
-    """Return a source for arrays and sums of another dtype than float32."""
-    if dtype == FLOAT32:
-        return source
-    load, store = _NARROW[dtype]
-    source = re.sub(r"float64\((x\[.+?\])\)", rf"float64({load}(\1))", source)
-    source = re.sub(r"(out\[.+\] = )(.+)", rf"\1{store}(\2)", source)
-    return re.sub(r"f32\((words\[[01]\])\)", r"u16(\1)", source)
+    return dtype == FLOAT32 or is_narrow(dtype)
 
 
 def has_plan(shape: Shape, axes: Shape) -> bool:
@@ -239,7 +223,7 @@ def sums_plan(
     if work is None:
         raise RefusedError(f"sum: expected fewer axes in turn, got {axes} of {shape}")
     share = "" if divisor == 1 else " / divisor"
-    source = _narrowed(work.source, dtype).replace("{share}", share)
+    source = narrowed(work.source, ("out", "x"), (dtype, dtype)).replace("{share}", share)
     kernel = compile_kernel(source, _ALLOWED[work.source])
     words = (0, 0, unpack("q", pack("d", divisor))[0], *work.words)
     return KernelPlan(

@@ -1,0 +1,58 @@
+"""Products of stacked matrices whose stack was several axes before, as in attention."""
+
+import math
+from collections.abc import Sequence
+
+from gluonish.core.spec import Shape
+from gluonish.graph.ir import Graph, Node, Value
+from gluonish.graph.rewrite import has_operator, rebuild
+from gluonish.ops.matmul import BATCH_DOT
+from gluonish.ops.registry import apply
+from gluonish.ops.reshape import reshape
+
+__all__ = ["keep_batch_axes"]
+
+_RESHAPES = ("Reshape", "_reshape_exact")
+_MOVES = ("transpose", "SwapAxis", "SliceChannel")  # what need not copy
+
+
+def keep_batch_axes(graph: Graph) -> Graph:
+    """Multiply matrices over the axes that were joined to one for it.
+
+    Heads of attention come from a transposed array (N, heads, T, C), which users reshape to
+    (N heads, T, C). Only with its four axes can it be read where it lay before it was transposed.
+
+    Requires: specs on every value.
+    Ensures: the outputs have the specs, values and gradients that they had. No ``batch_dot`` reads
+    a reshaped transposed or split array whose last two axes stay.
+    """
+    if not (has_operator(graph, ("batch_dot",)) and has_operator(graph, _MOVES)):
+        return graph
+
+    def rule(node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
+        if node.op is not BATCH_DOT:
+            return None
+        stacks = [_stack_of(value) for value in inputs]
+        stack = stacks[0] or stacks[1]
+        if stack is None or any(other not in (None, stack) for other in stacks):
+            return None
+        operands = [
+            reshape(value, (*stack, *value.shape[-2:])) if own is None else value.node.inputs[0]
+            for value, own in zip(inputs, stacks, strict=True)
+        ]
+        return [reshape(apply(BATCH_DOT, operands, node.attrs), node.specs[0].shape)]
+
+    return rebuild(graph, rule)
+
+
+def _stack_of(value: Value) -> Shape | None:
+    """Return the axes that an operand's first axis was, None if nobody moved it."""
+    op = value.node.op
+    if op is None or op.name not in _RESHAPES:
+        return None
+    source = value.node.inputs[0]
+    if source.node.op is None or source.node.op.name not in _MOVES:
+        return None
+    before, after = source.shape, value.shape
+    whole = len(before) > len(after) == 3 and before[-2:] == after[-2:]
+    return before[:-2] if whole and math.prod(before[:-2]) == after[0] else None
