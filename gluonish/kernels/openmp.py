@@ -16,11 +16,11 @@ from gluonish.core.config import LoadEnvironment
 
 __all__ = ["SPIN_COUNT", "Team", "bar", "is_barred", "let_all", "team"]
 
-# How often a thread of libgomp looks for work before it sleeps: for 0.17 ms, which is many times as
-# long as from one kernel to the next. Its default is a hundred times as much, with which threads
-# spin against each other on a busy machine: with one process beside it on two cores, ResNet-50 took
-# 105 ms a batch at 30000, 68 at 10000, 45 at 3000 and 40 at 1000, and alone 18 at all of them.
-SPIN_COUNT = "3000"
+# How often a thread of libgomp looks for work before it sleeps. Its default is ten times as much,
+# with which threads spin against each other on a busy machine. Fewer are better there and worse for
+# small networks: beside one busy process on two cores, ResNet-50 takes 105 ms a batch at 30000, 68
+# at 10000 and 45 at 3000; LeNet alone 0.120 ms at 30000, 0.135 at 10000 and 0.155 at 3000.
+SPIN_COUNT = "30000"
 _PAUSE_SOFT = 1  # omp_pause_soft
 
 
