@@ -56,13 +56,14 @@ def _fused(call: Call) -> list[Tensor]:
     given = {id(node): x for node, x in zip(body.inputs, call.inputs[:count], strict=True)}
     data, *weights = (given[id(value.node)] for value in layer.inputs)
     ends = list(call.inputs[count:])
-    real = _dequantized(call, data, ends)
+    real = _dequantized(call, _flat(call, layer, data, weights[0]), ends)
     sum_ends = [ends.pop(0), ends.pop(0)] if call["with_sum"] else []
     if weights[0].dtype == INT8:
+        step = limit_of(call, *ends[:2]) / STEPS[INT8]
         arrays = [_dequantized(call, weight, ends, STEPS) for weight in weights]
-        channels = None
     else:
-        arrays, channels = _in_bytes(call, weights, rest, given)
+        arrays, steps = _in_bytes(call, weights, rest, given)
+        step = call.constant(steps.max(), FLOAT32)
         rest = [node for node in rest if node.op is not None and node.op.name != "BatchNorm"]
     others = {
         key: _dequantized(call, x, list(sum_ends)) if x.dtype in (INT8, UINT8) else x
@@ -70,7 +71,19 @@ def _fused(call: Call) -> list[Tensor]:
         if key not in {id(v.node) for v in layer.inputs}
     }
     value = _computed(call, layer, rest, [real, *arrays], others)
-    return _outputs(call, value, data, channels)
+    return _outputs(call, value, data, step)
+
+
+def _flat(call: Call, layer: Node, data: Tensor, weight: Tensor) -> Tensor:
+    """Return the data as a dense layer takes them, so that it reads bytes and nothing is between.
+
+    Data that are read in int32 are left as they are, since their real numbers go by their name.
+    """
+    if layer.attrs.get("flatten") is not True or data.rank == 2 or data.dtype == INT32:
+        return data
+    made = call("Flatten", data, axis=1)
+    made.shape = (data.known_shape[0], weight.size(1))
+    return made
 
 
 def _dequantized(call: Call, x: Tensor, ends: list[Tensor], steps: Any = WIDE_STEPS) -> Tensor:
@@ -137,21 +150,16 @@ def _computed(
     return made
 
 
-def _outputs(
-    call: Call, real: Tensor, data: Tensor, channels: np.ndarray[Any, Any] | None
-) -> list[Tensor]:
+def _outputs(call: Call, real: Tensor, data: Tensor, step: Tensor) -> list[Tensor]:
+    """Return what the node gives for a result; ``step`` is the largest of the weight."""
     if call["enable_float_output"]:
         return [real]
     low, high = call["min_calib_range"], call["max_calib_range"]
     if low is not None:
         made = bytes_of(call, real, limit_of(call, low, high), call.out.dtype)
         return [made, *ends_of(call, low, high)]
-    if channels is None:
-        raise call.refuse("it was not calibrated; use calib_mode 'naive' or 'entropy'")
     ends = call.inputs[call["subgraphs"][0].num_inputs :]
-    limit = limit_of(call, *ends[:2]) * float(
-        channels.max() / WIDE_STEPS[data.dtype] * STEPS[INT32]
-    )
+    limit = limit_of(call, *ends[:2]) * step * float(STEPS[INT32] / WIDE_STEPS[data.dtype])
     call.emitter.reals[f"{call.emitter.word}_output"] = real
     whole = call("Round", real.to(FLOAT64) / limit.to(FLOAT64) * STEPS[INT32])
     return [saturated(call, whole), *ends_of(call, -limit, limit)]
