@@ -4,22 +4,32 @@ A block that never ran as a graph may have one that shapes or types were inferre
 """
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gluonish.block.arguments import WithKeywords
 from gluonish.block.export_files import values_by_name, write_model
-from gluonish.block.hybrid_graph import Graph, HybridGraph, ImperativeCall, parameters_of
+from gluonish.block.hybrid_graph import (
+    Graph,
+    HybridGraph,
+    ImperativeCall,
+    graph_of_call,
+    parameters_of,
+)
+from gluonish.block.options import HybridOptions
 from gluonish.block.tracing import Traced
 from gluonish.core.errors import ArgumentTypeError, GraphError
 from gluonish.graph.ir import Value
-from gluonish.graph.structure import Constant, Structure, numbered
+from gluonish.graph.structure import Constant, Structure, flatten, numbered
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
 
 if TYPE_CHECKING:
     from gluonish.block.hybrid_block import HybridBlock
 
-__all__ = ["cached_symbols", "call_formats", "describe", "export_graph"]
+__all__ = ["cached_symbols", "call_formats", "describe", "example_symbols", "export_graph"]
 
 
 class InferredGraph:
@@ -73,6 +83,30 @@ def cached_symbols(block: "HybridBlock") -> tuple[()] | tuple[list[Symbol], Symb
     weights, internals = block.collect_params(), outputs.get_internals()
     inputs = [internals[name] for name in outputs.list_inputs() if name not in weights]
     return inputs, outputs
+
+
+def example_symbols(
+    block: "HybridBlock", args: Sequence[Any]
+) -> tuple[list[Symbol], Symbol, dict[str, np.dtype[Any]]]:
+    """Return the inputs and the outputs of the graph of a call, and the inputs' dtypes by name.
+
+    The block need not be hybridized, and keeps the graphs that it has.
+
+    Args:
+        block: The block; the shapes of its parameters are known.
+        args: The arguments of the call.
+
+    Raises:
+        GraphError: The call has no graph.
+    """
+    arrays, structure = flatten(tuple(args), lambda x: isinstance(x, NDArray))
+    graph = graph_of_call(block, structure, arrays, HybridOptions())
+    outputs = graph.symbol()
+    assert isinstance(graph, HybridGraph)  # others have no symbol
+    data = graph._traced.data
+    inputs = [Symbol([Value(node)]) for node in data]
+    dtypes = {node.name: x._spec.dtype for node, x in zip(data, arrays, strict=True)}
+    return inputs, outputs, dtypes
 
 
 def call_formats(block: "HybridBlock") -> tuple[Any, Any]:

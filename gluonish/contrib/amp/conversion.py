@@ -6,11 +6,18 @@ from typing import Any
 import numpy as np
 
 from gluonish.block.hybrid_block import HybridBlock
-from gluonish.block.newest_graph import cached_symbols
 from gluonish.block.symbol_block import SymbolBlock
+from gluonish.contrib.amp.graphs import graph_of
 from gluonish.contrib.amp.operator_lists import Conditional, half_dtype, policy_of
-from gluonish.core.dtype import DTYPE_FLAGS, FLOAT32, dtype_from_flag, is_floating
-from gluonish.core.errors import ArgumentTypeError, GraphError
+from gluonish.contrib.amp.signatures import NEWER_REST, both_signatures, is_example, is_told
+from gluonish.core.dtype import (
+    DTYPE_FLAGS,
+    FLOAT32,
+    dtype_from_flag,
+    is_floating,
+    normalize_dtype,
+)
+from gluonish.core.errors import ArgumentTypeError
 from gluonish.core.spec import PartialSpec
 from gluonish.graph.inference import Inference
 from gluonish.graph.interpreter import output_word
@@ -25,6 +32,9 @@ __all__ = ["convert_hybrid_block", "convert_model", "convert_symbol"]
 Arrays = Mapping[str, NDArray]
 
 
+@both_signatures(
+    ("sym", "input_dtypes", "param_dtypes", *NEWER_REST, "cast_params_offline"), is_told, 1
+)
 def convert_symbol(
     sym: Symbol,
     target_dtype: Any = "float16",
@@ -34,10 +44,15 @@ def convert_symbol(
     excluded_sym_names: Iterable[str] | None = None,
     data_names: Iterable[str] | None = None,
     cast_optional_params: bool = False,
+    *,
+    input_dtypes: Mapping[str, Any] | None = None,
+    param_dtypes: Mapping[str, Any] | None = None,
 ) -> Symbol:
     """Return a graph with the casts that mixed precision needs; its outputs are float32.
 
     No value is cast to the same dtype twice. Variables are float32 unless they declare a dtype.
+    MXNet 2.0's order of the arguments is understood as well: ``sym, input_dtypes, param_dtypes,
+    target_dtype``, then the lists and ``cast_params_offline``.
 
     Args:
         sym: The graph, a Symbol.
@@ -51,7 +66,10 @@ def convert_symbol(
         data_names: Names of the variables that are inputs; all others are then parameters, whose
             dtype is stored as an attribute.
         cast_optional_params: Whether a parameter that is only used in ``target_dtype`` is stored in
-            it, instead of being cast in the graph.
+            it, instead of being cast in the graph. MXNet 2.0 calls it ``cast_params_offline``.
+        input_dtypes: Dtypes of inputs by name; the graph's variables then declare them.
+        param_dtypes: Dtypes of parameters by name; it says which variables are parameters, as
+            ``data_names`` does.
 
     Raises:
         ArgumentTypeError: ``sym`` is not a Symbol, or an argument is not a list.
@@ -66,7 +84,13 @@ def convert_symbol(
     parameters: set[str] = set()
     if data_names is not None:
         parameters = set(sym.list_inputs()) - set(data_names)
-    conversion = _Conversion(policy, set(excluded_sym_names or ()), parameters)
+    elif param_dtypes is not None:
+        parameters = set(param_dtypes)
+    told = {
+        name: normalize_dtype(dtype)
+        for name, dtype in {**(param_dtypes or {}), **(input_dtypes or {})}.items()
+    }
+    conversion = _Conversion(policy, set(excluded_sym_names or ()), parameters, told)
     values = conversion.convert(sym._values, in_dtype=cast_optional_params)
     heads = [type(sym)([value]) for value in values]
     return heads[0] if len(heads) == 1 else Group(heads)
@@ -79,12 +103,20 @@ class _Conversion:
         policy: Which operator gets what.
         excluded: Names of nodes that compute in float32.
         parameters: Names of variables that hold weights.
+        told: Dtypes of variables by name, which count more than what they declare.
     """
 
-    def __init__(self, policy: Policy, excluded: set[str], parameters: set[str]) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        excluded: set[str],
+        parameters: set[str],
+        told: Mapping[str, np.dtype[Any]],
+    ) -> None:
         self._policy = policy
         self._excluded = excluded
         self._parameters = parameters
+        self._told = told
         self._made: dict[tuple[int, int], Value] = {}
         self._dtypes: dict[tuple[int, int], np.dtype[Any] | None] = {}
         self._casts: dict[tuple[tuple[int, int], np.dtype[Any]], Value] = {}
@@ -113,10 +145,15 @@ class _Conversion:
         return heads
 
     def _variable(self, node: Node) -> None:
-        copy = Node(None, node.name, extra=node.extra, array=node.array)
+        extra = node.extra
+        if node.array is None and node.name in self._told:
+            flag = str(DTYPE_FLAGS[self._told[node.name]])
+            if flag != extra.get("__dtype__", str(DTYPE_FLAGS[FLOAT32])):
+                extra = {**extra, "__dtype__": flag}
+        copy = Node(None, node.name, extra=extra, array=node.array)
         value = Value(copy)
         self._made[id(node), 0] = value
-        told = node.extra.get("__dtype__")
+        told = extra.get("__dtype__")
         dtype = FLOAT32 if told is None else dtype_from_flag(int(told))
         self._dtypes[value.key] = dtype if node.array is None else node.array._spec.dtype
 
@@ -200,6 +237,11 @@ def _called(value: Value) -> str:
     return f"{node.name}_{output_word(node.op, node.attrs, value.index)}"
 
 
+@both_signatures(
+    ("sym", "arg_params", "aux_params", "input_dtypes", *NEWER_REST, "cast_params_offline"),
+    is_told,
+    3,
+)
 def convert_model(
     sym: Symbol,
     arg_params: Arrays,
@@ -210,8 +252,13 @@ def convert_model(
     conditional_fp32_ops: Iterable[Conditional] | None = None,
     excluded_sym_names: Iterable[str] | None = None,
     cast_optional_params: bool = False,
+    *,
+    input_dtypes: Mapping[str, Any] | None = None,
 ) -> tuple[Symbol, dict[str, NDArray], dict[str, NDArray]]:
     """Return a model in mixed precision: the graph, its parameters and its auxiliary states.
+
+    MXNet 2.0's order of the arguments is understood as well: ``input_dtypes`` stands there before
+    ``target_dtype``, and ``cast_optional_params`` is ``cast_params_offline``.
 
     Args:
         sym: The graph, a Symbol.
@@ -223,6 +270,7 @@ def convert_model(
         conditional_fp32_ops: See `convert_symbol`.
         excluded_sym_names: See `convert_symbol`.
         cast_optional_params: See `convert_symbol`; the parameters themselves are cast, too.
+        input_dtypes: See `convert_symbol`.
 
     Raises:
         ArgumentTypeError: ``sym`` is not a Symbol, the parameters are not a dict, or an argument is
@@ -245,6 +293,7 @@ def convert_model(
         excluded_sym_names,
         [name for name in sym.list_inputs() if name not in arg_params and name not in aux_params],
         cast_optional_params,
+        input_dtypes=input_dtypes,
     )
     dtypes = _narrow(converted, half_dtype("convert_model", target_dtype))
     return converted, _as_told(arg_params, dtypes), _as_told(aux_params, dtypes)
@@ -264,6 +313,9 @@ def _as_told(arrays: Arrays, dtypes: Mapping[str, np.dtype[Any]]) -> dict[str, N
     }
 
 
+@both_signatures(
+    ("block", "data_example", *NEWER_REST, "device", "cast_params_offline"), is_example, 1
+)
 def convert_hybrid_block(
     block: HybridBlock,
     target_dtype: Any = "float16",
@@ -273,11 +325,16 @@ def convert_hybrid_block(
     excluded_sym_names: Iterable[str] | None = None,
     ctx: Any = None,
     cast_optional_params: bool = False,
+    *,
+    data_example: Any = None,
 ) -> SymbolBlock:
     """Return a network in mixed precision as a SymbolBlock, with its own copies of the parameters.
 
+    MXNet 2.0's order of the arguments is understood as well: ``data_example`` stands there before
+    ``target_dtype``, ``ctx`` is ``device`` and ``cast_optional_params`` is ``cast_params_offline``.
+
     Args:
-        block: The network, hybridized and called once.
+        block: The network, hybridized and called once; with ``data_example`` just initialized.
         target_dtype: See `convert_symbol`.
         target_dtype_ops: See `convert_symbol`.
         fp32_ops: See `convert_symbol`.
@@ -285,6 +342,8 @@ def convert_hybrid_block(
         excluded_sym_names: See `convert_symbol`.
         ctx: Device or devices of the parameters; None for those of ``block``.
         cast_optional_params: See `convert_symbol`.
+        data_example: What the network is called with: an array, or a list or tuple of its
+            arguments. The network is called on it once, and keeps its own graphs.
 
     Raises:
         ArgumentTypeError: ``block`` is not a HybridBlock, or an argument is not a list.
@@ -295,7 +354,7 @@ def convert_hybrid_block(
         raise ArgumentTypeError(
             f"convert_hybrid_block: expected a HybridBlock, got {type(block).__name__}"
         )
-    inputs, outputs = _graph_of(block)
+    inputs, outputs, dtypes = graph_of(block, data_example)
     parameters = {p.name: p for p in block.collect_params().values()}
     auxiliary = set(outputs.list_auxiliary_states())
     values = {name: p._reduce() for name, p in parameters.items() if p.shape is not None}
@@ -309,6 +368,7 @@ def convert_hybrid_block(
         conditional_fp32_ops,
         excluded_sym_names,
         cast_optional_params,
+        input_dtypes=dtypes,
     )
     result = SymbolBlock(converted, inputs)
     devices = ctx
@@ -319,21 +379,3 @@ def convert_hybrid_block(
         own._load_init(array, devices, cast_dtype=True, dtype_source="saved")
         own.grad_req = parameters[name].grad_req
     return result
-
-
-def _graph_of(block: HybridBlock) -> tuple[list[Symbol], Symbol]:
-    """Return the inputs and outputs of a block's graph."""
-    if isinstance(block, SymbolBlock):
-        return [_variable_of(name, block) for name in block._input_names], block._symbol
-    found = cached_symbols(block)
-    if not found:
-        raise GraphError(
-            f"convert_hybrid_block: expected {block.name} to be hybridized and called once, so "
-            "that it has a graph, got none; call hybridize() and then the block on an input"
-        )
-    return found
-
-
-def _variable_of(name: str, block: SymbolBlock) -> Symbol:
-    found: Symbol = block._symbol.get_internals()[name]
-    return found
