@@ -180,6 +180,8 @@ def _moved(step: RunStep, view: StridedView) -> list[StridedView] | None:
         axes[one], axes[other] = other, one
     elif name == "SliceChannel":
         return _pieces(step, view)
+    elif name == "slice_axis":
+        return [_range(step, view)]
     elif step.op.identity and step.single:
         made = _reshaped(view, step.node.specs[0].shape)
         return None if made is None else [made]
@@ -202,6 +204,13 @@ def _pieces(step: RunStep, view: StridedView) -> list[StridedView]:
         offset = view.offset + i * extent * view.strides[axis]
         made.append(StridedView(view.root, tuple(shape), tuple(strides), offset))
     return made
+
+
+def _range(step: RunStep, view: StridedView) -> StridedView:
+    axis, begin = step.node.attrs["axis"] % len(view.shape), step.node.attrs["begin"]
+    begin += view.shape[axis] if begin < 0 else 0
+    offset = view.offset + begin * view.strides[axis]
+    return view._replace(shape=step.node.specs[0].shape, offset=offset)
 
 
 def _reshaped(view: StridedView, shape: Shape) -> StridedView | None:

@@ -65,7 +65,14 @@ def swapped(F: Any, x: Any) -> Any:
     return F.batch_dot(F.batch_dot(F.SwapAxis(k, dim1=1, dim2=2), q), F.SwapAxis(v, dim1=1, dim2=2))
 
 
+def interleaved(F: Any, x: Any) -> Any:
+    """MXNet's own operators for it."""
+    scores = F.contrib.interleaved_matmul_selfatt_qk(x, heads=HEADS)
+    return F.contrib.interleaved_matmul_selfatt_valatt(x, F.softmax(scores), heads=HEADS)
+
+
 FORMS: dict[Form, set[str]] = {
+    interleaved: {"transpose", "slice_axis"},
     by_parts: {"transpose", "SliceChannel"},
     at_once: {"transpose", "SliceChannel"},
     read_twice: set(),

@@ -4,18 +4,19 @@ The last axis of such an array holds, head by head, the parts that one product m
 (encoder-decoder) or queries, keys and values (self-attention). Time comes first: (T, N, features).
 """
 
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.dtype import is_floating
+from gluonish.core.dtype import FLOAT16, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.concat import stack
 from gluonish.ops.constant_like import zeros_like
-from gluonish.ops.facts import Execution
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.matmul import batch_dot
-from gluonish.ops.registry import Operator, V, register
+from gluonish.ops.registry import Attrs, Operator, V, find_operator, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.slice import slice_axis
 from gluonish.ops.support.broadcasting import check_same_dtype
@@ -72,6 +73,38 @@ def _scores_kernel(xp: ModuleType, out: Any, q: Any, k: Any) -> None:
         fill_product(xp, out, q * q.dtype.type(scale), k)
 
 
+def _products(queries: Any, keys: Any) -> Any:
+    """Return scores of queries and keys (N * heads, T, units), in operators."""
+    scale = max(1, queries.shape[-1]) ** -0.5
+    if queries.dtype == FLOAT16:  # so that they stay in range
+        return batch_dot(queries * scale, keys, transpose_b=True)
+    return batch_dot(queries, keys, transpose_b=True) * scale
+
+
+def _weighted(values: Any, attention: Any, heads: int, parts: int) -> Any:
+    """Return values weighted by attention, in operators."""
+    steps, batch, width = attention.shape[1], values.shape[1], values.shape[2] // parts
+    found = batch_dot(attention, _part(values, heads, parts, parts - 1))
+    return reshape(transpose(found, (1, 0, 2)), (steps, batch, width))
+
+
+def _expanding(operator: str, compute: Callable[..., Any]) -> ShapeFacts:
+    """Return how graphs compute an operator: by others, which read the parts where they lie.
+
+    Args:
+        operator: Its name.
+        compute: ``compute(*inputs, heads)`` gives its output.
+    """
+
+    def expand(inputs: Sequence[Any], attrs: Attrs) -> list[Any]:
+        find_operator(operator).infer(
+            *(x.spec for x in inputs), **attrs
+        )  # refuses what does not fit
+        return [compute(*inputs, attrs["heads"])]
+
+    return ShapeFacts(expand=expand)
+
+
 def _encdec_qk_infer(queries: Spec, keys_values: Spec, *, heads: int) -> tuple[Spec]:
     name = "_contrib_interleaved_matmul_encdec_qk"
     check_same_dtype(name, queries, keys_values)
@@ -119,6 +152,10 @@ ENCDEC_QK = register(
         ),
         inputs=("queries", "keys_values"),
         schema=_SCHEMA,
+        shapes=_expanding(
+            "_contrib_interleaved_matmul_encdec_qk",
+            lambda q, kv, heads: _products(_part(q, heads, 1, 0), _part(kv, heads, 2, 0)),
+        ),
         execution=Execution(heavy=True),
     )
 )
@@ -189,6 +226,10 @@ ENCDEC_VALATT = register(
         ),
         inputs=("keys_values", "attention"),
         schema=_SCHEMA,
+        shapes=_expanding(
+            "_contrib_interleaved_matmul_encdec_valatt",
+            lambda kv, attention, heads: _weighted(kv, attention, heads, 2),
+        ),
         execution=Execution(heavy=True),
     )
 )
@@ -227,6 +268,10 @@ SELFATT_QK = register(
         ),
         inputs=("queries_keys_values",),
         schema=_SCHEMA,
+        shapes=_expanding(
+            "_contrib_interleaved_matmul_selfatt_qk",
+            lambda qkv, heads: _products(*(_part(qkv, heads, 3, part) for part in (0, 1))),
+        ),
         execution=Execution(heavy=True),
     )
 )
@@ -262,6 +307,10 @@ SELFATT_VALATT = register(
         ),
         inputs=("queries_keys_values", "attention"),
         schema=_SCHEMA,
+        shapes=_expanding(
+            "_contrib_interleaved_matmul_selfatt_valatt",
+            lambda qkv, attention, heads: _weighted(qkv, attention, heads, 3),
+        ),
         execution=Execution(heavy=True),
     )
 )
