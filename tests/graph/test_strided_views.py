@@ -66,7 +66,8 @@ def swapped(F: Any, x: Any) -> Any:
 
 
 def interleaved(F: Any, x: Any) -> Any:
-    """MXNet's own operators for it."""
+    """MXNet's own operators for it; time comes first."""
+    x = F.reshape(x, shape=(80, -1, 0))
     scores = F.contrib.interleaved_matmul_selfatt_qk(x, heads=HEADS)
     return F.contrib.interleaved_matmul_selfatt_valatt(x, F.softmax(scores), heads=HEADS)
 
