@@ -139,7 +139,7 @@ _FAMILIES = {
     "_backward": _GRADIENT,
     "_update": _UPDATE,
     "_random_pdf_": _DENSITY,
-    "_int8_": _FUSED,
+    "_int8_": _FUSED,  # but those of families.byte_layers
     "_sg_": _FUSED,
 }
 

@@ -14,7 +14,7 @@ FAMILIES = (
     *("elementwise", "binary", "layers", "normalization", "outputs", "reduction", "shapes"),
     *("joining", "rearrangement", "indexing", "numpy_indexing", "matrices"),
     *("recurrent", "control_flow", "attention", "vision", "boxes", "losses"),
-    *("quantization", "fused_layers", "sampling"),
+    *("quantization", "fused_layers", "byte_layers", "sampling"),
 )
 
 # Inputs that only gradients read: labels, which no caller of the exported network brings along.

@@ -45,6 +45,8 @@ _NUMBERS = {
     "NonMaxSuppression": (3, 4),
     "QuantizeLinear": (1, 2),
     "DequantizeLinear": (1, 2),
+    "_int8_convolution": (2, 3, 4),
+    "_int8_dense": (2, 3, 4),
 }
 _STATISTICS = {"BatchNormalization": (3, 4)}
 

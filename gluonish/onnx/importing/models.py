@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gluonish.core.errors import FileFormatError, MissingFileError
+from gluonish.onnx.importing.byte_layers import on_bytes
 from gluonish.onnx.importing.elements import Element, element
 from gluonish.onnx.importing.package import onnx_package
 from gluonish.onnx.importing.programs import Compiler, Program, opset_versions
@@ -122,7 +123,7 @@ def load_model(file: Any, what: str) -> Model:
     model, folder = parse_model(file, what)
     try:
         compiler = Compiler(model.functions, opset_versions(model.opset_import), folder)
-        program = compiler.whole(model.graph)
+        program = on_bytes(compiler.whole(model.graph))
         inputs, outputs = declared_values(model.graph, program.constants)
     except RecursionError as error:
         raise FileFormatError(f"{what}: expected an ONNX model, got one too deep") from error

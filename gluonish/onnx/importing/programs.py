@@ -11,7 +11,7 @@ from gluonish.onnx.importing.package import onnx_package
 from gluonish.onnx.importing.rules import find_rule
 from gluonish.onnx.importing.tensors import Stored, dense_of, read_tensor
 
-__all__ = ["Compiler", "Program"]
+__all__ = ["Compiler", "Program", "program_of"]
 
 _MAX_DEPTH = 24
 
@@ -210,6 +210,18 @@ def _check_arity(node: Node) -> None:
             f"{node.where}: expected {low} to {high} inputs and up to {schema.max_output} outputs, "
             f"got {given} and {len(node.outputs)}"
         )
+
+
+def program_of(before: Program, nodes: Sequence[Node], constants: Mapping[str, Stored]) -> Program:
+    """Return a program with other nodes and tensors, for the same inputs and outputs.
+
+    Args:
+        before: The program.
+        nodes: The nodes.
+        constants: The tensors that they read.
+    """
+    made = _program(before.name, nodes, before.inputs, before.outputs, constants)
+    return made._replace(declared=before.declared)
 
 
 def _program(

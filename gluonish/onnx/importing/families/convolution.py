@@ -12,7 +12,7 @@ from gluonish.onnx.importing.arrays import array_of, check_table, integers, op
 from gluonish.onnx.importing.families.shapes import padded
 from gluonish.onnx.importing.nodes import Call, Rule
 
-__all__ = ["RULES", "Window", "convolve"]
+__all__ = ["RULES", "Window", "convolution_options", "convolve"]
 
 
 class Window:
@@ -78,6 +78,22 @@ def convolve(call: Call, x: Any, weight: Any, bias: Any, fill: Any = 0) -> Any:
         bias: Bias, or None.
         fill: What the margin holds.
     """
+    x, options = convolution_options(call, x, weight, fill)
+    given = () if bias is None else (bias,)
+    return op("Convolution")(x, weight, *given, **options, no_bias=bias is None)
+
+
+def convolution_options(
+    call: Call, x: Any, weight: Any, fill: Any = 0
+) -> tuple[Any, dict[str, Any]]:
+    """Return the input, padded where the operator cannot do that, and the operator's attributes.
+
+    Args:
+        call: The node.
+        x: See `convolve`.
+        weight: See `convolve`.
+        fill: See `convolve`.
+    """
     window = Window(call, x.shape[2:], weight.shape[2:])
     pad = window.before
     if not window.is_even or fill or any(width < 0 for width in pad):
@@ -90,11 +106,10 @@ def convolve(call: Call, x: Any, weight: Any, bias: Any, fill: Any = 0) -> Any:
         "pad": pad,
         "num_filter": weight.shape[0],
         "num_group": call.attr("group", 1),
-        "no_bias": bias is None,
     }
     if len(window.kernel) > 3:
         call.refuse(f"expected at most 3 spatial axes, got {len(window.kernel)}")
-    return op("Convolution")(x, weight, *(() if bias is None else (bias,)), **options)
+    return x, options
 
 
 def _conv(call: Call, x: Any, weight: Any, bias: Any = None) -> Any:

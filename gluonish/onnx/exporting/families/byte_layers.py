@@ -1,0 +1,55 @@
+"""_int8_convolution and _int8_dense, which imported QDQ files have, as QDQ."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32, INT8, INT32
+from gluonish.onnx.exporting.call import Call
+from gluonish.onnx.exporting.families.layers import TABLE as LAYERS
+from gluonish.onnx.exporting.families.layers import activated
+from gluonish.onnx.exporting.families.quantization import known_value
+from gluonish.onnx.exporting.steps import reshaped_to_scalar
+from gluonish.onnx.exporting.tensors import Tensor
+
+__all__ = ["TABLE"]
+
+
+def _on_bytes(layer: str) -> Callable[[Call], Tensor]:
+    """Return the translator of a layer: the steps of data and weight become those of the weight."""
+
+    def translate(call: Call) -> Tensor:
+        data, weight, scale, bias, step, *addend = call.inputs
+        if addend or call["activation"] not in (None, "relu") or call.out.dtype == INT32:
+            raise call.refuse("it adds an array, gives int32, or has a function other than relu")
+        one = call.constant(1, FLOAT32)
+        real = call("DequantizeLinear", data, one, _zero(call, data.dtype), dtype=FLOAT32)
+        zeros = call.constant(np.zeros(weight.size(0), INT8))
+        rows = call("DequantizeLinear", weight, scale, zeros, axis=0, dtype=FLOAT32)
+        real.shape, rows.shape = data.shape, weight.shape
+        attrs = {**call.attrs, "no_bias": False}
+        spec = call.out._replace(dtype=FLOAT32)
+        inner = replace(call, op=layer, attrs=attrs, inputs=[real, rows, bias], outputs=[spec])
+        made = LAYERS[layer](inner)
+        assert isinstance(made, Tensor)
+        made = made if call["activation"] is None else activated(made, "relu")
+        known = known_value(call, step)
+        scalar = reshaped_to_scalar(step) if known is None else call.constant(known.reshape(()))
+        if call.out.dtype == FLOAT32:
+            return made / scalar
+        zero = _zero(call, call.out.dtype)
+        return call("QuantizeLinear", made, scalar, zero, dtype=call.out.dtype)
+
+    return translate
+
+
+def _zero(call: Call, dtype: np.dtype[Any]) -> Tensor:
+    return call.constant(np.zeros((), dtype))
+
+
+TABLE = {
+    "_int8_convolution": _on_bytes("Convolution"),
+    "_int8_dense": _on_bytes("FullyConnected"),
+}
