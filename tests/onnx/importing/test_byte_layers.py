@@ -194,3 +194,19 @@ def test_gradients_are_those_of_rounding(hybrid: bool, tmp_path: Path) -> None:
     loss.backward()
     bias = net.collect_params()["b"]
     assert not bias.grad().asnumpy().any()
+
+
+@pytest.mark.parametrize("kind", LAYERS)
+def test_one_graph_serves_batches_of_all_sizes(kind: str, tmp_path: Path) -> None:
+    model = qdq(kind, channels=True)
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "n"
+    net = imported(model, tmp_path / "x.onnx")
+    sym, args, aux = mx.contrib.onnx.import_model(str(tmp_path / "x.onnx"))
+    assert any(node.op.name == LAYERS[kind] for node in _nodes(sym))
+    for count in (1, 3):
+        x = numbers(kind)[:count] if count == 1 else np.concatenate([numbers(kind)] * 3)
+        (wanted,) = evaluated(tmp_path / "x.onnx", [x])
+        got = net(mx.nd.array(x)).asnumpy()
+        assert np.round(np.abs(got - wanted) / 0.03).max() <= 1
+        bound = sym.bind(mx.cpu(), {**args, "x": mx.nd.array(x)}, aux_states=aux, grad_req="null")
+        np.testing.assert_array_equal(bound.forward()[0].asnumpy(), got)
