@@ -133,8 +133,8 @@ def Activation(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise relu, sigmoid, softrelu log(1 + e^data), softsign data / (1 + |data|), or
-    tanh."""
+    """Elementwise activation function: relu, sigmoid, softrelu log(1 + e^data), softsign data / (1
+    + |data|), or tanh."""
 def BatchNorm(
     data: NDArray,
     gamma: NDArray,
@@ -154,8 +154,8 @@ def BatchNorm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics of each index of
-    axis."""
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each index of axis
+    (each channel)."""
 def BatchNorm_v1(
     data: NDArray,
     gamma: NDArray,
@@ -188,7 +188,7 @@ def BlockGrad(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data, through which no gradient flows back."""
+    """data, with no gradient flowing back through it."""
 def CTCLoss(
     data: NDArray,
     label: NDArray | None = None,
@@ -209,7 +209,8 @@ def Cast(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The values of data in another dtype; floats to integers are cut toward zero and wrap."""
+    """The values of data in another dtype; floats become integers by truncation toward zero, and
+    wrap around."""
 def Concat(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -217,7 +218,7 @@ def Concat(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The arrays beside each other along axis dim; their other extents are equal."""
+    """Join arrays along axis dim; their other sizes are equal."""
 def Convolution(
     data: NDArray,
     weight: NDArray | None = None,
@@ -237,7 +238,7 @@ def Convolution(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Slide num_filter filters over the spatial axes, and add the bias."""
+    """Convolution: slide num_filter filters over the spatial axes, and add the bias."""
 def Convolution_v1(
     data: NDArray,
     weight: NDArray | None = None,
@@ -312,7 +313,8 @@ def Deconvolution(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Put num_filter filters, scaled by the data, at every position, and add the bias."""
+    """Transposed convolution: add up num_filter filters, scaled by the data, at every position, and
+    add the bias."""
 def Dropout(
     data: NDArray,
     p: float = 0.5,
@@ -323,7 +325,7 @@ def Dropout(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zero each element with probability p and multiply the others by 1 / (1 - p)."""
+    """Zero each element with probability p, and multiply the others by 1 / (1 - p)."""
 def ElementWiseSum(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -342,14 +344,14 @@ def Embedding(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Rows of weight by the indices in data."""
+    """Look up rows of weight by the indices in data."""
 def Flatten(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Join all axes behind the first: (N, ...) becomes (N, features)."""
+    """Flatten all axes after the first: (N, ...) becomes (N, features)."""
 def FullyConnected(
     data: NDArray,
     weight: NDArray | None = None,
@@ -361,7 +363,7 @@ def FullyConnected(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data times the transposed weight, plus bias."""
+    """data times the transposed weight, plus bias: a dense layer."""
 def GridGenerator(
     data: NDArray,
     transform_type: Literal["affine", "warp"] | str,
@@ -448,7 +450,7 @@ def LeakyReLU(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data where it is positive, and what act_type says where it is negative."""
+    """data where it is positive; where it is negative, what act_type says."""
 def LinearRegressionOutput(
     data: NDArray,
     label: NDArray,
@@ -485,7 +487,7 @@ def MakeLoss(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data as a loss: its gradient is grad_scale whatever comes from behind."""
+    """data as a loss: its gradient is grad_scale, whatever gradient the output gets."""
 def Pad(
     data: NDArray,
     mode: Literal["constant", "edge", "reflect"] | str,
@@ -495,7 +497,7 @@ def Pad(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data with more elements around it."""
+    """data with padding around it."""
 def Pooling(
     data: NDArray,
     kernel: int | Sequence[int] = (),
@@ -620,7 +622,7 @@ def SliceChannel(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """num_outputs equal pieces along axis."""
+    """Split data into num_outputs equal parts along axis."""
 def Softmax(
     data: NDArray,
     label: NDArray,
@@ -742,7 +744,7 @@ def amp_cast(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data in dtype if it is floating, else data; the gradient is cast back."""
+    """data cast to dtype if it is floating-point, else data; the gradient is cast back."""
 def amp_multicast(
     *data: NDArray | Sequence[NDArray],
     num_outputs: int = ...,
@@ -750,8 +752,8 @@ def amp_multicast(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """All floating arrays in the widest dtype among them, or with cast_narrow in the narrowest;
-    arrays of integers as they are. float16 and bfloat16 meet in float32."""
+    """All floating-point arrays in the widest dtype among them, or with cast_narrow in the
+    narrowest; integer arrays as they are. float16 and bfloat16 together become float32."""
 def arccos(
     data: NDArray,
     *,
@@ -828,7 +830,7 @@ def argsort(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The positions, as type dtype, that put the elements in order along axis."""
+    """The positions, of type dtype, that sort the elements along axis."""
 def batch_dot(
     lhs: NDArray,
     rhs: NDArray,
@@ -839,7 +841,7 @@ def batch_dot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Product of matrices in the last two axes, for every index of the axes before."""
+    """Batched matrix product of the last two axes, for every index of the axes before."""
 def batch_take(
     a: NDArray,
     indices: NDArray,
@@ -941,7 +943,7 @@ def broadcast_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """lhs with axes of size 1 stretched like rhs: all, or lhs_axes like rhs_axes."""
+    """lhs broadcast to the shape of rhs: all axes, or lhs_axes to the sizes of rhs_axes."""
 def broadcast_logical_and(
     lhs: NDArray,
     rhs: NDArray,
@@ -1054,7 +1056,8 @@ def cast(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The values of data in another dtype; floats to integers are cut toward zero and wrap."""
+    """The values of data in another dtype; floats become integers by truncation toward zero, and
+    wrap around."""
 def cast_storage(
     data: NDArray,
     stype: Literal["csr", "default", "row_sparse"] | str,
@@ -1096,7 +1099,7 @@ def clip(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data, with what is below a_min or above a_max moved there."""
+    """data limited to [a_min, a_max]."""
 def col2im(
     data: NDArray,
     output_size: int | Sequence[int],
@@ -1117,7 +1120,7 @@ def concat(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The arrays beside each other along axis dim; their other extents are equal."""
+    """Join arrays along axis dim; their other sizes are equal."""
 def cos(
     data: NDArray,
     *,
@@ -1178,7 +1181,7 @@ def depth_to_space(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Channels laid out as blocks of pixels."""
+    """Rearrange channels into blocks of pixels."""
 def diag(
     data: NDArray,
     k: int = 0,
@@ -1188,7 +1191,7 @@ def diag(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Diagonal k of the matrices in axes axis1 and axis2, which moves to the last axis."""
+    """Diagonal k of the matrices in axes axis1 and axis2, which becomes the last axis."""
 def digamma(
     data: NDArray,
     *,
@@ -1206,7 +1209,7 @@ def dot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of products over the last axis of lhs and the first axis of rhs."""
+    """Matrix product: sum of products over the last axis of lhs and the first axis of rhs."""
 def elemwise_add(
     lhs: NDArray,
     rhs: NDArray,
@@ -1298,7 +1301,7 @@ def flatten(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Join all axes behind the first: (N, ...) becomes (N, features)."""
+    """Flatten all axes after the first: (N, ...) becomes (N, features)."""
 def flip(
     data: NDArray,
     axis: int | Sequence[int],
@@ -1370,7 +1373,7 @@ def gather_nd(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elements of data at points: column j of indices (M, ...) holds M coordinates."""
+    """Elements of data at points: column j of indices holds the M coordinates of point j."""
 def hard_sigmoid(
     data: NDArray,
     alpha: float = 0.2,
@@ -1493,8 +1496,7 @@ def linalg_gemm2(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """alpha times the product of matrices whose rows lie along axis and whose columns along the
-    last axis."""
+    """alpha times the product of matrices, with rows along axis and columns along the last axis."""
 def linalg_inverse(
     A: NDArray,
     *,
@@ -1643,7 +1645,7 @@ def make_loss(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data as a loss: its gradient is 1 whatever comes from behind."""
+    """data as a loss: its gradient is 1, whatever gradient the output gets."""
 def max(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -1809,8 +1811,8 @@ def multi_lars(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Learning rates scaled by layer: lr * eta * |w| / (rescale_grad * |g| + wd * |w| + eps), and
-    lr itself where a norm is 0."""
+    """Learning rates scaled for each layer: lr * eta * |w| / (rescale_grad * |g| + wd * |w| + eps),
+    or lr itself where a norm is 0."""
 def multi_mp_sgd_mom_update(
     *data: NDArray | Sequence[NDArray],
     lrs: float | Sequence[float],
@@ -1867,7 +1869,7 @@ def multi_sum_sq(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The sum of squares of each array: output (num_arrays,), float32."""
+    """The sum of squares of each array, in float32."""
 def nag_mom_update(
     weight: NDArray,
     grad: NDArray,
@@ -1960,7 +1962,7 @@ def pad(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data with more elements around it."""
+    """data with padding around it."""
 def pick(
     data: NDArray,
     index: NDArray,
@@ -2206,7 +2208,7 @@ def ravel_multi_index(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Coordinates as positions in an array of shape that is laid out row by row."""
+    """Convert coordinates to flat indices of an array of shape, in row-major order."""
 def rcbrt(
     data: NDArray,
     *,
@@ -2236,14 +2238,14 @@ def repeat(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Every element repeats times along axis; without axis, of the array as one row."""
+    """Repeat every element repeats times along axis; without axis, data is flattened first."""
 def reset_arrays(
     *data: NDArray | Sequence[NDArray],
     num_arrays: int = ...,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Set all arrays, of any shapes, to zero in place; there is no output."""
+    """Set all arrays to zero in place; there is no output."""
 def reshape(
     data: NDArray,
     shape: int | Sequence[int] = (),
@@ -2417,7 +2419,8 @@ def scatter_nd(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros of a shape with data at the points in indices; of equal points the last one counts."""
+    """Zeros of a shape, with data written at the points in indices; of equal points the last one
+    counts."""
 def sgd_mom_update(
     weight: NDArray,
     grad: NDArray,
@@ -2541,7 +2544,8 @@ def slice_axis(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elements begin up to end along axis; negative ones count from the end, None is the end."""
+    """Elements from begin up to end along axis; negative positions count from the end, and None as
+    end is the end of the axis."""
 def slice_like(
     data: NDArray,
     shape_like: NDArray,
@@ -2550,7 +2554,8 @@ def slice_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The first elements of data along axes, as many as shape_like has; all axes by default."""
+    """The first elements of data along axes, as many as shape_like has; along all axes by
+    default."""
 def smooth_l1(
     data: NDArray,
     scalar: float = 1.0,
@@ -2558,8 +2563,8 @@ def smooth_l1(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """(scalar * data) squared / 2 where abs(data) < 1 / scalar squared, else abs(data) - 0.5 /
-    scalar squared."""
+    """Smooth L1 loss, elementwise: (scalar * data) squared / 2 where abs(data) < 1 / scalar
+    squared, else abs(data) - 0.5 / scalar squared."""
 def softmax(
     data: NDArray,
     length: NDArray | None = None,
@@ -2606,7 +2611,7 @@ def sort(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The elements in order along axis; without axis, of the array as one row."""
+    """The elements sorted along axis; without axis, data is flattened first."""
 def space_to_depth(
     data: NDArray,
     block_size: int,
@@ -2614,7 +2619,7 @@ def space_to_depth(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Blocks of pixels as channels: the inverse of depth_to_space."""
+    """Rearrange blocks of pixels into channels: the inverse of depth_to_space."""
 def split(
     data: NDArray,
     num_outputs: int,
@@ -2624,7 +2629,7 @@ def split(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """num_outputs equal pieces along axis."""
+    """Split data into num_outputs equal parts along axis."""
 def sqrt(
     data: NDArray,
     *,
@@ -2646,7 +2651,7 @@ def squeeze(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Drop the axes of size 1, or those of them that axis names."""
+    """Remove the axes of size 1, or only those in axis."""
 def stack(
     *data: NDArray | Sequence[NDArray],
     axis: int = 0,
@@ -2654,14 +2659,14 @@ def stack(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The arrays, all of one shape, beside each other along a new axis."""
+    """Join arrays of one shape along a new axis."""
 def stop_gradient(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data, through which no gradient flows back."""
+    """data, with no gradient flowing back through it."""
 def sum(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -2734,7 +2739,8 @@ def topk(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The k largest elements along axis in descending order, or smallest in ascending order."""
+    """The k largest elements along axis in descending order, or with is_ascend the k smallest in
+    ascending order."""
 def transpose(
     data: NDArray,
     axes: int | Sequence[int] = (),
@@ -2768,7 +2774,7 @@ def unravel_index(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Positions in an array of shape, laid out row by row, as coordinates."""
+    """Convert flat indices of an array of shape, in row-major order, to coordinates."""
 def where(
     condition: NDArray,
     x: NDArray,

@@ -290,7 +290,7 @@ def _CrossDeviceCopy(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """A copy of data; where a graph is cut, on another device."""
+    """A copy of data; where a graph is split over devices, a copy on another device."""
 def _Div(
     lhs: NDArray,
     rhs: NDArray,
@@ -665,7 +665,7 @@ def _activation_backward(
     *,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of Activation's data, from that of its output and the output."""
+    """Gradient of Activation's data, from its output and the output's gradient."""
 def _adamw_update(
     weight: NDArray,
     grad: NDArray,
@@ -719,7 +719,7 @@ def _add_along(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros of a shape with data added along axis at the positions in index, row by row."""
+    """Zeros of a shape, with data added along axis at the positions in index, for each row."""
 def _arange(
     start: float,
     stop: float | None = None,
@@ -732,7 +732,7 @@ def _arange(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Values from start up to stop in steps of step, each repeat times."""
+    """Values from start up to stop in steps of step, each repeated repeat times."""
 def _backward_einsum(
     data: NDArray,
     source: str,
@@ -751,7 +751,7 @@ def _backward_gather_nd(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros of a shape with data added at the points in indices."""
+    """Zeros of a shape, with data added at the points in indices."""
 def _backward_trace(
     data: NDArray,
     shape: int | Sequence[int],
@@ -794,8 +794,8 @@ def _batch_norm_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Gradients of BatchNorm's data, gamma and beta. var is the inverse standard deviation, as
-    BatchNorm gives it; use_global_stats: the statistics do not depend on the data."""
+    """Gradients of BatchNorm's data, gamma and beta. var is the inverse standard deviation that
+    BatchNorm returns; with use_global_stats the statistics do not depend on the data."""
 def _batch_norm_data_gradient(
     grad: NDArray,
     data: NDArray,
@@ -899,7 +899,7 @@ def _boolean_mask_put(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros of a shape with the rows of data where index is not 0."""
+    """Zeros of a shape, with data written to the rows where index is not 0."""
 def _branch(
     data: NDArray,
     num_outputs: int,
@@ -910,7 +910,7 @@ def _branch(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Run one of two bodies; the gradient of a branch."""
+    """Run one of two branches; the gradient of a conditional."""
 def _broadcast_exact(
     data: NDArray,
     shape: int | Sequence[int] = (),
@@ -918,7 +918,7 @@ def _broadcast_exact(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Stretch the axes of size 1 to shape, in which 0 is an extent."""
+    """Broadcast the axes of size 1 to shape, in which 0 is a size of 0."""
 def _clip_backward(
     grad: NDArray,
     data: NDArray,
@@ -928,7 +928,7 @@ def _clip_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The gradient of clip's data: that of its output, and 0 where data is out of bounds."""
+    """Gradient of clip's data: that of its output, and 0 where data is out of bounds."""
 def _cond(
     data: NDArray,
     num_args: int,
@@ -940,7 +940,7 @@ def _cond(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Run one of two bodies, as a condition says."""
+    """Run one of two branches, depending on a condition."""
 def _contrib_AdaptiveAvgPooling2D(
     data: NDArray,
     output_size: int | Sequence[int] = (),
@@ -1088,7 +1088,8 @@ def _contrib_MultiBoxDetection(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """What a detector sees: rows (class, score, x1, y1, x2, y2), the best first."""
+    """Detected objects, from the predictions of a detector: rows (class, score, xmin, ymin, xmax,
+    ymax)."""
 def _contrib_MultiBoxPrior(
     data: NDArray,
     sizes: float | Sequence[float] = (1.0,),
@@ -1100,7 +1101,8 @@ def _contrib_MultiBoxPrior(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Anchor boxes around every pixel of data (N, C, H, W): (1, boxes, 4), by corners."""
+    """Anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
+    ymax)."""
 def _contrib_MultiBoxTarget(
     anchor: NDArray,
     label: NDArray,
@@ -1115,7 +1117,8 @@ def _contrib_MultiBoxTarget(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """What anchors should predict: offsets to boxes, a mask of those that have one, classes."""
+    """Training targets for anchors: offsets to boxes, a mask of the anchors that have a box, and
+    classes."""
 def _contrib_MultiProposal(
     cls_prob: NDArray,
     bbox_pred: NDArray,
@@ -1218,7 +1221,8 @@ def _contrib_SyncBatchNorm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """(data - mean) / sqrt(variance + eps) * gamma + beta, for each index of axis 1."""
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each channel over
+    all devices."""
 def _contrib_allclose(
     a: NDArray,
     b: NDArray,
@@ -1229,7 +1233,7 @@ def _contrib_allclose(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8 of shape ()."""
+    """1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8."""
 def _contrib_arange_like(
     data: NDArray,
     start: float = 0.0,
@@ -1241,7 +1245,7 @@ def _contrib_arange_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Values from start in steps of step, each repeat times, in the dtype of data."""
+    """Values from start in steps of step, each repeated repeat times, in the dtype of data."""
 def _contrib_bipartite_matching(
     data: NDArray,
     is_ascend: bool | int = False,
@@ -1251,7 +1255,8 @@ def _contrib_bipartite_matching(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Pairs of rows and columns by their scores: the best pair, then the best of the rest."""
+    """Match rows with columns greedily: the pair with the best score first, then the best pair of
+    the rest."""
 def _contrib_boolean_mask(
     data: NDArray,
     index: NDArray,
@@ -1260,7 +1265,7 @@ def _contrib_boolean_mask(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The rows of data for which index is not 0, in order."""
+    """The rows of data for which index is not 0, in order; axis must be 0."""
 def _contrib_box_decode(
     data: NDArray,
     anchors: NDArray,
@@ -1274,7 +1279,8 @@ def _contrib_box_decode(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Boxes by corners, of anchors and what a network adds to them."""
+    """Boxes from anchors and the offsets that a network predicts, as corners (xmin, ymin, xmax,
+    ymax)."""
 def _contrib_box_encode(
     samples: NDArray,
     matches: NDArray,
@@ -1286,7 +1292,8 @@ def _contrib_box_encode(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """What to add to anchors to get the boxes that they are matched with, and a mask."""
+    """Targets for a network to predict: the offsets from anchors to their matched boxes, and a
+    mask."""
 def _contrib_box_iou(
     lhs: NDArray,
     rhs: NDArray,
@@ -1295,7 +1302,7 @@ def _contrib_box_iou(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Intersection over union of all pairs of boxes."""
+    """Intersection over union (IoU) of all pairs of boxes."""
 def _contrib_box_nms(
     data: NDArray,
     overlap_thresh: float = 0.5,
@@ -1312,7 +1319,7 @@ def _contrib_box_nms(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The boxes that remain when each removes worse ones that overlap it too much."""
+    """Non-maximum suppression: remove boxes that overlap a better box too much."""
 def _contrib_box_non_maximum_suppression(
     data: NDArray,
     overlap_thresh: float = 0.5,
@@ -1329,7 +1336,7 @@ def _contrib_box_non_maximum_suppression(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The boxes that remain when each removes worse ones that overlap it too much."""
+    """Non-maximum suppression: remove boxes that overlap a better box too much."""
 def _contrib_calibrate_entropy(
     hist: NDArray,
     hist_edges: NDArray,
@@ -1380,7 +1387,7 @@ def _contrib_div_sqrt_dim(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data (..., d) divided by sqrt(d); integers are cut toward zero."""
+    """data (..., d) divided by sqrt(d); integers are truncated toward zero."""
 def _contrib_edge_id(
     data: NDArray,
     u: NDArray,
@@ -1397,7 +1404,7 @@ def _contrib_fft(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Fourier transform over the last axis."""
+    """Fourier transform along the last axis."""
 def _contrib_getnnz(
     data: NDArray,
     axis: int | None = None,
@@ -1415,7 +1422,7 @@ def _contrib_gradientmultiplier(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data, whose gradient is multiplied by scalar; a negative one turns it around."""
+    """data itself; its gradient is multiplied by scalar, and a negative scalar reverses it."""
 def _contrib_group_adagrad_update(
     weight: NDArray,
     grad: NDArray,
@@ -1428,7 +1435,8 @@ def _contrib_group_adagrad_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of AdaGrad by rows: returns the new weight, changes history in place."""
+    """One step of AdaGrad with one history value for each row: returns the new weight, changes
+    history in place."""
 def _contrib_hawkesll(
     lda: NDArray,
     alpha: NDArray,
@@ -1442,7 +1450,8 @@ def _contrib_hawkesll(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Log likelihood of sequences of events that each make more of their kind likely."""
+    """Log-likelihood of event sequences under a Hawkes process, in which each event raises the rate
+    of its type for a while."""
 def _contrib_ifft(
     data: NDArray,
     compute_size: int = 128,
@@ -1450,7 +1459,8 @@ def _contrib_ifft(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Real part of the inverse Fourier transform, times the number of points."""
+    """Real part of the inverse Fourier transform along the last axis, times the number of
+    points."""
 def _contrib_index_array(
     data: NDArray,
     axes: int | Sequence[int] | None = None,
@@ -1458,7 +1468,7 @@ def _contrib_index_array(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The coordinates of every element, as int64."""
+    """The coordinates of every element, along axes (all by default), as int64."""
 def _contrib_index_copy(
     old_tensor: NDArray,
     index_vector: NDArray,
@@ -1476,7 +1486,7 @@ def _contrib_interleaved_matmul_encdec_qk(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Attention scores of queries and keys: their products divided by sqrt(units)."""
+    """Attention scores: products of queries and keys, divided by sqrt(units)."""
 def _contrib_interleaved_matmul_encdec_valatt(
     keys_values: NDArray,
     attention: NDArray,
@@ -1485,7 +1495,7 @@ def _contrib_interleaved_matmul_encdec_valatt(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Values weighted by attention."""
+    """Values weighted by attention, summed over the keys."""
 def _contrib_interleaved_matmul_selfatt_qk(
     queries_keys_values: NDArray,
     heads: int,
@@ -1493,7 +1503,7 @@ def _contrib_interleaved_matmul_selfatt_qk(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Scores of self-attention: products of queries and keys divided by sqrt(units)."""
+    """Self-attention scores: products of queries and keys, divided by sqrt(units)."""
 def _contrib_interleaved_matmul_selfatt_valatt(
     queries_keys_values: NDArray,
     attention: NDArray,
@@ -1502,7 +1512,7 @@ def _contrib_interleaved_matmul_selfatt_valatt(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Values of self-attention weighted by attention."""
+    """Values of self-attention weighted by attention, summed over the keys."""
 def _contrib_mrcnn_mask_target(
     rois: NDArray,
     gt_masks: NDArray,
@@ -1527,7 +1537,7 @@ def _contrib_quadratic(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """a * data^2 + b * data + c, element by element; integers are cut toward zero."""
+    """a * data^2 + b * data + c, elementwise; integers are truncated toward zero."""
 def _contrib_quantize(
     data: NDArray,
     min_range: NDArray,
@@ -1773,7 +1783,7 @@ def _contrib_sldwin_atten_context(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Values of each position's window, weighted by score and added up."""
+    """Values in each position's sliding window, weighted by score and summed."""
 def _contrib_sldwin_atten_mask_like(
     score: NDArray,
     dilation: NDArray,
@@ -1784,7 +1794,7 @@ def _contrib_sldwin_atten_mask_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """1 where a position and its window's entry both lie within the sequence, else 0."""
+    """1 where both a position and the entry of its window lie within the sequence, else 0."""
 def _contrib_sldwin_atten_score(
     query: NDArray,
     key: NDArray,
@@ -1795,7 +1805,7 @@ def _contrib_sldwin_atten_score(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Products of each query with the keys of its window."""
+    """Products of each query with the keys in its sliding window."""
 def _convolution_backward_data(
     grad: NDArray,
     weight: NDArray,
@@ -1815,7 +1825,7 @@ def _convolution_backward_data(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of Convolution's data, from that of its output and the weight."""
+    """Gradient of Convolution's data, from the weight and the output's gradient."""
 def _convolution_backward_weight(
     grad: NDArray,
     data: NDArray,
@@ -1835,7 +1845,7 @@ def _convolution_backward_weight(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of Convolution's weight, from that of its output and the data."""
+    """Gradient of Convolution's weight, from the data and the output's gradient."""
 def _convolution_backward_weight_bias(
     grad: NDArray,
     data: NDArray,
@@ -1855,7 +1865,7 @@ def _convolution_backward_weight_bias(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Gradients of Convolution's weight and bias, from that of its output and the data."""
+    """Gradients of Convolution's weight and bias, from the data and the output's gradient."""
 def _copy(
     data: NDArray,
     *,
@@ -1930,7 +1940,7 @@ def _custom_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """The gradient of an operator that a user wrote."""
+    """The gradient of an operator written by the user."""
 def _cvcopyMakeBorder(
     src: NDArray,
     top: int,
@@ -1944,7 +1954,7 @@ def _cvcopyMakeBorder(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image (height, width, channels) with a border around it."""
+    """An image with a border around it."""
 def _cvimdecode(
     buf: NDArray,
     flag: int = 1,
@@ -1953,7 +1963,7 @@ def _cvimdecode(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The image (height, width, channels) in the bytes of a file."""
+    """Decode the image in the bytes of a file."""
 def _cvimread(
     filename: str,
     flag: int = 1,
@@ -1963,7 +1973,7 @@ def _cvimread(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The image in a file; flag and to_rgb as for _cvimdecode."""
+    """Read the image in a file; flag and to_rgb are those of _cvimdecode."""
 def _cvimresize(
     src: NDArray,
     w: int,
@@ -1973,7 +1983,7 @@ def _cvimresize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image (height, width, channels) of width w and height h; interp as _image_resize."""
+    """Resize an image to width w and height h; interp is that of _image_resize."""
 def _deformable_base(
     offset: NDArray,
     parts: int,
@@ -2030,7 +2040,7 @@ def _diag_put(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros of a shape with data in a diagonal of axes axis1 and axis2."""
+    """Zeros of a shape, with data on a diagonal of axes axis1 and axis2."""
 def _div(
     lhs: NDArray,
     rhs: NDArray,
@@ -2061,7 +2071,8 @@ def _embedding_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of Embedding's weight: each row of grad added to the row that data names."""
+    """Gradient of Embedding's weight: each row of grad is added to the row that its index in data
+    names."""
 def _equal(
     lhs: NDArray,
     rhs: NDArray,
@@ -2089,7 +2100,7 @@ def _eye(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """A matrix of N rows and M (or N) columns with ones on diagonal k, zeros elsewhere."""
+    """A matrix of N rows and M (or N) columns with ones on diagonal k, and zeros elsewhere."""
 def _fold_batch_norm(
     weight: NDArray,
     bias: NDArray | None = None,
@@ -2117,7 +2128,8 @@ def _foreach(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Run a body for each slice of the data along axis 0, and carry states from one to the next."""
+    """Run a body for each slice of the data along axis 0, and pass states from one iteration to the
+    next."""
 def _full(
     shape: int | Sequence[int] | None = None,
     ctx: str = "",
@@ -2127,7 +2139,7 @@ def _full(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An array of equal values; for integers the value is cut toward zero."""
+    """An array filled with one value, which is truncated toward zero for integers."""
 def _fused_convolution(
     data: NDArray,
     weight: NDArray | None = None,
@@ -2178,7 +2190,7 @@ def _fused_pointwise(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Several elementwise operators, as program says, with one output."""
+    """Several elementwise operators with one output, as program says."""
 def _fused_pointwise_many(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -2186,7 +2198,7 @@ def _fused_pointwise_many(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Several elementwise operators, as program says, with any number of outputs."""
+    """Several elementwise operators with any number of outputs, as program says."""
 def _fused_pointwise_random(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -2194,7 +2206,7 @@ def _fused_pointwise_random(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """_fused_pointwise_many with one operator among the others that draws random numbers."""
+    """_fused_pointwise_many that includes one operator that draws random numbers."""
 def _fused_rnn(
     data: NDArray,
     state_size: int,
@@ -2247,8 +2259,8 @@ def _gelu_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of LeakyReLU's data for act_type='gelu': the normal distribution function of data,
-    plus data times its density, times grad."""
+    """Gradient of LeakyReLU's data for act_type='gelu': grad times (the normal distribution
+    function of data, plus data times its density)."""
 def _grad_add(
     lhs: NDArray,
     rhs: NDArray,
@@ -2340,7 +2352,7 @@ def _hawkes_events(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """1 where an event of a kind happened, else 0: (T, N, K)."""
+    """1 where an event of a type occurred, else 0: (T, N, K)."""
 def _histogram(
     data: NDArray,
     bins: NDArray | None = None,
@@ -2350,7 +2362,7 @@ def _histogram(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """How many elements of data lie between neighbouring edges, and the edges."""
+    """The number of elements of data in each bin, and the edges of the bins."""
 def _hypot(
     lhs: NDArray,
     rhs: NDArray,
@@ -2377,7 +2389,7 @@ def _identity_with_attr_like_rhs(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """lhs, whose shape and dtype are those of rhs."""
+    """lhs, whose shape and dtype are inferred from rhs."""
 def _image_adjust_lighting(
     data: NDArray,
     alpha: float | Sequence[float],
@@ -2397,8 +2409,7 @@ def _image_crop(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The region of an image (height, width, channels), or of each of a batch, whose upper left
-    corner is (x, y)."""
+    """The region of an image, or of each image of a batch, whose upper left corner is (x, y)."""
 def _image_flip_left_right(
     data: NDArray,
     *,
@@ -2421,7 +2432,7 @@ def _image_normalize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """(data - mean) / std for an image (channels, height, width) or a batch of them."""
+    """(data - mean) / std for an image, or a batch of images."""
 def _image_random_brightness(
     data: NDArray,
     min_factor: float,
@@ -2505,15 +2516,15 @@ def _image_resize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image (height, width, channels), or each of a batch, in another size."""
+    """Resize an image, or each image of a batch."""
 def _image_to_tensor(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image (height, width, channels) of numbers up to 255 as float32 (channels, height, width)
-    up to 1."""
+    """Convert an image (height, width, channels) with values 0 to 255 to float32 (channels, height,
+    width) with values 0 to 1."""
 def _int8_convolution(
     data: NDArray,
     weight: NDArray | None = None,
@@ -2764,8 +2775,7 @@ def _linalg_gemm2(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """alpha times the product of matrices whose rows lie along axis and whose columns along the
-    last axis."""
+    """alpha times the product of matrices, with rows along axis and columns along the last axis."""
 def _linalg_inverse(
     A: NDArray,
     *,
@@ -2873,7 +2883,7 @@ def _linspace(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """num values evenly spaced from start to stop, stop included if endpoint."""
+    """num evenly spaced values from start to stop, including stop if endpoint."""
 def _log_softmax_pick(
     data: NDArray,
     index: NDArray,
@@ -3532,7 +3542,7 @@ def _np_repeat(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Every element repeats times along axis; without axis, of the array as one row."""
+    """Repeat every element repeats times along axis; without axis, data is flattened first."""
 def _np_reshape(
     a: NDArray,
     newshape: int | Sequence[int],
@@ -3737,7 +3747,7 @@ def _npi_argsort(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The positions, as type dtype, that put the elements in order along axis."""
+    """The positions, of type dtype, that sort the elements along axis."""
 def _npi_around(
     x: NDArray,
     decimals: int = 0,
@@ -3855,7 +3865,7 @@ def _npi_boolean_mask(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The rows of data for which index is not 0, in order."""
+    """The rows of data for which index is not 0, in order; axis must be 0."""
 def _npi_boolean_mask_assign_scalar(
     data: NDArray,
     mask: NDArray,
@@ -3892,7 +3902,8 @@ def _npi_cast(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The values of data in another dtype; floats to integers are cut toward zero and wrap."""
+    """The values of data in another dtype; floats become integers by truncation toward zero, and
+    wrap around."""
 def _npi_cbrt(
     x: NDArray,
     *,
@@ -3935,7 +3946,7 @@ def _npi_clip(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data, with what is below a_min or above a_max moved there."""
+    """data limited to [a_min, a_max]."""
 def _npi_column_stack(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -4000,7 +4011,7 @@ def _npi_cvimdecode(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The image (height, width, channels) in the bytes of a file."""
+    """Decode the image in the bytes of a file."""
 def _npi_cvimread(
     filename: str,
     flag: int = 1,
@@ -4010,7 +4021,7 @@ def _npi_cvimread(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The image in a file; flag and to_rgb as for _cvimdecode."""
+    """Read the image in a file; flag and to_rgb are those of _cvimdecode."""
 def _npi_cvimresize(
     src: NDArray,
     w: int,
@@ -4020,7 +4031,7 @@ def _npi_cvimresize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image (height, width, channels) of width w and height h; interp as _image_resize."""
+    """Resize an image to width w and height h; interp is that of _image_resize."""
 def _npi_degrees(
     x: NDArray,
     *,
@@ -4194,7 +4205,7 @@ def _npi_eye(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """A matrix of N rows and M (or N) columns with ones on diagonal k, zeros elsewhere."""
+    """A matrix of N rows and M (or N) columns with ones on diagonal k, and zeros elsewhere."""
 def _npi_fix(
     x: NDArray,
     *,
@@ -4226,7 +4237,7 @@ def _npi_full(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An array of equal values; for integers the value is cut toward zero."""
+    """An array filled with one value, which is truncated toward zero for integers."""
 def _npi_full_like(
     a: NDArray,
     fill_value: float,
@@ -4257,7 +4268,7 @@ def _npi_gather_nd(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elements of data at points: column j of indices (M, ...) holds M coordinates."""
+    """Elements of data at points: column j of indices holds the M coordinates of point j."""
 def _npi_greater(
     lhs: NDArray,
     rhs: NDArray,
@@ -4331,7 +4342,7 @@ def _npi_histogram(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """How many elements of data lie between neighbouring edges, and the edges."""
+    """The number of elements of data in each bin, and the edges of the bins."""
 def _npi_hsplit(
     data: NDArray,
     indices: int | Sequence[int],
@@ -4551,7 +4562,7 @@ def _npi_linspace(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """num values evenly spaced from start to stop, stop included if endpoint."""
+    """num evenly spaced values from start to stop, including stop if endpoint."""
 def _npi_log(
     x: NDArray,
     *,
@@ -5117,7 +5128,7 @@ def _npi_sort(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The elements in order along axis; without axis, of the array as one row."""
+    """The elements sorted along axis; without axis, data is flattened first."""
 def _npi_split(
     data: NDArray,
     indices: int | Sequence[int],
@@ -5128,8 +5139,8 @@ def _npi_split(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Pieces along axis: sections of them, the first ones longer by 1 where they cannot be equal,
-    or one from each of indices to the next."""
+    """Split data along axis into sections parts, the first ones longer by 1 where they cannot be
+    equal, or at the positions in indices."""
 def _npi_sqrt(
     x: NDArray,
     *,
@@ -5151,7 +5162,7 @@ def _npi_stack(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The arrays, all of one shape, beside each other along a new axis."""
+    """Join arrays of one shape along a new axis."""
 def _npi_std(
     a: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -5425,8 +5436,7 @@ def _npx__image_crop(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The region of an image (height, width, channels), or of each of a batch, whose upper left
-    corner is (x, y)."""
+    """The region of an image, or of each image of a batch, whose upper left corner is (x, y)."""
 def _npx__image_flip_left_right(
     data: NDArray,
     *,
@@ -5449,7 +5459,7 @@ def _npx__image_normalize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """(data - mean) / std for an image (channels, height, width) or a batch of them."""
+    """(data - mean) / std for an image, or a batch of images."""
 def _npx__image_random_brightness(
     data: NDArray,
     min_factor: float,
@@ -5533,15 +5543,15 @@ def _npx__image_resize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image (height, width, channels), or each of a batch, in another size."""
+    """Resize an image, or each image of a batch."""
 def _npx__image_to_tensor(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image (height, width, channels) of numbers up to 255 as float32 (channels, height, width)
-    up to 1."""
+    """Convert an image (height, width, channels) with values 0 to 255 to float32 (channels, height,
+    width) with values 0 to 1."""
 def _npx_activation(
     data: NDArray,
     act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] | str,
@@ -5549,8 +5559,8 @@ def _npx_activation(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise relu, sigmoid, softrelu log(1 + e^data), softsign data / (1 + |data|), or
-    tanh."""
+    """Elementwise activation function: relu, sigmoid, softrelu log(1 + e^data), softsign data / (1
+    + |data|), or tanh."""
 def _npx_arange_like(
     data: NDArray,
     start: float = 0.0,
@@ -5562,7 +5572,7 @@ def _npx_arange_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Values from start in steps of step, each repeat times, in the dtype of data."""
+    """Values from start in steps of step, each repeated repeat times, in the dtype of data."""
 def _npx_batch_dot(
     lhs: NDArray,
     rhs: NDArray,
@@ -5573,14 +5583,14 @@ def _npx_batch_dot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Product of matrices in the last two axes, for every index of the axes before."""
+    """Batched matrix product of the last two axes, for every index of the axes before."""
 def _npx_batch_flatten(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Join all axes behind the first: (N, ...) becomes (N, features)."""
+    """Flatten all axes after the first: (N, ...) becomes (N, features)."""
 def _npx_batch_norm(
     data: NDArray,
     gamma: NDArray,
@@ -5600,8 +5610,8 @@ def _npx_batch_norm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics of each index of
-    axis."""
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each index of axis
+    (each channel)."""
 def _npx_cast(
     data: NDArray,
     dtype: DType,
@@ -5609,7 +5619,8 @@ def _npx_cast(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The values of data in another dtype; floats to integers are cut toward zero and wrap."""
+    """The values of data in another dtype; floats become integers by truncation toward zero, and
+    wrap around."""
 def _npx_constraint_check(
     input: NDArray,
     msg: str = "Constraint violated.",
@@ -5637,7 +5648,7 @@ def _npx_convolution(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Slide num_filter filters over the spatial axes, and add the bias."""
+    """Convolution: slide num_filter filters over the spatial axes, and add the bias."""
 def _npx_deconvolution(
     data: NDArray,
     weight: NDArray | None = None,
@@ -5659,7 +5670,8 @@ def _npx_deconvolution(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Put num_filter filters, scaled by the data, at every position, and add the bias."""
+    """Transposed convolution: add up num_filter filters, scaled by the data, at every position, and
+    add the bias."""
 def _npx_digamma(
     data: NDArray,
     *,
@@ -5677,7 +5689,7 @@ def _npx_dropout(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zero each element with probability p and multiply the others by 1 / (1 - p)."""
+    """Zero each element with probability p, and multiply the others by 1 / (1 - p)."""
 def _npx_embedding(
     data: NDArray,
     weight: NDArray,
@@ -5689,7 +5701,7 @@ def _npx_embedding(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Rows of weight by the indices in data."""
+    """Look up rows of weight by the indices in data."""
 def _npx_erf(
     data: NDArray,
     *,
@@ -5715,7 +5727,7 @@ def _npx_fully_connected(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data times the transposed weight, plus bias."""
+    """data times the transposed weight, plus bias: a dense layer."""
 def _npx_gamma(
     data: NDArray,
     *,
@@ -5737,7 +5749,7 @@ def _npx_gather_nd(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elements of data at points: column j of indices (M, ...) holds M coordinates."""
+    """Elements of data at points: column j of indices holds the M coordinates of point j."""
 def _npx_layer_norm(
     data: NDArray,
     gamma: NDArray,
@@ -5761,7 +5773,7 @@ def _npx_leaky_relu(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data where it is positive, and what act_type says where it is negative."""
+    """data where it is positive; where it is negative, what act_type says."""
 def _npx_log_softmax(
     data: NDArray,
     axis: int = -1,
@@ -5788,7 +5800,8 @@ def _npx_multibox_detection(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """What a detector sees: rows (class, score, x1, y1, x2, y2), the best first."""
+    """Detected objects, from the predictions of a detector: rows (class, score, xmin, ymin, xmax,
+    ymax)."""
 def _npx_multibox_prior(
     data: NDArray,
     sizes: float | Sequence[float] = (1.0,),
@@ -5800,7 +5813,8 @@ def _npx_multibox_prior(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Anchor boxes around every pixel of data (N, C, H, W): (1, boxes, 4), by corners."""
+    """Anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
+    ymax)."""
 def _npx_multibox_target(
     anchor: NDArray,
     label: NDArray,
@@ -5815,7 +5829,8 @@ def _npx_multibox_target(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """What anchors should predict: offsets to boxes, a mask of those that have one, classes."""
+    """Training targets for anchors: offsets to boxes, a mask of the anchors that have a box, and
+    classes."""
 def _npx_nonzero(
     x: NDArray,
     *,
@@ -5958,7 +5973,7 @@ def _npx_sldwin_atten_context(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Values of each position's window, weighted by score and added up."""
+    """Values in each position's sliding window, weighted by score and summed."""
 def _npx_sldwin_atten_mask_like(
     score: NDArray,
     dilation: NDArray,
@@ -5969,7 +5984,7 @@ def _npx_sldwin_atten_mask_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """1 where a position and its window's entry both lie within the sequence, else 0."""
+    """1 where both a position and the entry of its window lie within the sequence, else 0."""
 def _npx_sldwin_atten_score(
     query: NDArray,
     key: NDArray,
@@ -5980,7 +5995,7 @@ def _npx_sldwin_atten_score(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Products of each query with the keys of its window."""
+    """Products of each query with the keys in its sliding window."""
 def _npx_slice(
     data: NDArray,
     begin: int | Sequence[int | None],
@@ -5998,8 +6013,8 @@ def _npx_smooth_l1(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """(scalar * data) squared / 2 where abs(data) < 1 / scalar squared, else abs(data) - 0.5 /
-    scalar squared."""
+    """Smooth L1 loss, elementwise: (scalar * data) squared / 2 where abs(data) < 1 / scalar
+    squared, else abs(data) - 0.5 / scalar squared."""
 def _npx_softmax(
     data: NDArray,
     length: NDArray | None = None,
@@ -6023,7 +6038,8 @@ def _npx_topk(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The k largest elements along axis in descending order, or smallest in ascending order."""
+    """The k largest elements along axis in descending order, or with is_ascend the k smallest in
+    ascending order."""
 def _onehot_encode(
     lhs: NDArray,
     rhs: NDArray,
@@ -6363,7 +6379,7 @@ def _ravel_multi_index(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Coordinates as positions in an array of shape that is laid out row by row."""
+    """Convert coordinates to flat indices of an array of shape, in row-major order."""
 def _rdiv_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -6397,7 +6413,7 @@ def _reshape_exact(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The same elements in the same order in exactly this shape, in which 0 is an extent."""
+    """The same elements in the same order in exactly this shape, in which 0 is a size of 0."""
 def _rminus_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -6609,7 +6625,8 @@ def _scatter_points(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros (N, C, size) with data (N, C, P) added at index (N, P), but where it is < 0."""
+    """Zeros (N, C, size), with data (N, C, P) added at index (N, P); negative indices are
+    skipped."""
 def _scatter_set_nd(
     lhs: NDArray,
     rhs: NDArray,
@@ -6678,7 +6695,7 @@ def _sldwin_spread(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """What each position gives to the keys of its window: score times query, added up."""
+    """What each position adds to the keys in its window: the sum of score times query."""
 def _slice_assign(
     lhs: NDArray,
     rhs: NDArray,
@@ -6711,7 +6728,7 @@ def _slice_put(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros of a shape with data in a region."""
+    """Zeros of a shape, with data written to a region."""
 def _softmax_backward(
     grad: NDArray,
     out: NDArray,
@@ -6722,8 +6739,8 @@ def _softmax_backward(
     *,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of the data of softmax, or of log_softmax under log, from that of the output and the
-    output; factor is what the data was multiplied with, dtype the data's."""
+    """Gradient of the data of softmax, or with log of log_softmax, from the output and its
+    gradient; factor is what the data was multiplied by, dtype the data's."""
 def _softmax_output_backward(
     out: NDArray,
     label: NDArray | None = None,
@@ -6765,7 +6782,7 @@ def _sparse_Embedding(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Rows of weight by the indices in data."""
+    """Look up rows of weight by the indices in data."""
 def _sparse_FullyConnected(
     data: NDArray,
     weight: NDArray | None = None,
@@ -6777,7 +6794,7 @@ def _sparse_FullyConnected(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data times the transposed weight, plus bias."""
+    """data times the transposed weight, plus bias: a dense layer."""
 def _sparse_LinearRegressionOutput(
     data: NDArray,
     label: NDArray,
@@ -6986,7 +7003,7 @@ def _sparse_clip(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data, with what is below a_min or above a_max moved there."""
+    """data limited to [a_min, a_max]."""
 def _sparse_concat(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -6994,7 +7011,7 @@ def _sparse_concat(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The arrays beside each other along axis dim; their other extents are equal."""
+    """Join arrays along axis dim; their other sizes are equal."""
 def _sparse_cos(
     data: NDArray,
     *,
@@ -7020,7 +7037,7 @@ def _sparse_csr_dot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Product of a CSR matrix, or of its transpose, with dense rows."""
+    """Product of a CSR matrix, or of its transpose, with a dense array."""
 def _sparse_csr_sums(
     values: NDArray,
     columns: NDArray,
@@ -7031,8 +7048,8 @@ def _sparse_csr_sums(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sums of a CSR matrix over an axis: (columns,) over axis 0, (rows,) over axis 1; count is that
-    extent."""
+    """Sums of a CSR matrix over an axis: (columns,) over axis 0, (rows,) over axis 1; count is the
+    size of the output."""
 def _sparse_csr_to_dense(
     values: NDArray,
     columns: NDArray,
@@ -7042,7 +7059,7 @@ def _sparse_csr_to_dense(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The matrix of shape (rows, columns) whose elements a CSR matrix holds."""
+    """The dense matrix of shape (rows, columns) with the elements of a CSR matrix."""
 def _sparse_degrees(
     data: NDArray,
     *,
@@ -7060,7 +7077,7 @@ def _sparse_dot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of products over the last axis of lhs and the first axis of rhs."""
+    """Matrix product: sum of products over the last axis of lhs and the first axis of rhs."""
 def _sparse_elemwise_add(
     lhs: NDArray,
     rhs: NDArray,
@@ -7186,7 +7203,7 @@ def _sparse_make_loss(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data as a loss: its gradient is 1 whatever comes from behind."""
+    """data as a loss: its gradient is 1, whatever gradient the output gets."""
 def _sparse_mean(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -7237,7 +7254,7 @@ def _sparse_retain(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The rows of data that indices names; all others are zero."""
+    """The rows of data listed in indices; all other rows are zero."""
 def _sparse_rint(
     data: NDArray,
     *,
@@ -7260,7 +7277,7 @@ def _sparse_rows_to_dense(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros of a shape with rows put in."""
+    """Zeros of a shape, with the given rows filled in."""
 def _sparse_rsqrt(
     data: NDArray,
     *,
@@ -7354,7 +7371,7 @@ def _sparse_stop_gradient(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data, through which no gradient flows back."""
+    """data, with no gradient flowing back through it."""
 def _sparse_sum(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -7412,8 +7429,8 @@ def _split_v2(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Pieces along axis: sections of them, the first ones longer by 1 where they cannot be equal,
-    or one from each of indices to the next."""
+    """Split data along axis into sections parts, the first ones longer by 1 where they cannot be
+    equal, or at the positions in indices."""
 def _square_sum(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -7439,7 +7456,7 @@ def _sum_to_shape(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum over the axes that broadcasting from shape to the shape of data would stretch."""
+    """Sum over the axes that broadcasting from shape to data's shape would repeat."""
 def _sum_under_mask(
     data: NDArray,
     mask: NDArray,
@@ -7471,7 +7488,7 @@ def _take_add(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros of a shape with slices added along axis at the positions that take read."""
+    """Zeros of a shape, with slices added along axis at the positions that take reads."""
 def _take_along(
     data: NDArray,
     index: NDArray,
@@ -7481,7 +7498,7 @@ def _take_along(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elements of data along axis at the positions in index, row by row."""
+    """Elements of data along axis at the positions in index, for each row."""
 def _triangle(
     data: NDArray,
     lower: bool | int = True,
@@ -7507,7 +7524,8 @@ def _unpad(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The inner part of a padded array, with the margins added where Pad took them from."""
+    """The inner part of a padded array, with the padding added to the elements that Pad copied it
+    from."""
 def _unravel_index(
     data: NDArray,
     shape: int | Sequence[int] | None = None,
@@ -7515,7 +7533,7 @@ def _unravel_index(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Positions in an array of shape, laid out row by row, as coordinates."""
+    """Convert flat indices of an array of shape, in row-major order, to coordinates."""
 def _upsampling_backward(
     grad: NDArray,
     scale: int,

@@ -194,7 +194,8 @@ def MultiBoxDetection(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """What a detector sees: rows (class, score, x1, y1, x2, y2), the best first."""
+    """Detected objects, from the predictions of a detector: rows (class, score, xmin, ymin, xmax,
+    ymax)."""
 def MultiBoxPrior(
     data: NDArray,
     sizes: float | Sequence[float] = (1.0,),
@@ -206,7 +207,8 @@ def MultiBoxPrior(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Anchor boxes around every pixel of data (N, C, H, W): (1, boxes, 4), by corners."""
+    """Anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
+    ymax)."""
 def MultiBoxTarget(
     anchor: NDArray,
     label: NDArray,
@@ -221,7 +223,8 @@ def MultiBoxTarget(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """What anchors should predict: offsets to boxes, a mask of those that have one, classes."""
+    """Training targets for anchors: offsets to boxes, a mask of the anchors that have a box, and
+    classes."""
 def MultiProposal(
     cls_prob: NDArray,
     bbox_pred: NDArray,
@@ -324,7 +327,8 @@ def SyncBatchNorm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """(data - mean) / sqrt(variance + eps) * gamma + beta, for each index of axis 1."""
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each channel over
+    all devices."""
 def allclose(
     a: NDArray,
     b: NDArray,
@@ -335,7 +339,7 @@ def allclose(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8 of shape ()."""
+    """1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8."""
 def arange_like(
     data: NDArray,
     start: float = 0.0,
@@ -347,7 +351,7 @@ def arange_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Values from start in steps of step, each repeat times, in the dtype of data."""
+    """Values from start in steps of step, each repeated repeat times, in the dtype of data."""
 def backward_gradientmultiplier(*args: object, **kwargs: object) -> NoReturn:
     """Not available: it is the gradient of another operator: use autograd."""
 def backward_hawkesll(*args: object, **kwargs: object) -> NoReturn:
@@ -365,7 +369,8 @@ def bipartite_matching(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Pairs of rows and columns by their scores: the best pair, then the best of the rest."""
+    """Match rows with columns greedily: the pair with the best score first, then the best pair of
+    the rest."""
 def boolean_mask(
     data: NDArray,
     index: NDArray,
@@ -374,7 +379,7 @@ def boolean_mask(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The rows of data for which index is not 0, in order."""
+    """The rows of data for which index is not 0, in order; axis must be 0."""
 def box_decode(
     data: NDArray,
     anchors: NDArray,
@@ -388,7 +393,8 @@ def box_decode(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Boxes by corners, of anchors and what a network adds to them."""
+    """Boxes from anchors and the offsets that a network predicts, as corners (xmin, ymin, xmax,
+    ymax)."""
 def box_encode(
     samples: NDArray,
     matches: NDArray,
@@ -400,7 +406,8 @@ def box_encode(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """What to add to anchors to get the boxes that they are matched with, and a mask."""
+    """Targets for a network to predict: the offsets from anchors to their matched boxes, and a
+    mask."""
 def box_iou(
     lhs: NDArray,
     rhs: NDArray,
@@ -409,7 +416,7 @@ def box_iou(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Intersection over union of all pairs of boxes."""
+    """Intersection over union (IoU) of all pairs of boxes."""
 def box_nms(
     data: NDArray,
     overlap_thresh: float = 0.5,
@@ -426,7 +433,7 @@ def box_nms(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The boxes that remain when each removes worse ones that overlap it too much."""
+    """Non-maximum suppression: remove boxes that overlap a better box too much."""
 def box_non_maximum_suppression(
     data: NDArray,
     overlap_thresh: float = 0.5,
@@ -443,7 +450,7 @@ def box_non_maximum_suppression(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The boxes that remain when each removes worse ones that overlap it too much."""
+    """Non-maximum suppression: remove boxes that overlap a better box too much."""
 def calibrate_entropy(
     hist: NDArray,
     hist_edges: NDArray,
@@ -494,7 +501,7 @@ def div_sqrt_dim(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data (..., d) divided by sqrt(d); integers are cut toward zero."""
+    """data (..., d) divided by sqrt(d); integers are truncated toward zero."""
 def edge_id(
     data: NDArray,
     u: NDArray,
@@ -511,7 +518,7 @@ def fft(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Fourier transform over the last axis."""
+    """Fourier transform along the last axis."""
 def getnnz(
     data: NDArray,
     axis: int | None = None,
@@ -529,7 +536,7 @@ def gradientmultiplier(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data, whose gradient is multiplied by scalar; a negative one turns it around."""
+    """data itself; its gradient is multiplied by scalar, and a negative scalar reverses it."""
 def group_adagrad_update(
     weight: NDArray,
     grad: NDArray,
@@ -542,7 +549,8 @@ def group_adagrad_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of AdaGrad by rows: returns the new weight, changes history in place."""
+    """One step of AdaGrad with one history value for each row: returns the new weight, changes
+    history in place."""
 def hawkesll(
     lda: NDArray,
     alpha: NDArray,
@@ -556,7 +564,8 @@ def hawkesll(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Log likelihood of sequences of events that each make more of their kind likely."""
+    """Log-likelihood of event sequences under a Hawkes process, in which each event raises the rate
+    of its type for a while."""
 def ifft(
     data: NDArray,
     compute_size: int = 128,
@@ -564,7 +573,8 @@ def ifft(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Real part of the inverse Fourier transform, times the number of points."""
+    """Real part of the inverse Fourier transform along the last axis, times the number of
+    points."""
 def index_array(
     data: NDArray,
     axes: int | Sequence[int] | None = None,
@@ -572,7 +582,7 @@ def index_array(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The coordinates of every element, as int64."""
+    """The coordinates of every element, along axes (all by default), as int64."""
 def index_copy(
     old_tensor: NDArray,
     index_vector: NDArray,
@@ -590,7 +600,7 @@ def interleaved_matmul_encdec_qk(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Attention scores of queries and keys: their products divided by sqrt(units)."""
+    """Attention scores: products of queries and keys, divided by sqrt(units)."""
 def interleaved_matmul_encdec_valatt(
     keys_values: NDArray,
     attention: NDArray,
@@ -599,7 +609,7 @@ def interleaved_matmul_encdec_valatt(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Values weighted by attention."""
+    """Values weighted by attention, summed over the keys."""
 def interleaved_matmul_selfatt_qk(
     queries_keys_values: NDArray,
     heads: int,
@@ -607,7 +617,7 @@ def interleaved_matmul_selfatt_qk(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Scores of self-attention: products of queries and keys divided by sqrt(units)."""
+    """Self-attention scores: products of queries and keys, divided by sqrt(units)."""
 def interleaved_matmul_selfatt_valatt(
     queries_keys_values: NDArray,
     attention: NDArray,
@@ -616,7 +626,7 @@ def interleaved_matmul_selfatt_valatt(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Values of self-attention weighted by attention."""
+    """Values of self-attention weighted by attention, summed over the keys."""
 def mrcnn_mask_target(
     rois: NDArray,
     gt_masks: NDArray,
@@ -641,7 +651,7 @@ def quadratic(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """a * data^2 + b * data + c, element by element; integers are cut toward zero."""
+    """a * data^2 + b * data + c, elementwise; integers are truncated toward zero."""
 def quantize(
     data: NDArray,
     min_range: NDArray,
@@ -887,7 +897,7 @@ def sldwin_atten_context(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Values of each position's window, weighted by score and added up."""
+    """Values in each position's sliding window, weighted by score and summed."""
 def sldwin_atten_mask_like(
     score: NDArray,
     dilation: NDArray,
@@ -898,7 +908,7 @@ def sldwin_atten_mask_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """1 where a position and its window's entry both lie within the sequence, else 0."""
+    """1 where both a position and the entry of its window lie within the sequence, else 0."""
 def sldwin_atten_score(
     query: NDArray,
     key: NDArray,
@@ -909,4 +919,4 @@ def sldwin_atten_score(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Products of each query with the keys of its window."""
+    """Products of each query with the keys in its sliding window."""

@@ -25,8 +25,7 @@ def crop(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The region of an image (height, width, channels), or of each of a batch, whose upper left
-    corner is (x, y)."""
+    """The region of an image, or of each image of a batch, whose upper left corner is (x, y)."""
 def flip_left_right(
     data: NDArray,
     *,
@@ -49,7 +48,7 @@ def normalize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """(data - mean) / std for an image (channels, height, width) or a batch of them."""
+    """(data - mean) / std for an image, or a batch of images."""
 def random_brightness(
     data: NDArray,
     min_factor: float,
@@ -133,12 +132,12 @@ def resize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image (height, width, channels), or each of a batch, in another size."""
+    """Resize an image, or each image of a batch."""
 def to_tensor(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image (height, width, channels) of numbers up to 255 as float32 (channels, height, width)
-    up to 1."""
+    """Convert an image (height, width, channels) with values 0 to 255 to float32 (channels, height,
+    width) with values 0 to 1."""

@@ -63,8 +63,7 @@ def gemm2(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """alpha times the product of matrices whose rows lie along axis and whose columns along the
-    last axis."""
+    """alpha times the product of matrices, with rows along axis and columns along the last axis."""
 def inverse(
     A: NDArray,
     *,

@@ -53,8 +53,8 @@ def activation(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Elementwise relu, sigmoid, softrelu log(1 + e^data), softsign data / (1 + |data|), or
-    tanh."""
+    """Elementwise activation function: relu, sigmoid, softrelu log(1 + e^data), softsign data / (1
+    + |data|), or tanh."""
 def arange_like(
     data: ndarray,
     start: float = 0.0,
@@ -66,7 +66,7 @@ def arange_like(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Values from start in steps of step, each repeat times, in the dtype of data."""
+    """Values from start in steps of step, each repeated repeat times, in the dtype of data."""
 def batch_dot(
     lhs: ndarray,
     rhs: ndarray,
@@ -77,14 +77,14 @@ def batch_dot(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Product of matrices in the last two axes, for every index of the axes before."""
+    """Batched matrix product of the last two axes, for every index of the axes before."""
 def batch_flatten(
     data: ndarray,
     *,
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Join all axes behind the first: (N, ...) becomes (N, features)."""
+    """Flatten all axes after the first: (N, ...) becomes (N, features)."""
 def batch_norm(
     data: ndarray,
     gamma: ndarray,
@@ -104,8 +104,8 @@ def batch_norm(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics of each index of
-    axis."""
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each index of axis
+    (each channel)."""
 def cast(
     data: ndarray,
     dtype: DType,
@@ -113,7 +113,8 @@ def cast(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The values of data in another dtype; floats to integers are cut toward zero and wrap."""
+    """The values of data in another dtype; floats become integers by truncation toward zero, and
+    wrap around."""
 def convolution(
     data: ndarray,
     weight: ndarray | None = None,
@@ -133,7 +134,7 @@ def convolution(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Slide num_filter filters over the spatial axes, and add the bias."""
+    """Convolution: slide num_filter filters over the spatial axes, and add the bias."""
 def deconvolution(
     data: ndarray,
     weight: ndarray | None = None,
@@ -155,7 +156,8 @@ def deconvolution(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Put num_filter filters, scaled by the data, at every position, and add the bias."""
+    """Transposed convolution: add up num_filter filters, scaled by the data, at every position, and
+    add the bias."""
 def digamma(
     data: ndarray,
     *,
@@ -173,7 +175,7 @@ def dropout(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Zero each element with probability p and multiply the others by 1 / (1 - p)."""
+    """Zero each element with probability p, and multiply the others by 1 / (1 - p)."""
 def embedding(
     data: ndarray,
     weight: ndarray,
@@ -185,7 +187,7 @@ def embedding(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Rows of weight by the indices in data."""
+    """Look up rows of weight by the indices in data."""
 def erf(
     data: ndarray,
     *,
@@ -211,7 +213,7 @@ def fully_connected(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """data times the transposed weight, plus bias."""
+    """data times the transposed weight, plus bias: a dense layer."""
 def gamma(
     data: ndarray,
     *,
@@ -233,7 +235,7 @@ def gather_nd(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Elements of data at points: column j of indices (M, ...) holds M coordinates."""
+    """Elements of data at points: column j of indices holds the M coordinates of point j."""
 def layer_norm(
     data: ndarray,
     gamma: ndarray,
@@ -257,7 +259,7 @@ def leaky_relu(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """data where it is positive, and what act_type says where it is negative."""
+    """data where it is positive; where it is negative, what act_type says."""
 def log_softmax(
     data: ndarray,
     axis: int = -1,
@@ -284,7 +286,8 @@ def multibox_detection(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """What a detector sees: rows (class, score, x1, y1, x2, y2), the best first."""
+    """Detected objects, from the predictions of a detector: rows (class, score, xmin, ymin, xmax,
+    ymax)."""
 def multibox_prior(
     data: ndarray,
     sizes: float | Sequence[float] = (1.0,),
@@ -296,7 +299,8 @@ def multibox_prior(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Anchor boxes around every pixel of data (N, C, H, W): (1, boxes, 4), by corners."""
+    """Anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
+    ymax)."""
 def multibox_target(
     anchor: ndarray,
     label: ndarray,
@@ -311,7 +315,8 @@ def multibox_target(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> list[ndarray]:
-    """What anchors should predict: offsets to boxes, a mask of those that have one, classes."""
+    """Training targets for anchors: offsets to boxes, a mask of the anchors that have a box, and
+    classes."""
 def one_hot(
     indices: ndarray,
     depth: int,
@@ -454,8 +459,8 @@ def smooth_l1(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """(scalar * data) squared / 2 where abs(data) < 1 / scalar squared, else abs(data) - 0.5 /
-    scalar squared."""
+    """Smooth L1 loss, elementwise: (scalar * data) squared / 2 where abs(data) < 1 / scalar
+    squared, else abs(data) - 0.5 / scalar squared."""
 def softmax(
     data: ndarray,
     length: ndarray | None = None,
@@ -479,4 +484,5 @@ def topk(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The k largest elements along axis in descending order, or smallest in ascending order."""
+    """The k largest elements along axis in descending order, or with is_ascend the k smallest in
+    ascending order."""

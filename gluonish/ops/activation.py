@@ -78,8 +78,8 @@ ACTIVATION = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "Elementwise relu, sigmoid, softrelu log(1 + e^data), softsign data / (1 +\n"
-            "|data|), or tanh."
+            "Elementwise activation function: relu, sigmoid, softrelu log(1 + e^data), softsign\n"
+            "data / (1 + |data|), or tanh."
         ),
         schema=_SCHEMA,
         aliases=("_npx_activation",),
@@ -94,7 +94,7 @@ ACTIVATION_BACKWARD = register(
         lambda grad, out, **_: (out,),
         _backward_kernel,
         _backward_gradient,
-        doc="Gradient of Activation's data, from that of its output and the output.",
+        doc="Gradient of Activation's data, from its output and the output's gradient.",
         inputs=("grad", "out"),
         schema=_SCHEMA,
         execution=Execution(elementwise=True, several_passes=True),

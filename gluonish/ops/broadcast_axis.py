@@ -95,9 +95,9 @@ BROADCAST_LIKE = register(
         _kernel,
         _like_gradient,
         doc=(
-            "lhs with axes of size 1 stretched like rhs: all, or lhs_axes like rhs_axes.\n\n"
-            "Shapes: lhs and rhs of equally many axes unless lhs_axes and rhs_axes are given,\n"
-            "output that of lhs but for the stretched axes."
+            "lhs broadcast to the shape of rhs: all axes, or lhs_axes to the sizes of rhs_axes.\n\n"
+            "Shapes: lhs and rhs with the same number of axes unless lhs_axes and rhs_axes are\n"
+            "given, output that of lhs with the broadcast axes at their new sizes."
         ),
         inputs=("lhs", "rhs"),
         schema=Schema(lhs_axes=optional(shape()), rhs_axes=optional(shape())),

@@ -66,7 +66,7 @@ BROADCAST_EXACT = register(
         _exact_infer,
         _kernel,
         _gradient,
-        doc="Stretch the axes of size 1 to shape, in which 0 is an extent.",
+        doc="Broadcast the axes of size 1 to shape, in which 0 is a size of 0.",
         schema=Schema(shape=shape(())),
         execution=Execution(moves=True),
     )
@@ -100,7 +100,7 @@ SUM_TO_SHAPE = register(
         _sum_infer,
         _sum_kernel,
         _sum_gradient,
-        doc="Sum over the axes that broadcasting from shape to the shape of data would stretch.",
+        doc="Sum over the axes that broadcasting from shape to data's shape would repeat.",
         schema=Schema(shape=shape(())),
     )
 )

@@ -49,8 +49,9 @@ CAST = register(
         _kernel,
         _gradient,
         doc=(
-            "The values of data in another dtype; floats to integers are cut toward zero and wrap."
-            "\n\nShapes: data any, output the same."
+            "The values of data in another dtype; floats become integers by truncation toward\n"
+            "zero, and wrap around.\n\n"
+            "Shapes: data any, output the same."
         ),
         schema=Schema(dtype=dtype_attr()),
         aliases=("cast", "_npi_cast", "_npx_cast"),

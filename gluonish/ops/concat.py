@@ -90,9 +90,8 @@ CONCAT = register(
         _kernel,
         _gradient,
         doc=(
-            "The arrays beside each other along axis dim; their other extents are equal.\n\n"
-            "Shapes: arrays (..., n_i, ...) with n_i along dim, output (..., sum of n_i,\n"
-            "...)."
+            "Join arrays along axis dim; their other sizes are equal.\n\n"
+            "Shapes: arrays (..., n_i, ...) with n_i along dim, output (..., sum of n_i, ...)."
         ),
         inputs=("data",),
         schema=Schema(num_args=integer(low=1), dim=integer(1)),
@@ -157,9 +156,9 @@ STACK = register(
         _stack_kernel,
         _stack_gradient,
         doc=(
-            "The arrays, all of one shape, beside each other along a new axis.\n\n"
-            "Shapes: arrays all alike, output with one axis more, of as many entries as there\n"
-            "are arrays."
+            "Join arrays of one shape along a new axis.\n\n"
+            "Shapes: arrays all of one shape, output with one more axis, whose size is the\n"
+            "number of arrays."
         ),
         inputs=("data",),
         schema=Schema(axis=integer(0), num_args=integer(low=1)),

@@ -302,12 +302,12 @@ CONVOLUTION = register(
         _kernel,
         _gradient,
         doc=(
-            "Slide num_filter filters over the spatial axes, and add the bias.\n\n"
+            "Convolution: slide num_filter filters over the spatial axes, and add the bias.\n\n"
+            "Each spatial output size is (size + 2 * pad - dilate * (kernel - 1) - 1) // stride\n"
+            "+ 1. In the layouts that end in C, the channels of data, weight and output are\n"
+            "last. workspace, cudnn_tune and cudnn_off are accepted and ignored.\n\n"
             "Shapes: data (N, C, *spatial), weight (num_filter, C / num_group, *kernel), bias\n"
-            "(num_filter,), output (N, num_filter, *spatial). In the layouts that end in C,\n"
-            "the channels of data, weight and output come last. Each output extent is (extent\n"
-            "+ 2 pad - dilate (kernel - 1) - 1) // stride + 1. workspace, cudnn_tune and\n"
-            "cudnn_off are accepted and change nothing."
+            "(num_filter,), output (N, num_filter, *spatial)."
         ),
         inputs=_NAMES,
         active_inputs=_active_inputs,
@@ -324,7 +324,7 @@ CONVOLUTION_BACKWARD_DATA = register(
         lambda grad, weight, *, data_shape, **_: (Spec(data_shape, grad.dtype),),
         _backward_data_kernel,
         _backward_data_gradient,
-        doc="Gradient of Convolution's data, from that of its output and the weight.",
+        doc="Gradient of Convolution's data, from the weight and the output's gradient.",
         inputs=("grad", "weight"),
         schema=Schema(**_ATTRIBUTES, data_shape=shape()),
         execution=Execution(heavy=by_data),
@@ -337,7 +337,7 @@ CONVOLUTION_BACKWARD_WEIGHT = register(
         lambda grad, data, *, weight_shape, **_: (Spec(weight_shape, grad.dtype),),
         _backward_weight_kernel,
         _backward_weight_gradient,
-        doc="Gradient of Convolution's weight, from that of its output and the data.",
+        doc="Gradient of Convolution's weight, from the data and the output's gradient.",
         inputs=("grad", "data"),
         schema=Schema(**_ATTRIBUTES, weight_shape=shape()),
         execution=Execution(heavy=by_shape),
@@ -353,7 +353,9 @@ CONVOLUTION_BACKWARD_WEIGHT_BIAS = register(
         ),
         _backward_weight_bias_kernel,
         _backward_weight_bias_gradient,
-        doc="Gradients of Convolution's weight and bias, from that of its output and the data.",
+        doc=(
+            "Gradients of Convolution's weight and bias, from the data and the output's\ngradient."
+        ),
         inputs=("grad", "data"),
         schema=Schema(**_ATTRIBUTES, weight_shape=shape()),
         outputs=2,

@@ -114,7 +114,10 @@ FULL = source_operator(
     "_full",
     _full_infer,
     _full_kernel,
-    "An array of equal values; for integers the value is cut toward zero.\n\nShapes: output shape.",
+    (
+        "An array filled with one value, which is truncated toward zero for integers.\n\n"
+        "Shapes: output shape."
+    ),
     "_npi_full",
     moves=True,
     shape=optional(shape_attr()),
@@ -225,10 +228,13 @@ ARANGE = source_operator(
     "_arange",
     _arange_infer,
     _arange_kernel,
-    "Values from start up to stop in steps of step, each repeat times.\n\n"
-    "Without stop they run from 0 up to start, or with infer_range from start on, as many as\n"
-    "the array has that they meet; eager calls ignore it.\n\n"
-    "Shapes: output (n,), where n is repeat * ceil((stop - start) / step).",
+    (
+        "Values from start up to stop in steps of step, each repeated repeat times.\n\n"
+        "Without stop they run from 0 up to start. With infer_range they begin at start,\n"
+        "and there are as many as the array that they are combined with needs; eager calls\n"
+        "ignore infer_range.\n\n"
+        "Shapes: output (n,), where n is repeat * ceil((stop - start) / step)."
+    ),
     start=number(),
     stop=optional(number()),
     step=number(1.0),
@@ -263,8 +269,10 @@ LINSPACE = source_operator(
     "_linspace",
     _linspace_infer,
     _linspace_kernel,
-    "num values evenly spaced from start to stop, stop included if endpoint.\n\n"
-    "Shapes: output (num,).",
+    (
+        "num evenly spaced values from start to stop, including stop if endpoint.\n\n"
+        "Shapes: output (num,)."
+    ),
     "_npi_linspace",
     start=number(),
     stop=number(),
@@ -298,7 +306,8 @@ def _eye_kernel(
 
 
 EYE_DOC = (
-    "A matrix of N rows and M (or N) columns with ones on diagonal k, zeros elsewhere.\n\n"
+    "A matrix of N rows and M (or N) columns with ones on diagonal k, and zeros\n"
+    "elsewhere.\n\n"
     "Shapes: output (N, M)."
 )
 EYE = source_operator(

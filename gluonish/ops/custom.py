@@ -253,7 +253,7 @@ _BACKWARD = register(
         _infer_backward,
         _backward_kernel,
         None,
-        doc="The gradient of an operator that a user wrote.",
+        doc="The gradient of an operator written by the user.",
         active_inputs=_backward_names,
         schema=Schema(training=boolean()),
         outputs=lambda attrs: len(attrs["state"].arguments),
@@ -283,8 +283,8 @@ CUSTOM = register(
     _operator(
         "Custom",
         (
-            "An operator that a user wrote in Python and registered with mx.operator.register.\n\n"
-            "Shapes: those that infer_shape of the user's CustomOpProp gives."
+            "An operator written in Python and registered with mx.operator.register.\n\n"
+            "Shapes: those that infer_shape of the user's CustomOpProp returns."
         ),
         _CustomSchema(op_type=text()),
         ("_npi_Custom",),
@@ -296,7 +296,7 @@ NATIVE = register(
         "_Native",
         (
             "An object of mx.operator.NumpyOp.\n\n"
-            "Shapes: those that infer_shape of the object gives."
+            "Shapes: those that infer_shape of the object returns."
         ),
         _NativeSchema(info=_POINTER, need_top_grad=boolean(default=True)),
     )
@@ -306,7 +306,7 @@ NDARRAY_OP = register(
         "_NDArray",
         (
             "An object of mx.operator.NDArrayOp.\n\n"
-            "Shapes: those that infer_shape of the object gives."
+            "Shapes: those that infer_shape of the object returns."
         ),
         _NativeSchema(info=_POINTER),
     )

@@ -204,13 +204,14 @@ DECONVOLUTION = register(
         _kernel,
         _gradient,
         doc=(
-            "Put num_filter filters, scaled by the data, at every position, and add the bias.\n\n"
+            "Transposed convolution: add up num_filter filters, scaled by the data, at every\n"
+            "position, and add the bias.\n\n"
+            "Each spatial output size is (size - 1) * stride + dilate * (kernel - 1) + 1 - 2 *\n"
+            "pad + adj; target_shape gives the size instead of pad and adj. In the layouts that\n"
+            "end in C, the channels of data, weight and output are last. workspace, cudnn_tune\n"
+            "and cudnn_off are accepted and ignored.\n\n"
             "Shapes: data (N, C, *spatial), weight (C, num_filter / num_group, *kernel), bias\n"
-            "(num_filter,), output (N, num_filter, *spatial). In the layouts that end in C,\n"
-            "the channels of data, weight and output come last. Each output extent is (extent\n"
-            "- 1) stride + dilate (kernel - 1) + 1 - 2 pad + adj; target_shape gives it in\n"
-            "place of pad and adj. workspace, cudnn_tune and cudnn_off are accepted and\n"
-            "change nothing."
+            "(num_filter,), output (N, num_filter, *spatial)."
         ),
         inputs=_NAMES,
         active_inputs=_active_inputs,

@@ -136,7 +136,9 @@ FULLY_CONNECTED = register(
         _kernel,
         _gradient,
         doc=(
-            "data times the transposed weight, plus bias.\n\n"
+            "data times the transposed weight, plus bias: a dense layer.\n\n"
+            "With flatten all axes of data after the first are flattened; without it the layer\n"
+            "applies to the last axis.\n\n"
             "Shapes: data (N, ...), weight (num_hidden, features), bias (num_hidden,), output\n"
             "(N, num_hidden); with flatten=False data (..., features), output (...,\n"
             "num_hidden)."

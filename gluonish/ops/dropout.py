@@ -92,11 +92,12 @@ DROPOUT = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "Zero each element with probability p and multiply the others by 1 / (1 - p).\n\n"
-            "Only in training, or with mode='always'; data itself otherwise. One draw serves\n"
-            "all indices of the axes in axes. The hidden second output is the factor of each\n"
-            "element. cudnn_off changes nothing.\n\n"
-            "Shapes: data any, output the same. p in [0, 1)."
+            "Zero each element with probability p, and multiply the others by 1 / (1 - p).\n\n"
+            "It applies only in training, or with mode='always'; otherwise the result is data\n"
+            "itself. The same elements are zeroed at all indices of the axes in axes. The\n"
+            "hidden second output is the factor of each element. p is in [0, 1). cudnn_off is\n"
+            "accepted and ignored.\n\n"
+            "Shapes: data any, output the same."
         ),
         schema=Schema(
             p=number(0.5),

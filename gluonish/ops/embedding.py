@@ -81,11 +81,12 @@ EMBEDDING = register(
         _kernel,
         _gradient,
         doc=(
-            "Rows of weight by the indices in data.\n\n"
+            "Look up rows of weight by the indices in data.\n\n"
+            "Indices may be floats, which are truncated; indices below 0 read row 0, and those\n"
+            "past the end read the last row. dtype is used only where the dtype of weight is\n"
+            "not known. sparse_grad does not change the result.\n\n"
             "Shapes: data any, weight (input_dim, output_dim), output (*data.shape,\n"
-            "output_dim). Indices may be floats, which are cut; those below 0 mean row 0,\n"
-            "those above the last row the last. dtype is that of a weight whose dtype is not\n"
-            "known otherwise. sparse_grad does not change the result."
+            "output_dim)."
         ),
         inputs=("data", "weight"),
         schema=_SCHEMA,
@@ -102,7 +103,10 @@ EMBEDDING_BACKWARD = register(
         ),
         _backward_kernel,
         _backward_gradient,
-        doc="Gradient of Embedding's weight: each row of grad added to the row that data names.",
+        doc=(
+            "Gradient of Embedding's weight: each row of grad is added to the row that its\n"
+            "index in data names."
+        ),
         inputs=("grad", "data"),
         schema=_SCHEMA,
     )

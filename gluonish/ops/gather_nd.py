@@ -82,11 +82,12 @@ GATHER_ND = register(
         _kernel,
         _gradient,
         doc=(
-            "Elements of data at points: column j of indices (M, ...) holds M coordinates.\n\n"
-            "With M below the number of axes each point selects a slice. Negative coordinates\n"
-            "count from the end; others outside are refused.\n\n"
-            "Shapes: data any, indices (M, ...) with M up to its axes, output (...,\n"
-            "*data.shape[M:])."
+            "Elements of data at points: column j of indices holds the M coordinates of point\n"
+            "j.\n\n"
+            "If M is less than the number of axes, each point selects a slice. Negative\n"
+            "coordinates count from the end; coordinates out of range are an error.\n\n"
+            "Shapes: data any, indices (M, ...) with M up to data's number of axes, output\n"
+            "(*indices.shape[1:], *data.shape[M:])."
         ),
         inputs=("data", "indices"),
         aliases=("_npi_gather_nd", "_npx_gather_nd"),
@@ -140,15 +141,16 @@ SCATTER_ND = _scatter(
     "scatter_nd",
     _put,
     (
-        "Zeros of a shape with data at the points in indices; of equal points the last one counts."
-        "\n\nShapes: indices (M, ...), data (..., *shape[M:]), output shape."
+        "Zeros of a shape, with data written at the points in indices; of equal points the\n"
+        "last one counts.\n\n"
+        "Shapes: indices (M, ...), data (..., *shape[M:]), output shape."
     ),
 )
 SCATTER_ADD_ND = _scatter(
     "_backward_gather_nd",
     _add,
     (
-        "Zeros of a shape with data added at the points in indices.\n\n"
+        "Zeros of a shape, with data added at the points in indices.\n\n"
         "Shapes: indices (M, ...), data (..., *shape[M:]), output shape."
     ),
 )

@@ -52,7 +52,7 @@ COPY = _operator("_copy", lambda g, data: (g,), "A copy of data.", "identity")
 BLOCK_GRAD = _operator(
     "BlockGrad",
     zero_gradient,
-    "data, through which no gradient flows back.",
+    "data, with no gradient flowing back through it.",
     "stop_gradient",
     "_sparse_stop_gradient",
 )
@@ -65,7 +65,7 @@ def _make_loss_gradient(_g: V | None, data: V) -> tuple[Any]:
 MAKE_LOSS = _operator(
     "make_loss",
     _make_loss_gradient,
-    "data as a loss: its gradient is 1 whatever comes from behind.",
+    "data as a loss: its gradient is 1, whatever gradient the output gets.",
     "_sparse_make_loss",
     own_gradient=True,
     output_names=("loss",),
@@ -91,10 +91,9 @@ MAKE_LOSS_OUTPUT = _operator(
     "MakeLoss",
     _old_loss_gradient,
     (
-        "data as a loss: its gradient is grad_scale whatever comes from behind.\n\n"
-        "It is divided by the\n"
-        "extents of all axes but the last (batch) or by the number of elements above valid_thresh\n"
-        "(valid)."
+        "data as a loss: its gradient is grad_scale, whatever gradient the output gets.\n\n"
+        "The gradient is divided by the product of all sizes but the last (batch), or by\n"
+        "the number of elements above valid_thresh (valid)."
     ),
     schema=Schema(
         grad_scale=number(1.0),

@@ -176,7 +176,7 @@ LEAKY_RELU = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "data where it is positive, and what act_type says where it is negative.\n\n"
+            "data where it is positive; where it is negative, what act_type says.\n\n"
             "That is slope * data (leaky), slope * (e^data - 1) (elu), gamma * data with gamma\n"
             "along axis 1 (prelu), or data times a random slope between lower_bound and\n"
             "upper_bound, outside training their mean (rrelu, which also returns the slopes).\n"
@@ -225,8 +225,8 @@ GELU_BACKWARD = register(
         _gelu_backward_kernel,
         _gelu_backward_gradient,
         doc=(
-            "Gradient of LeakyReLU's data for act_type='gelu': the normal distribution function\n"
-            "of data, plus data times its density, times grad."
+            "Gradient of LeakyReLU's data for act_type='gelu': grad times (the normal\n"
+            "distribution function of data, plus data times its density)."
         ),
         inputs=("grad", "data"),
         schema=Schema(),

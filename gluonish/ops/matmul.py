@@ -131,11 +131,12 @@ DOT = register(
         _dot_kernel,
         _dot_gradient,
         doc=(
-            "Sum of products over the last axis of lhs and the first axis of rhs.\n\n"
+            "Matrix product: sum of products over the last axis of lhs and the first axis of\n"
+            "rhs.\n\n"
             "transpose_a sums over the first axis of lhs instead, transpose_b over the last\n"
-            "of rhs. Two vectors give shape (1,). forward_stype is accepted and ignored: the\n"
-            "result is dense.\n\n"
-            "Shapes: lhs (..., k), rhs (k, ...), output the axes that are left, lhs's first."
+            "axis of rhs. Two vectors give shape (1,). forward_stype is accepted and ignored:\n"
+            "the result is dense.\n\n"
+            "Shapes: lhs (..., k), rhs (k, ...), output the remaining axes, those of lhs first."
         ),
         inputs=("lhs", "rhs"),
         schema=_DOT_SCHEMA,
@@ -167,8 +168,9 @@ WIDE_DOT = register(
         _wide_dot_gradient,
         doc=(
             "What dot computes, in the dtype of its sums: 16-bit floats give float32.\n\n"
-            "Graphs have it where dot would be cast: gradients of weights in float32.\n\n"
-            "Shapes: as of dot."
+            "Graphs use it where the result of dot would be cast: gradients of weights in\n"
+            "float32.\n\n"
+            "Shapes: those of dot."
         ),
         inputs=("lhs", "rhs"),
         schema=_DOT_SCHEMA,
@@ -254,10 +256,10 @@ BATCH_DOT = register(
         _batch_dot_kernel,
         _batch_dot_gradient,
         doc=(
-            "Product of matrices in the last two axes, for every index of the axes before.\n\n"
+            "Batched matrix product of the last two axes, for every index of the axes before.\n\n"
             "forward_stype is accepted and ignored: the result is dense.\n\n"
-            "Shapes: lhs (..., m, k), rhs (..., k, n), output (..., m, n) without\n"
-            "transposing; no axes broadcast."
+            "Shapes: lhs (..., m, k), rhs (..., k, n), output (..., m, n) without transposing;\n"
+            "no axes broadcast."
         ),
         inputs=("lhs", "rhs"),
         schema=_DOT_SCHEMA,
@@ -338,10 +340,10 @@ LINALG_GEMM2 = register(
         _gemm2_kernel,
         _gemm2_gradient,
         doc=(
-            "alpha times the product of matrices whose rows lie along axis and whose columns\n"
-            "along the last axis.\n\n"
-            "Shapes: A (..., m, k), B (..., k, n), output (..., m, n) without transposing,\n"
-            "and with axis -2; no axes broadcast."
+            "alpha times the product of matrices, with rows along axis and columns along the\n"
+            "last axis.\n\n"
+            "Shapes: A (..., m, k), B (..., k, n), output (..., m, n) without transposing and\n"
+            "with axis -2; no axes broadcast."
         ),
         inputs=("A", "B"),
         schema=Schema(

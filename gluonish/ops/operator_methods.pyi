@@ -49,7 +49,7 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """The positions, as type dtype, that put the elements in order along axis."""
+        """The positions, of type dtype, that sort the elements along axis."""
     def broadcast_axes(
         self,
         axis: int | Sequence[int] = (),
@@ -63,7 +63,7 @@ class OperatorMethods(Arithmetic):
     def ceil(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise smallest whole number not below data."""
     def clip(self, a_min: float, a_max: float, *, out: Self | Sequence[Self] | None = None) -> Self:
-        """data, with what is below a_min or above a_max moved there."""
+        """data limited to [a_min, a_max]."""
     def cos(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise cosine."""
     def cosh(self, *, out: Self | Sequence[Self] | None = None) -> Self:
@@ -71,7 +71,7 @@ class OperatorMethods(Arithmetic):
     def degrees(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise angle in degrees, of radians."""
     def depth_to_space(self, block_size: int, *, out: Self | Sequence[Self] | None = None) -> Self:
-        """Channels laid out as blocks of pixels."""
+        """Rearrange channels into blocks of pixels."""
     def diag(
         self,
         k: int = 0,
@@ -80,7 +80,7 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Diagonal k of the matrices in axes axis1 and axis2, which moves to the last axis."""
+        """Diagonal k of the matrices in axes axis1 and axis2, which becomes the last axis."""
     def exp(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise e to the power of data."""
     def expm1(self, *, out: Self | Sequence[Self] | None = None) -> Self:
@@ -187,7 +187,7 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """data with more elements around it."""
+        """data with padding around it."""
     def pick(
         self,
         index: Self,
@@ -222,7 +222,7 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Every element repeats times along axis; without axis, of the array as one row."""
+        """Repeat every element repeats times along axis; without axis, data is flattened first."""
     def reshape_like(
         self,
         rhs: Self,
@@ -269,8 +269,8 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Elements begin up to end along axis; negative ones count from the end, None is the
-        end."""
+        """Elements from begin up to end along axis; negative positions count from the end, and None
+        as end is the end of the axis."""
     def slice_like(
         self,
         shape_like: Self,
@@ -278,7 +278,8 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """The first elements of data along axes, as many as shape_like has; all axes by default."""
+        """The first elements of data along axes, as many as shape_like has; along all axes by
+        default."""
     def softmax(
         self,
         length: Self | None = None,
@@ -307,9 +308,9 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """The elements in order along axis; without axis, of the array as one row."""
+        """The elements sorted along axis; without axis, data is flattened first."""
     def space_to_depth(self, block_size: int, *, out: Self | Sequence[Self] | None = None) -> Self:
-        """Blocks of pixels as channels: the inverse of depth_to_space."""
+        """Rearrange blocks of pixels into channels: the inverse of depth_to_space."""
     def split(
         self,
         num_outputs: int,
@@ -318,7 +319,7 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> list[Self]:
-        """num_outputs equal pieces along axis."""
+        """Split data into num_outputs equal parts along axis."""
     def sqrt(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise square root."""
     def square(self, *, out: Self | Sequence[Self] | None = None) -> Self:
@@ -366,7 +367,8 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """The k largest elements along axis in descending order, or smallest in ascending order."""
+        """The k largest elements along axis in descending order, or with is_ascend the k smallest
+        in ascending order."""
     def transpose(
         self,
         axes: int | Sequence[int] = (),

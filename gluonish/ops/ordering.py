@@ -143,13 +143,13 @@ TOPK = register(
         _topk_kernel,
         _topk_gradient,
         doc=(
-            "The k largest elements along axis in descending order, or smallest in ascending\n"
-            "order.\n\n"
+            "The k largest elements along axis in descending order, or with is_ascend the k\n"
+            "smallest in ascending order.\n\n"
             "ret_typ selects their values, their indices (of type dtype, which must hold the\n"
-            "row's last), both, or a mask of data's shape with 1 where they are. k below 1\n"
-            "stands for all; axis None for all elements.\n\n"
-            "Shapes: data any, outputs data's with k along axis, without axis (k,); a mask\n"
-            "has data's."
+            "last position), both, or a mask of data's shape with 1 where they are. k below 1\n"
+            "means all; axis None means over all elements.\n\n"
+            "Shapes: data any, outputs data's with k along axis, without axis (k,); a mask has\n"
+            "data's."
         ),
         schema=Schema(
             axis=optional(integer(), -1),
@@ -190,7 +190,7 @@ SORT = register(
         _sort_kernel,
         _sort_gradient,
         doc=(
-            "The elements in order along axis; without axis, of the array as one row.\n\n"
+            "The elements sorted along axis; without axis, data is flattened first.\n\n"
             "Shapes: data any, output the same, or without axis (elements,)."
         ),
         schema=Schema(axis=optional(integer(), -1), is_ascend=boolean(True)),
@@ -231,8 +231,8 @@ ARGSORT = register(
         _argsort_kernel,
         zero_gradient,
         doc=(
-            "The positions, as type dtype, that put the elements in order along axis. The type\n"
-            "must hold the row's last position.\n\n"
+            "The positions, of type dtype, that sort the elements along axis. The type must\n"
+            "hold the last position.\n\n"
             "Shapes: data any, output the same, or without axis (elements,)."
         ),
         schema=Schema(

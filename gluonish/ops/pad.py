@@ -88,12 +88,12 @@ PAD = register(
         _kernel,
         _gradient,
         doc=(
-            "data with more elements around it.\n\n"
-            "pad_width holds how many before and after, for each axis in order. They are\n"
-            "constant_value, the nearest element (edge), or a mirror image without its edge\n"
-            "(reflect). MXNet takes 4 and 5 axes with none at the first two; here any will\n"
-            "do.\n\n"
-            "Shapes: data any, output data's and before + behind along each axis."
+            "data with padding around it.\n\n"
+            "pad_width holds the number of elements before and after, for each axis in order.\n"
+            "The padding is constant_value, the nearest element (edge), or the reflection of\n"
+            "data without its edge (reflect). MXNet takes 4 and 5 axes, with no padding on the\n"
+            "first two; here any number of axes is padded.\n\n"
+            "Shapes: data any, output data's size plus before and after along each axis."
         ),
         schema=Schema(mode=_MODE, pad_width=shape(), constant_value=number(0.0)),
         aliases=("pad",),
@@ -133,7 +133,10 @@ _UNPAD = register(
         _unpad_infer,
         _unpad_kernel,
         _unpad_gradient,
-        doc="The inner part of a padded array, with the margins added where Pad took them from.",
+        doc=(
+            "The inner part of a padded array, with the padding added to the elements that Pad\n"
+            "copied it from."
+        ),
         schema=Schema(shape=shape(), mode=_MODE, pad_width=shape()),
         execution=Execution(moves=True),
     )

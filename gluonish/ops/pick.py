@@ -71,7 +71,7 @@ TAKE_ALONG = register(
         _along_infer,
         _along_kernel,
         _along_gradient,
-        doc="Elements of data along axis at the positions in index, row by row.",
+        doc="Elements of data along axis at the positions in index, for each row.",
         inputs=("data", "index"),
         schema=Schema(axis=integer(), mode=_MODE),
     )
@@ -103,7 +103,9 @@ ADD_ALONG = register(
         _add_infer,
         _add_kernel,
         _add_gradient,
-        doc="Zeros of a shape with data added along axis at the positions in index, row by row.",
+        doc=(
+            "Zeros of a shape, with data added along axis at the positions in index, for each\nrow."
+        ),
         inputs=("data", "index"),
         schema=Schema(shape=shape(), axis=integer(), mode=_MODE),
     )
@@ -240,7 +242,7 @@ BATCH_TAKE = register(
         _batch_gradient,
         doc=(
             "Element indices[i] of row i, for every row of a matrix.\n\n"
-            "Shapes: a (N, K), indices and output (N,)."
+            "Shapes: a (N, K), indices (N,), output (N,)."
         ),
         inputs=("a", "indices"),
         shapes=ShapeFacts(complete=_batch_complete),

@@ -84,7 +84,7 @@ CLIP = _operator(
     "clip",
     _clip,
     _clip_gradient,
-    "data, with what is below a_min or above a_max moved there.",
+    "data limited to [a_min, a_max].",
     _BOUNDS,
     "_npi_clip",
     "_sparse_clip",
@@ -96,7 +96,7 @@ CLIP_BACKWARD = register(
         lambda grad, data, **_: (grad,),
         _clip_backward,
         _clip_backward_gradient,
-        doc="The gradient of clip's data: that of its output, and 0 where data is out of bounds.",
+        doc="Gradient of clip's data: that of its output, and 0 where data is out of bounds.",
         inputs=("grad", "data"),
         schema=_BOUNDS,
         execution=Execution(elementwise=True, several_passes=True),
@@ -153,8 +153,10 @@ SMOOTH_L1 = _operator(
     "smooth_l1",
     _smooth_l1,
     _smooth_l1_gradient,
-    "(scalar * data) squared / 2 where abs(data) < 1 / scalar squared, else abs(data) - 0.5 / "
-    "scalar squared.",
+    (
+        "Smooth L1 loss, elementwise: (scalar * data) squared / 2 where abs(data) < 1 /\n"
+        "scalar squared, else abs(data) - 0.5 / scalar squared."
+    ),
     Schema(scalar=number(1.0)),
     "_npx_smooth_l1",
     several_passes=True,

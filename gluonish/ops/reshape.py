@@ -111,11 +111,11 @@ RESHAPE = register(
         reshape_back,
         doc=(
             "The same elements in the same order in another shape.\n\n"
-            "In shape, 0 copies an extent of data, -1 is what is left, -2 copies all extents\n"
-            "that remain, -3 joins two, and -4 splits one into the two numbers behind it;\n"
-            "reverse reads shapes from the right. target_shape and keep_highest are the older\n"
-            "way to say it.\n\n"
-            "Shapes: data any, output shape, of equally many elements."
+            "In shape, 0 copies a size of data, -1 is inferred from what is left, -2 copies all\n"
+            "remaining sizes, -3 merges two axes into one, and -4 splits one axis into the two\n"
+            "sizes that follow it; reverse matches shapes from the right. target_shape and\n"
+            "keep_highest are the older way to give it.\n\n"
+            "Shapes: data any, output shape, with the same number of elements."
         ),
         schema=Schema(
             shape=shape_attr(()),
@@ -143,7 +143,7 @@ def _exact_infer(data: Spec, *, shape: Shape) -> tuple[Spec]:
 _RESHAPE_EXACT = shape_operator(
     "_reshape_exact",
     _exact_infer,
-    "The same elements in the same order in exactly this shape, in which 0 is an extent.",
+    "The same elements in the same order in exactly this shape, in which 0 is a size of 0.",
     shape=shape_attr(),
 )
 
@@ -177,8 +177,10 @@ def _flatten_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
 FLATTEN = shape_operator(
     "Flatten",
     _flatten_infer,
-    "Join all axes behind the first: (N, ...) becomes (N, features).\n\n"
-    "Shapes: data (N, ...), output (N, features).",
+    (
+        "Flatten all axes after the first: (N, ...) becomes (N, features).\n\n"
+        "Shapes: data (N, ...), output (N, features)."
+    ),
     "flatten",
     "_npx_batch_flatten",
     shapes=_flatten_shapes,
@@ -231,9 +233,9 @@ RESHAPE_LIKE = register(
         _like_gradient,
         doc=(
             "lhs in the shape of rhs.\n\n"
-            "With begin and end given, axes lhs_begin up to lhs_end take the extents of rhs's\n"
-            "axes rhs_begin up to rhs_end.\n\n"
-            "Shapes: lhs and rhs of equally many elements, output that of rhs."
+            "With begin and end given, the axes of lhs from lhs_begin up to lhs_end are\n"
+            "replaced by the sizes of the axes of rhs from rhs_begin up to rhs_end.\n\n"
+            "Shapes: lhs and rhs with the same number of elements, output that of rhs."
         ),
         inputs=("lhs", "rhs"),
         schema=Schema(
@@ -272,7 +274,7 @@ EXPAND_DIMS = shape_operator(
     _expand_infer,
     (
         "Insert an axis of size 1 at position axis.\n\n"
-        "Shapes: data any, output the same with one axis more."
+        "Shapes: data any, output the same with one more axis."
     ),
     "_npi_expand_dims",
     shapes=_expand_shapes,
@@ -303,8 +305,8 @@ SQUEEZE = shape_operator(
     "squeeze",
     _squeeze_infer,
     (
-        "Drop the axes of size 1, or those of them that axis names.\n\n"
-        "One is left where all would go.\n\n"
+        "Remove the axes of size 1, or only those in axis.\n\n"
+        "If all axes would be removed, one is kept.\n\n"
         "Shapes: data any, output the same without axes of size 1."
     ),
     axis=optional(shape_attr()),

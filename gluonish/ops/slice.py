@@ -123,7 +123,7 @@ _SLICE_PUT = register(
         _put_infer,
         _put_kernel,
         _put_gradient,
-        doc="Zeros of a shape with data in a region.",
+        doc="Zeros of a shape, with data written to a region.",
         schema=Schema(shape=shape(), **_REGION),
         execution=Execution(moves=True),
     )
@@ -191,9 +191,9 @@ SLICE_AXIS = register(
         _axis_kernel,
         _axis_gradient,
         doc=(
-            "Elements begin up to end along axis; negative ones count from the end, None is\n"
-            "the end.\n\n"
-            "Shapes: data any, output the same with end - begin along axis."
+            "Elements from begin up to end along axis; negative positions count from the end,\n"
+            "and None as end is the end of the axis.\n\n"
+            "Shapes: data any, output the same with size end - begin along axis."
         ),
         # The end has no default, though it may be None.
         schema=Schema(axis=integer(), begin=integer(), end=Attribute(_INT.parse, _INT.expected)),
@@ -252,8 +252,9 @@ SLICE_LIKE = register(
         _like_kernel,
         _like_gradient,
         doc=(
-            "The first elements of data along axes, as many as shape_like has; all axes by default."
-            "\n\nShapes: data any, output the same with shape_like's extents along axes."
+            "The first elements of data along axes, as many as shape_like has; along all axes\n"
+            "by default.\n\n"
+            "Shapes: data any, output the same with shape_like's sizes along axes."
         ),
         inputs=("data", "shape_like"),
         schema=Schema(axes=shape(())),

@@ -233,9 +233,8 @@ SOFTMAX_BACKWARD = register(
         _backward_kernel,
         composite_gradient(_backward),
         doc=(
-            "Gradient of the data of softmax, or of log_softmax under log, from that of the\n"
-            "output and the output; factor is what the data was multiplied with, dtype the\n"
-            "data's."
+            "Gradient of the data of softmax, or with log of log_softmax, from the output and\n"
+            "its gradient; factor is what the data was multiplied by, dtype the data's."
         ),
         inputs=("grad", "out"),
         schema=Schema(

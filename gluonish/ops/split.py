@@ -171,10 +171,10 @@ SLICE_CHANNEL = register(
         _channel_kernel,
         _channel_gradient,
         doc=(
-            "num_outputs equal pieces along axis.\n\n"
-            "squeeze_axis drops the axis, which must be cut into pieces of size 1.\n\n"
-            "Shapes: data (..., n, ...) with n along axis, outputs (..., n / num_outputs,\n"
-            "...), or (...) with squeeze_axis."
+            "Split data into num_outputs equal parts along axis.\n\n"
+            "squeeze_axis removes the axis; the parts must then have size 1 along it.\n\n"
+            "Shapes: data (..., n, ...) with n along axis, outputs (..., n / num_outputs, ...),\n"
+            "or (...) with squeeze_axis."
         ),
         schema=Schema(num_outputs=integer(low=1), axis=integer(1), squeeze_axis=boolean(False)),
         aliases=("split",),
@@ -230,10 +230,10 @@ SPLIT_V2 = register(
         _v2_kernel,
         _v2_gradient,
         doc=(
-            "Pieces along axis: sections of them, the first ones longer by 1 where they cannot be\n"
-            "equal, or one from each of indices to the next.\n\n"
-            "indices are where the pieces begin, the first of them 0; the last piece ends\n"
-            "with the axis. squeeze_axis drops the axis of pieces of size 1.\n\n"
+            "Split data along axis into sections parts, the first ones longer by 1 where they\n"
+            "cannot be equal, or at the positions in indices.\n\n"
+            "indices are where the parts begin, the first of them 0; the last part ends with\n"
+            "the axis. squeeze_axis removes the axis of parts of size 1.\n\n"
             "Shapes: data (..., n, ...) with n along axis, outputs the same with a part of n\n"
             "each."
         ),

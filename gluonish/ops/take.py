@@ -103,7 +103,7 @@ TAKE_ADD = register(
         _add_infer,
         _add_kernel,
         _add_gradient,
-        doc="Zeros of a shape with slices added along axis at the positions that take read.",
+        doc="Zeros of a shape, with slices added along axis at the positions that take reads.",
         inputs=("data", "indices"),
         schema=Schema(shape=shape(), axis=integer(), mode=_MODE),
     )

@@ -101,8 +101,9 @@ REPEAT = register(
         _repeat_kernel,
         _repeat_gradient,
         doc=(
-            "Every element repeats times along axis; without axis, of the array as one row.\n\n"
-            "Shapes: data any, output the same with repeats times the extent along axis, or\n"
+            "Repeat every element repeats times along axis; without axis, data is flattened\n"
+            "first.\n\n"
+            "Shapes: data any, output the same with repeats times the size along axis, or\n"
             "without axis (elements * repeats,)."
         ),
         schema=Schema(repeats=integer(low=0), axis=optional(integer())),

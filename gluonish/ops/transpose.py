@@ -93,7 +93,7 @@ SWAP_AXIS = register(
         _swap_gradient,
         doc=(
             "Exchange two axes.\n\n"
-            "Shapes: data any, output the same with the extents of dim1 and dim2 exchanged."
+            "Shapes: data any, output the same with the sizes of dim1 and dim2 exchanged."
         ),
         schema=Schema(dim1=integer(0), dim2=integer(0)),
         aliases=("swapaxes", "_npi_swapaxes"),

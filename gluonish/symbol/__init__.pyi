@@ -89,8 +89,8 @@ def Activation(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise relu, sigmoid, softrelu log(1 + e^data), softsign data / (1 + |data|), or
-    tanh."""
+    """Elementwise activation function: relu, sigmoid, softrelu log(1 + e^data), softsign data / (1
+    + |data|), or tanh."""
 def BatchNorm(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -111,8 +111,8 @@ def BatchNorm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics of each index of
-    axis."""
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each index of axis
+    (each channel)."""
 def BatchNorm_v1(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -148,7 +148,7 @@ def BlockGrad(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data, through which no gradient flows back."""
+    """data, with no gradient flowing back through it."""
 def CTCLoss(
     data: Symbol | None = None,
     label: Symbol | None = None,
@@ -171,7 +171,8 @@ def Cast(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The values of data in another dtype; floats to integers are cut toward zero and wrap."""
+    """The values of data in another dtype; floats become integers by truncation toward zero, and
+    wrap around."""
 def Concat(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -180,7 +181,7 @@ def Concat(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The arrays beside each other along axis dim; their other extents are equal."""
+    """Join arrays along axis dim; their other sizes are equal."""
 def Convolution(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -201,7 +202,7 @@ def Convolution(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Slide num_filter filters over the spatial axes, and add the bias."""
+    """Convolution: slide num_filter filters over the spatial axes, and add the bias."""
 def Convolution_v1(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -280,7 +281,8 @@ def Deconvolution(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Put num_filter filters, scaled by the data, at every position, and add the bias."""
+    """Transposed convolution: add up num_filter filters, scaled by the data, at every position, and
+    add the bias."""
 def Dropout(
     data: Symbol | None = None,
     p: float = 0.5,
@@ -292,7 +294,7 @@ def Dropout(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zero each element with probability p and multiply the others by 1 / (1 - p)."""
+    """Zero each element with probability p, and multiply the others by 1 / (1 - p)."""
 def ElementWiseSum(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -313,7 +315,7 @@ def Embedding(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Rows of weight by the indices in data."""
+    """Look up rows of weight by the indices in data."""
 def Flatten(
     data: Symbol | None = None,
     *,
@@ -321,7 +323,7 @@ def Flatten(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Join all axes behind the first: (N, ...) becomes (N, features)."""
+    """Flatten all axes after the first: (N, ...) becomes (N, features)."""
 def FullyConnected(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -334,7 +336,7 @@ def FullyConnected(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data times the transposed weight, plus bias."""
+    """data times the transposed weight, plus bias: a dense layer."""
 def GridGenerator(
     data: Symbol | None = None,
     transform_type: Literal["affine", "warp"] | str = ...,
@@ -429,7 +431,7 @@ def LeakyReLU(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data where it is positive, and what act_type says where it is negative."""
+    """data where it is positive; where it is negative, what act_type says."""
 def LinearRegressionOutput(
     data: Symbol | None = None,
     label: Symbol | None = None,
@@ -470,7 +472,7 @@ def MakeLoss(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data as a loss: its gradient is grad_scale whatever comes from behind."""
+    """data as a loss: its gradient is grad_scale, whatever gradient the output gets."""
 def Pad(
     data: Symbol | None = None,
     mode: Literal["constant", "edge", "reflect"] | str = ...,
@@ -481,7 +483,7 @@ def Pad(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data with more elements around it."""
+    """data with padding around it."""
 def Pooling(
     data: Symbol | None = None,
     kernel: int | Sequence[int] = (),
@@ -616,7 +618,7 @@ def SliceChannel(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """num_outputs equal pieces along axis."""
+    """Split data into num_outputs equal parts along axis."""
 def Softmax(
     data: Symbol | None = None,
     label: Symbol | None = None,
@@ -749,7 +751,7 @@ def amp_cast(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data in dtype if it is floating, else data; the gradient is cast back."""
+    """data cast to dtype if it is floating-point, else data; the gradient is cast back."""
 def amp_multicast(
     *data: Symbol | Sequence[Symbol],
     num_outputs: int = ...,
@@ -758,8 +760,8 @@ def amp_multicast(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """All floating arrays in the widest dtype among them, or with cast_narrow in the narrowest;
-    arrays of integers as they are. float16 and bfloat16 meet in float32."""
+    """All floating-point arrays in the widest dtype among them, or with cast_narrow in the
+    narrowest; integer arrays as they are. float16 and bfloat16 together become float32."""
 def arccos(
     data: Symbol | None = None,
     *,
@@ -846,7 +848,7 @@ def argsort(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The positions, as type dtype, that put the elements in order along axis."""
+    """The positions, of type dtype, that sort the elements along axis."""
 def batch_dot(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -858,7 +860,7 @@ def batch_dot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Product of matrices in the last two axes, for every index of the axes before."""
+    """Batched matrix product of the last two axes, for every index of the axes before."""
 def batch_take(
     a: Symbol | None = None,
     indices: Symbol | None = None,
@@ -972,7 +974,7 @@ def broadcast_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """lhs with axes of size 1 stretched like rhs: all, or lhs_axes like rhs_axes."""
+    """lhs broadcast to the shape of rhs: all axes, or lhs_axes to the sizes of rhs_axes."""
 def broadcast_logical_and(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1099,7 +1101,8 @@ def cast(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The values of data in another dtype; floats to integers are cut toward zero and wrap."""
+    """The values of data in another dtype; floats become integers by truncation toward zero, and
+    wrap around."""
 def cast_storage(
     data: Symbol | None = None,
     stype: Literal["csr", "default", "row_sparse"] | str = ...,
@@ -1146,7 +1149,7 @@ def clip(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data, with what is below a_min or above a_max moved there."""
+    """data limited to [a_min, a_max]."""
 def col2im(
     data: Symbol | None = None,
     output_size: int | Sequence[int] = ...,
@@ -1169,7 +1172,7 @@ def concat(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The arrays beside each other along axis dim; their other extents are equal."""
+    """Join arrays along axis dim; their other sizes are equal."""
 def cos(
     data: Symbol | None = None,
     *,
@@ -1237,7 +1240,7 @@ def depth_to_space(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Channels laid out as blocks of pixels."""
+    """Rearrange channels into blocks of pixels."""
 def diag(
     data: Symbol | None = None,
     k: int = 0,
@@ -1248,7 +1251,7 @@ def diag(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Diagonal k of the matrices in axes axis1 and axis2, which moves to the last axis."""
+    """Diagonal k of the matrices in axes axis1 and axis2, which becomes the last axis."""
 def digamma(
     data: Symbol | None = None,
     *,
@@ -1268,7 +1271,7 @@ def dot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of products over the last axis of lhs and the first axis of rhs."""
+    """Matrix product: sum of products over the last axis of lhs and the first axis of rhs."""
 def elemwise_add(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1372,7 +1375,7 @@ def flatten(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Join all axes behind the first: (N, ...) becomes (N, features)."""
+    """Flatten all axes after the first: (N, ...) becomes (N, features)."""
 def flip(
     data: Symbol | None = None,
     axis: int | Sequence[int] = ...,
@@ -1451,7 +1454,7 @@ def gather_nd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elements of data at points: column j of indices (M, ...) holds M coordinates."""
+    """Elements of data at points: column j of indices holds the M coordinates of point j."""
 def hard_sigmoid(
     data: Symbol | None = None,
     alpha: float = 0.2,
@@ -1586,8 +1589,7 @@ def linalg_gemm2(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """alpha times the product of matrices whose rows lie along axis and whose columns along the
-    last axis."""
+    """alpha times the product of matrices, with rows along axis and columns along the last axis."""
 def linalg_inverse(
     A: Symbol | None = None,
     *,
@@ -1754,7 +1756,7 @@ def make_loss(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data as a loss: its gradient is 1 whatever comes from behind."""
+    """data as a loss: its gradient is 1, whatever gradient the output gets."""
 def max(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -1934,8 +1936,8 @@ def multi_lars(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Learning rates scaled by layer: lr * eta * |w| / (rescale_grad * |g| + wd * |w| + eps), and
-    lr itself where a norm is 0."""
+    """Learning rates scaled for each layer: lr * eta * |w| / (rescale_grad * |g| + wd * |w| + eps),
+    or lr itself where a norm is 0."""
 def multi_mp_sgd_mom_update(
     *data: Symbol | Sequence[Symbol],
     lrs: float | Sequence[float],
@@ -1997,7 +1999,7 @@ def multi_sum_sq(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The sum of squares of each array: output (num_arrays,), float32."""
+    """The sum of squares of each array, in float32."""
 def nag_mom_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -2099,7 +2101,7 @@ def pad(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data with more elements around it."""
+    """data with padding around it."""
 def pick(
     data: Symbol | None = None,
     index: Symbol | None = None,
@@ -2369,7 +2371,7 @@ def ravel_multi_index(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Coordinates as positions in an array of shape that is laid out row by row."""
+    """Convert coordinates to flat indices of an array of shape, in row-major order."""
 def rcbrt(
     data: Symbol | None = None,
     *,
@@ -2403,7 +2405,7 @@ def repeat(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Every element repeats times along axis; without axis, of the array as one row."""
+    """Repeat every element repeats times along axis; without axis, data is flattened first."""
 def reset_arrays(
     *data: Symbol | Sequence[Symbol],
     num_arrays: int = ...,
@@ -2411,7 +2413,7 @@ def reset_arrays(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Set all arrays, of any shapes, to zero in place; there is no output."""
+    """Set all arrays to zero in place; there is no output."""
 def reshape(
     data: Symbol | None = None,
     shape: int | Sequence[int] = (),
@@ -2602,7 +2604,8 @@ def scatter_nd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros of a shape with data at the points in indices; of equal points the last one counts."""
+    """Zeros of a shape, with data written at the points in indices; of equal points the last one
+    counts."""
 def sgd_mom_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -2739,7 +2742,8 @@ def slice_axis(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elements begin up to end along axis; negative ones count from the end, None is the end."""
+    """Elements from begin up to end along axis; negative positions count from the end, and None as
+    end is the end of the axis."""
 def slice_like(
     data: Symbol | None = None,
     shape_like: Symbol | None = None,
@@ -2749,7 +2753,8 @@ def slice_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The first elements of data along axes, as many as shape_like has; all axes by default."""
+    """The first elements of data along axes, as many as shape_like has; along all axes by
+    default."""
 def smooth_l1(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -2758,8 +2763,8 @@ def smooth_l1(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """(scalar * data) squared / 2 where abs(data) < 1 / scalar squared, else abs(data) - 0.5 /
-    scalar squared."""
+    """Smooth L1 loss, elementwise: (scalar * data) squared / 2 where abs(data) < 1 / scalar
+    squared, else abs(data) - 0.5 / scalar squared."""
 def softmax(
     data: Symbol | None = None,
     length: Symbol | None = None,
@@ -2811,7 +2816,7 @@ def sort(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The elements in order along axis; without axis, of the array as one row."""
+    """The elements sorted along axis; without axis, data is flattened first."""
 def space_to_depth(
     data: Symbol | None = None,
     block_size: int = ...,
@@ -2820,7 +2825,7 @@ def space_to_depth(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Blocks of pixels as channels: the inverse of depth_to_space."""
+    """Rearrange blocks of pixels into channels: the inverse of depth_to_space."""
 def split(
     data: Symbol | None = None,
     num_outputs: int = ...,
@@ -2831,7 +2836,7 @@ def split(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """num_outputs equal pieces along axis."""
+    """Split data into num_outputs equal parts along axis."""
 def sqrt(
     data: Symbol | None = None,
     *,
@@ -2856,7 +2861,7 @@ def squeeze(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Drop the axes of size 1, or those of them that axis names."""
+    """Remove the axes of size 1, or only those in axis."""
 def stack(
     *data: Symbol | Sequence[Symbol],
     axis: int = 0,
@@ -2865,7 +2870,7 @@ def stack(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The arrays, all of one shape, beside each other along a new axis."""
+    """Join arrays of one shape along a new axis."""
 def stop_gradient(
     data: Symbol | None = None,
     *,
@@ -2873,7 +2878,7 @@ def stop_gradient(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data, through which no gradient flows back."""
+    """data, with no gradient flowing back through it."""
 def sum(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -2954,7 +2959,8 @@ def topk(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The k largest elements along axis in descending order, or smallest in ascending order."""
+    """The k largest elements along axis in descending order, or with is_ascend the k smallest in
+    ascending order."""
 def transpose(
     data: Symbol | None = None,
     axes: int | Sequence[int] = (),
@@ -2992,7 +2998,7 @@ def unravel_index(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Positions in an array of shape, laid out row by row, as coordinates."""
+    """Convert flat indices of an array of shape, in row-major order, to coordinates."""
 def where(
     condition: Symbol | None = None,
     x: Symbol | None = None,

@@ -291,7 +291,7 @@ def _CrossDeviceCopy(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """A copy of data; where a graph is cut, on another device."""
+    """A copy of data; where a graph is split over devices, a copy on another device."""
 def _Div(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -709,7 +709,7 @@ def _activation_backward(
     name: str | None = None,
     attr: Mapping[str, str] | None = None,
 ) -> Symbol:
-    """Gradient of Activation's data, from that of its output and the output."""
+    """Gradient of Activation's data, from its output and the output's gradient."""
 def _adamw_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -768,7 +768,7 @@ def _add_along(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros of a shape with data added along axis at the positions in index, row by row."""
+    """Zeros of a shape, with data added along axis at the positions in index, for each row."""
 def _arange(
     start: float,
     stop: float | None = None,
@@ -782,7 +782,7 @@ def _arange(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Values from start up to stop in steps of step, each repeat times."""
+    """Values from start up to stop in steps of step, each repeated repeat times."""
 def _backward_einsum(
     data: Symbol | None = None,
     source: str = ...,
@@ -803,7 +803,7 @@ def _backward_gather_nd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros of a shape with data added at the points in indices."""
+    """Zeros of a shape, with data added at the points in indices."""
 def _backward_trace(
     data: Symbol | None = None,
     shape: int | Sequence[int] = ...,
@@ -849,8 +849,8 @@ def _batch_norm_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradients of BatchNorm's data, gamma and beta. var is the inverse standard deviation, as
-    BatchNorm gives it; use_global_stats: the statistics do not depend on the data."""
+    """Gradients of BatchNorm's data, gamma and beta. var is the inverse standard deviation that
+    BatchNorm returns; with use_global_stats the statistics do not depend on the data."""
 def _batch_norm_data_gradient(
     grad: Symbol | None = None,
     data: Symbol | None = None,
@@ -963,7 +963,7 @@ def _boolean_mask_put(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros of a shape with the rows of data where index is not 0."""
+    """Zeros of a shape, with data written to the rows where index is not 0."""
 def _branch(
     data: Symbol | None = None,
     num_outputs: int = ...,
@@ -975,7 +975,7 @@ def _branch(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Run one of two bodies; the gradient of a branch."""
+    """Run one of two branches; the gradient of a conditional."""
 def _broadcast_exact(
     data: Symbol | None = None,
     shape: int | Sequence[int] = (),
@@ -984,7 +984,7 @@ def _broadcast_exact(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Stretch the axes of size 1 to shape, in which 0 is an extent."""
+    """Broadcast the axes of size 1 to shape, in which 0 is a size of 0."""
 def _clip_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,
@@ -995,7 +995,7 @@ def _clip_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The gradient of clip's data: that of its output, and 0 where data is out of bounds."""
+    """Gradient of clip's data: that of its output, and 0 where data is out of bounds."""
 def _cond(
     data: Symbol | None = None,
     num_args: int = ...,
@@ -1008,7 +1008,7 @@ def _cond(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Run one of two bodies, as a condition says."""
+    """Run one of two branches, depending on a condition."""
 def _contrib_AdaptiveAvgPooling2D(
     data: Symbol | None = None,
     output_size: int | Sequence[int] = (),
@@ -1165,7 +1165,8 @@ def _contrib_MultiBoxDetection(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """What a detector sees: rows (class, score, x1, y1, x2, y2), the best first."""
+    """Detected objects, from the predictions of a detector: rows (class, score, xmin, ymin, xmax,
+    ymax)."""
 def _contrib_MultiBoxPrior(
     data: Symbol | None = None,
     sizes: float | Sequence[float] = (1.0,),
@@ -1178,7 +1179,8 @@ def _contrib_MultiBoxPrior(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Anchor boxes around every pixel of data (N, C, H, W): (1, boxes, 4), by corners."""
+    """Anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
+    ymax)."""
 def _contrib_MultiBoxTarget(
     anchor: Symbol | None = None,
     label: Symbol | None = None,
@@ -1194,7 +1196,8 @@ def _contrib_MultiBoxTarget(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """What anchors should predict: offsets to boxes, a mask of those that have one, classes."""
+    """Training targets for anchors: offsets to boxes, a mask of the anchors that have a box, and
+    classes."""
 def _contrib_MultiProposal(
     cls_prob: Symbol | None = None,
     bbox_pred: Symbol | None = None,
@@ -1304,7 +1307,8 @@ def _contrib_SyncBatchNorm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """(data - mean) / sqrt(variance + eps) * gamma + beta, for each index of axis 1."""
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each channel over
+    all devices."""
 def _contrib_allclose(
     a: Symbol | None = None,
     b: Symbol | None = None,
@@ -1316,7 +1320,7 @@ def _contrib_allclose(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8 of shape ()."""
+    """1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8."""
 def _contrib_arange_like(
     data: Symbol | None = None,
     start: float = 0.0,
@@ -1329,7 +1333,7 @@ def _contrib_arange_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Values from start in steps of step, each repeat times, in the dtype of data."""
+    """Values from start in steps of step, each repeated repeat times, in the dtype of data."""
 def _contrib_bipartite_matching(
     data: Symbol | None = None,
     is_ascend: bool | int = False,
@@ -1340,7 +1344,8 @@ def _contrib_bipartite_matching(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Pairs of rows and columns by their scores: the best pair, then the best of the rest."""
+    """Match rows with columns greedily: the pair with the best score first, then the best pair of
+    the rest."""
 def _contrib_boolean_mask(
     data: Symbol | None = None,
     index: Symbol | None = None,
@@ -1350,7 +1355,7 @@ def _contrib_boolean_mask(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The rows of data for which index is not 0, in order."""
+    """The rows of data for which index is not 0, in order; axis must be 0."""
 def _contrib_box_decode(
     data: Symbol | None = None,
     anchors: Symbol | None = None,
@@ -1365,7 +1370,8 @@ def _contrib_box_decode(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Boxes by corners, of anchors and what a network adds to them."""
+    """Boxes from anchors and the offsets that a network predicts, as corners (xmin, ymin, xmax,
+    ymax)."""
 def _contrib_box_encode(
     samples: Symbol | None = None,
     matches: Symbol | None = None,
@@ -1378,7 +1384,8 @@ def _contrib_box_encode(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """What to add to anchors to get the boxes that they are matched with, and a mask."""
+    """Targets for a network to predict: the offsets from anchors to their matched boxes, and a
+    mask."""
 def _contrib_box_iou(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1388,7 +1395,7 @@ def _contrib_box_iou(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Intersection over union of all pairs of boxes."""
+    """Intersection over union (IoU) of all pairs of boxes."""
 def _contrib_box_nms(
     data: Symbol | None = None,
     overlap_thresh: float = 0.5,
@@ -1406,7 +1413,7 @@ def _contrib_box_nms(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The boxes that remain when each removes worse ones that overlap it too much."""
+    """Non-maximum suppression: remove boxes that overlap a better box too much."""
 def _contrib_box_non_maximum_suppression(
     data: Symbol | None = None,
     overlap_thresh: float = 0.5,
@@ -1424,7 +1431,7 @@ def _contrib_box_non_maximum_suppression(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The boxes that remain when each removes worse ones that overlap it too much."""
+    """Non-maximum suppression: remove boxes that overlap a better box too much."""
 def _contrib_calibrate_entropy(
     hist: Symbol | None = None,
     hist_edges: Symbol | None = None,
@@ -1480,7 +1487,7 @@ def _contrib_div_sqrt_dim(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data (..., d) divided by sqrt(d); integers are cut toward zero."""
+    """data (..., d) divided by sqrt(d); integers are truncated toward zero."""
 def _contrib_edge_id(
     data: Symbol | None = None,
     u: Symbol | None = None,
@@ -1499,7 +1506,7 @@ def _contrib_fft(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Fourier transform over the last axis."""
+    """Fourier transform along the last axis."""
 def _contrib_getnnz(
     data: Symbol | None = None,
     axis: int | None = None,
@@ -1519,7 +1526,7 @@ def _contrib_gradientmultiplier(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data, whose gradient is multiplied by scalar; a negative one turns it around."""
+    """data itself; its gradient is multiplied by scalar, and a negative scalar reverses it."""
 def _contrib_group_adagrad_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -1533,7 +1540,8 @@ def _contrib_group_adagrad_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of AdaGrad by rows: returns the new weight, changes history in place."""
+    """One step of AdaGrad with one history value for each row: returns the new weight, changes
+    history in place."""
 def _contrib_hawkesll(
     lda: Symbol | None = None,
     alpha: Symbol | None = None,
@@ -1548,7 +1556,8 @@ def _contrib_hawkesll(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Log likelihood of sequences of events that each make more of their kind likely."""
+    """Log-likelihood of event sequences under a Hawkes process, in which each event raises the rate
+    of its type for a while."""
 def _contrib_ifft(
     data: Symbol | None = None,
     compute_size: int = 128,
@@ -1557,7 +1566,8 @@ def _contrib_ifft(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Real part of the inverse Fourier transform, times the number of points."""
+    """Real part of the inverse Fourier transform along the last axis, times the number of
+    points."""
 def _contrib_index_array(
     data: Symbol | None = None,
     axes: int | Sequence[int] | None = None,
@@ -1566,7 +1576,7 @@ def _contrib_index_array(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The coordinates of every element, as int64."""
+    """The coordinates of every element, along axes (all by default), as int64."""
 def _contrib_index_copy(
     old_tensor: Symbol | None = None,
     index_vector: Symbol | None = None,
@@ -1586,7 +1596,7 @@ def _contrib_interleaved_matmul_encdec_qk(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Attention scores of queries and keys: their products divided by sqrt(units)."""
+    """Attention scores: products of queries and keys, divided by sqrt(units)."""
 def _contrib_interleaved_matmul_encdec_valatt(
     keys_values: Symbol | None = None,
     attention: Symbol | None = None,
@@ -1596,7 +1606,7 @@ def _contrib_interleaved_matmul_encdec_valatt(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Values weighted by attention."""
+    """Values weighted by attention, summed over the keys."""
 def _contrib_interleaved_matmul_selfatt_qk(
     queries_keys_values: Symbol | None = None,
     heads: int = ...,
@@ -1605,7 +1615,7 @@ def _contrib_interleaved_matmul_selfatt_qk(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Scores of self-attention: products of queries and keys divided by sqrt(units)."""
+    """Self-attention scores: products of queries and keys, divided by sqrt(units)."""
 def _contrib_interleaved_matmul_selfatt_valatt(
     queries_keys_values: Symbol | None = None,
     attention: Symbol | None = None,
@@ -1615,7 +1625,7 @@ def _contrib_interleaved_matmul_selfatt_valatt(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Values of self-attention weighted by attention."""
+    """Values of self-attention weighted by attention, summed over the keys."""
 def _contrib_mrcnn_mask_target(
     rois: Symbol | None = None,
     gt_masks: Symbol | None = None,
@@ -1642,7 +1652,7 @@ def _contrib_quadratic(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """a * data^2 + b * data + c, element by element; integers are cut toward zero."""
+    """a * data^2 + b * data + c, elementwise; integers are truncated toward zero."""
 def _contrib_quantize(
     data: Symbol | None = None,
     min_range: Symbol | None = None,
@@ -1906,7 +1916,7 @@ def _contrib_sldwin_atten_context(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Values of each position's window, weighted by score and added up."""
+    """Values in each position's sliding window, weighted by score and summed."""
 def _contrib_sldwin_atten_mask_like(
     score: Symbol | None = None,
     dilation: Symbol | None = None,
@@ -1918,7 +1928,7 @@ def _contrib_sldwin_atten_mask_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """1 where a position and its window's entry both lie within the sequence, else 0."""
+    """1 where both a position and the entry of its window lie within the sequence, else 0."""
 def _contrib_sldwin_atten_score(
     query: Symbol | None = None,
     key: Symbol | None = None,
@@ -1930,7 +1940,7 @@ def _contrib_sldwin_atten_score(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Products of each query with the keys of its window."""
+    """Products of each query with the keys in its sliding window."""
 def _convolution_backward_data(
     grad: Symbol | None = None,
     weight: Symbol | None = None,
@@ -1951,7 +1961,7 @@ def _convolution_backward_data(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of Convolution's data, from that of its output and the weight."""
+    """Gradient of Convolution's data, from the weight and the output's gradient."""
 def _convolution_backward_weight(
     grad: Symbol | None = None,
     data: Symbol | None = None,
@@ -1972,7 +1982,7 @@ def _convolution_backward_weight(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of Convolution's weight, from that of its output and the data."""
+    """Gradient of Convolution's weight, from the data and the output's gradient."""
 def _convolution_backward_weight_bias(
     grad: Symbol | None = None,
     data: Symbol | None = None,
@@ -1993,7 +2003,7 @@ def _convolution_backward_weight_bias(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradients of Convolution's weight and bias, from that of its output and the data."""
+    """Gradients of Convolution's weight and bias, from the data and the output's gradient."""
 def _copy(
     data: Symbol | None = None,
     *,
@@ -2076,7 +2086,7 @@ def _custom_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The gradient of an operator that a user wrote."""
+    """The gradient of an operator written by the user."""
 def _cvcopyMakeBorder(
     src: Symbol | None = None,
     top: int = ...,
@@ -2091,7 +2101,7 @@ def _cvcopyMakeBorder(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image (height, width, channels) with a border around it."""
+    """An image with a border around it."""
 def _cvimdecode(
     buf: Symbol | None = None,
     flag: int = 1,
@@ -2101,7 +2111,7 @@ def _cvimdecode(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The image (height, width, channels) in the bytes of a file."""
+    """Decode the image in the bytes of a file."""
 def _cvimread(
     filename: str,
     flag: int = 1,
@@ -2111,7 +2121,7 @@ def _cvimread(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The image in a file; flag and to_rgb as for _cvimdecode."""
+    """Read the image in a file; flag and to_rgb are those of _cvimdecode."""
 def _cvimresize(
     src: Symbol | None = None,
     w: int = ...,
@@ -2122,7 +2132,7 @@ def _cvimresize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image (height, width, channels) of width w and height h; interp as _image_resize."""
+    """Resize an image to width w and height h; interp is that of _image_resize."""
 def _deformable_base(
     offset: Symbol | None = None,
     parts: int = ...,
@@ -2183,7 +2193,7 @@ def _diag_put(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros of a shape with data in a diagonal of axes axis1 and axis2."""
+    """Zeros of a shape, with data on a diagonal of axes axis1 and axis2."""
 def _div(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -2217,7 +2227,8 @@ def _embedding_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of Embedding's weight: each row of grad added to the row that data names."""
+    """Gradient of Embedding's weight: each row of grad is added to the row that its index in data
+    names."""
 def _equal(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -2248,7 +2259,7 @@ def _eye(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """A matrix of N rows and M (or N) columns with ones on diagonal k, zeros elsewhere."""
+    """A matrix of N rows and M (or N) columns with ones on diagonal k, and zeros elsewhere."""
 def _fold_batch_norm(
     weight: Symbol | None = None,
     bias: Symbol | None = None,
@@ -2278,7 +2289,8 @@ def _foreach(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Run a body for each slice of the data along axis 0, and carry states from one to the next."""
+    """Run a body for each slice of the data along axis 0, and pass states from one iteration to the
+    next."""
 def _full(
     shape: int | Sequence[int] | None = None,
     ctx: str = "",
@@ -2289,7 +2301,7 @@ def _full(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An array of equal values; for integers the value is cut toward zero."""
+    """An array filled with one value, which is truncated toward zero for integers."""
 def _fused_convolution(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -2343,7 +2355,7 @@ def _fused_pointwise(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Several elementwise operators, as program says, with one output."""
+    """Several elementwise operators with one output, as program says."""
 def _fused_pointwise_many(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -2352,7 +2364,7 @@ def _fused_pointwise_many(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Several elementwise operators, as program says, with any number of outputs."""
+    """Several elementwise operators with any number of outputs, as program says."""
 def _fused_pointwise_random(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -2361,7 +2373,7 @@ def _fused_pointwise_random(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """_fused_pointwise_many with one operator among the others that draws random numbers."""
+    """_fused_pointwise_many that includes one operator that draws random numbers."""
 def _fused_rnn(
     data: Symbol | None = None,
     state_size: int = ...,
@@ -2418,8 +2430,8 @@ def _gelu_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of LeakyReLU's data for act_type='gelu': the normal distribution function of data,
-    plus data times its density, times grad."""
+    """Gradient of LeakyReLU's data for act_type='gelu': grad times (the normal distribution
+    function of data, plus data times its density)."""
 def _grad_add(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -2521,7 +2533,7 @@ def _hawkes_events(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """1 where an event of a kind happened, else 0: (T, N, K)."""
+    """1 where an event of a type occurred, else 0: (T, N, K)."""
 def _histogram(
     data: Symbol | None = None,
     bins: Symbol | None = None,
@@ -2532,7 +2544,7 @@ def _histogram(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """How many elements of data lie between neighbouring edges, and the edges."""
+    """The number of elements of data in each bin, and the edges of the bins."""
 def _hypot(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -2562,7 +2574,7 @@ def _identity_with_attr_like_rhs(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """lhs, whose shape and dtype are those of rhs."""
+    """lhs, whose shape and dtype are inferred from rhs."""
 def _image_adjust_lighting(
     data: Symbol | None = None,
     alpha: float | Sequence[float] = ...,
@@ -2584,8 +2596,7 @@ def _image_crop(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The region of an image (height, width, channels), or of each of a batch, whose upper left
-    corner is (x, y)."""
+    """The region of an image, or of each image of a batch, whose upper left corner is (x, y)."""
 def _image_flip_left_right(
     data: Symbol | None = None,
     *,
@@ -2611,7 +2622,7 @@ def _image_normalize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """(data - mean) / std for an image (channels, height, width) or a batch of them."""
+    """(data - mean) / std for an image, or a batch of images."""
 def _image_random_brightness(
     data: Symbol | None = None,
     min_factor: float = ...,
@@ -2704,7 +2715,7 @@ def _image_resize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image (height, width, channels), or each of a batch, in another size."""
+    """Resize an image, or each image of a batch."""
 def _image_to_tensor(
     data: Symbol | None = None,
     *,
@@ -2712,8 +2723,8 @@ def _image_to_tensor(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image (height, width, channels) of numbers up to 255 as float32 (channels, height, width)
-    up to 1."""
+    """Convert an image (height, width, channels) with values 0 to 255 to float32 (channels, height,
+    width) with values 0 to 1."""
 def _int8_convolution(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -2984,8 +2995,7 @@ def _linalg_gemm2(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """alpha times the product of matrices whose rows lie along axis and whose columns along the
-    last axis."""
+    """alpha times the product of matrices, with rows along axis and columns along the last axis."""
 def _linalg_inverse(
     A: Symbol | None = None,
     *,
@@ -3105,7 +3115,7 @@ def _linspace(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """num values evenly spaced from start to stop, stop included if endpoint."""
+    """num evenly spaced values from start to stop, including stop if endpoint."""
 def _log_softmax_pick(
     data: Symbol | None = None,
     index: Symbol | None = None,
@@ -3824,7 +3834,7 @@ def _np_repeat(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Every element repeats times along axis; without axis, of the array as one row."""
+    """Repeat every element repeats times along axis; without axis, data is flattened first."""
 def _np_reshape(
     a: Symbol | None = None,
     newshape: int | Sequence[int] = ...,
@@ -4052,7 +4062,7 @@ def _npi_argsort(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The positions, as type dtype, that put the elements in order along axis."""
+    """The positions, of type dtype, that sort the elements along axis."""
 def _npi_around(
     x: Symbol | None = None,
     decimals: int = 0,
@@ -4183,7 +4193,7 @@ def _npi_boolean_mask(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The rows of data for which index is not 0, in order."""
+    """The rows of data for which index is not 0, in order; axis must be 0."""
 def _npi_boolean_mask_assign_scalar(
     data: Symbol | None = None,
     mask: Symbol | None = None,
@@ -4224,7 +4234,8 @@ def _npi_cast(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The values of data in another dtype; floats to integers are cut toward zero and wrap."""
+    """The values of data in another dtype; floats become integers by truncation toward zero, and
+    wrap around."""
 def _npi_cbrt(
     x: Symbol | None = None,
     *,
@@ -4272,7 +4283,7 @@ def _npi_clip(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data, with what is below a_min or above a_max moved there."""
+    """data limited to [a_min, a_max]."""
 def _npi_column_stack(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -4345,7 +4356,7 @@ def _npi_cvimdecode(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The image (height, width, channels) in the bytes of a file."""
+    """Decode the image in the bytes of a file."""
 def _npi_cvimread(
     filename: str,
     flag: int = 1,
@@ -4355,7 +4366,7 @@ def _npi_cvimread(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The image in a file; flag and to_rgb as for _cvimdecode."""
+    """Read the image in a file; flag and to_rgb are those of _cvimdecode."""
 def _npi_cvimresize(
     src: Symbol | None = None,
     w: int = ...,
@@ -4366,7 +4377,7 @@ def _npi_cvimresize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image (height, width, channels) of width w and height h; interp as _image_resize."""
+    """Resize an image to width w and height h; interp is that of _image_resize."""
 def _npi_degrees(
     x: Symbol | None = None,
     *,
@@ -4560,7 +4571,7 @@ def _npi_eye(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """A matrix of N rows and M (or N) columns with ones on diagonal k, zeros elsewhere."""
+    """A matrix of N rows and M (or N) columns with ones on diagonal k, and zeros elsewhere."""
 def _npi_fix(
     x: Symbol | None = None,
     *,
@@ -4596,7 +4607,7 @@ def _npi_full(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An array of equal values; for integers the value is cut toward zero."""
+    """An array filled with one value, which is truncated toward zero for integers."""
 def _npi_full_like(
     a: Symbol | None = None,
     fill_value: float = ...,
@@ -4630,7 +4641,7 @@ def _npi_gather_nd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elements of data at points: column j of indices (M, ...) holds M coordinates."""
+    """Elements of data at points: column j of indices holds the M coordinates of point j."""
 def _npi_greater(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -4712,7 +4723,7 @@ def _npi_histogram(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """How many elements of data lie between neighbouring edges, and the edges."""
+    """The number of elements of data in each bin, and the edges of the bins."""
 def _npi_hsplit(
     data: Symbol | None = None,
     indices: int | Sequence[int] = ...,
@@ -4956,7 +4967,7 @@ def _npi_linspace(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """num values evenly spaced from start to stop, stop included if endpoint."""
+    """num evenly spaced values from start to stop, including stop if endpoint."""
 def _npi_log(
     x: Symbol | None = None,
     *,
@@ -5585,7 +5596,7 @@ def _npi_sort(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The elements in order along axis; without axis, of the array as one row."""
+    """The elements sorted along axis; without axis, data is flattened first."""
 def _npi_split(
     data: Symbol | None = None,
     indices: int | Sequence[int] = ...,
@@ -5597,8 +5608,8 @@ def _npi_split(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Pieces along axis: sections of them, the first ones longer by 1 where they cannot be equal,
-    or one from each of indices to the next."""
+    """Split data along axis into sections parts, the first ones longer by 1 where they cannot be
+    equal, or at the positions in indices."""
 def _npi_sqrt(
     x: Symbol | None = None,
     *,
@@ -5623,7 +5634,7 @@ def _npi_stack(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The arrays, all of one shape, beside each other along a new axis."""
+    """Join arrays of one shape along a new axis."""
 def _npi_std(
     a: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -5927,8 +5938,7 @@ def _npx__image_crop(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The region of an image (height, width, channels), or of each of a batch, whose upper left
-    corner is (x, y)."""
+    """The region of an image, or of each image of a batch, whose upper left corner is (x, y)."""
 def _npx__image_flip_left_right(
     data: Symbol | None = None,
     *,
@@ -5954,7 +5964,7 @@ def _npx__image_normalize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """(data - mean) / std for an image (channels, height, width) or a batch of them."""
+    """(data - mean) / std for an image, or a batch of images."""
 def _npx__image_random_brightness(
     data: Symbol | None = None,
     min_factor: float = ...,
@@ -6047,7 +6057,7 @@ def _npx__image_resize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image (height, width, channels), or each of a batch, in another size."""
+    """Resize an image, or each image of a batch."""
 def _npx__image_to_tensor(
     data: Symbol | None = None,
     *,
@@ -6055,8 +6065,8 @@ def _npx__image_to_tensor(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image (height, width, channels) of numbers up to 255 as float32 (channels, height, width)
-    up to 1."""
+    """Convert an image (height, width, channels) with values 0 to 255 to float32 (channels, height,
+    width) with values 0 to 1."""
 def _npx_activation(
     data: Symbol | None = None,
     act_type: Literal["relu", "sigmoid", "softrelu", "softsign", "tanh"] | str = ...,
@@ -6065,8 +6075,8 @@ def _npx_activation(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise relu, sigmoid, softrelu log(1 + e^data), softsign data / (1 + |data|), or
-    tanh."""
+    """Elementwise activation function: relu, sigmoid, softrelu log(1 + e^data), softsign data / (1
+    + |data|), or tanh."""
 def _npx_arange_like(
     data: Symbol | None = None,
     start: float = 0.0,
@@ -6079,7 +6089,7 @@ def _npx_arange_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Values from start in steps of step, each repeat times, in the dtype of data."""
+    """Values from start in steps of step, each repeated repeat times, in the dtype of data."""
 def _npx_batch_dot(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -6091,7 +6101,7 @@ def _npx_batch_dot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Product of matrices in the last two axes, for every index of the axes before."""
+    """Batched matrix product of the last two axes, for every index of the axes before."""
 def _npx_batch_flatten(
     data: Symbol | None = None,
     *,
@@ -6099,7 +6109,7 @@ def _npx_batch_flatten(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Join all axes behind the first: (N, ...) becomes (N, features)."""
+    """Flatten all axes after the first: (N, ...) becomes (N, features)."""
 def _npx_batch_norm(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -6120,8 +6130,8 @@ def _npx_batch_norm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics of each index of
-    axis."""
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each index of axis
+    (each channel)."""
 def _npx_cast(
     data: Symbol | None = None,
     dtype: DType = ...,
@@ -6130,7 +6140,8 @@ def _npx_cast(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The values of data in another dtype; floats to integers are cut toward zero and wrap."""
+    """The values of data in another dtype; floats become integers by truncation toward zero, and
+    wrap around."""
 def _npx_constraint_check(
     input: Symbol | None = None,
     msg: str = "Constraint violated.",
@@ -6160,7 +6171,7 @@ def _npx_convolution(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Slide num_filter filters over the spatial axes, and add the bias."""
+    """Convolution: slide num_filter filters over the spatial axes, and add the bias."""
 def _npx_deconvolution(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -6183,7 +6194,8 @@ def _npx_deconvolution(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Put num_filter filters, scaled by the data, at every position, and add the bias."""
+    """Transposed convolution: add up num_filter filters, scaled by the data, at every position, and
+    add the bias."""
 def _npx_digamma(
     data: Symbol | None = None,
     *,
@@ -6203,7 +6215,7 @@ def _npx_dropout(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zero each element with probability p and multiply the others by 1 / (1 - p)."""
+    """Zero each element with probability p, and multiply the others by 1 / (1 - p)."""
 def _npx_embedding(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -6216,7 +6228,7 @@ def _npx_embedding(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Rows of weight by the indices in data."""
+    """Look up rows of weight by the indices in data."""
 def _npx_erf(
     data: Symbol | None = None,
     *,
@@ -6245,7 +6257,7 @@ def _npx_fully_connected(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data times the transposed weight, plus bias."""
+    """data times the transposed weight, plus bias: a dense layer."""
 def _npx_gamma(
     data: Symbol | None = None,
     *,
@@ -6270,7 +6282,7 @@ def _npx_gather_nd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elements of data at points: column j of indices (M, ...) holds M coordinates."""
+    """Elements of data at points: column j of indices holds the M coordinates of point j."""
 def _npx_layer_norm(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -6296,7 +6308,7 @@ def _npx_leaky_relu(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data where it is positive, and what act_type says where it is negative."""
+    """data where it is positive; where it is negative, what act_type says."""
 def _npx_log_softmax(
     data: Symbol | None = None,
     axis: int = -1,
@@ -6325,7 +6337,8 @@ def _npx_multibox_detection(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """What a detector sees: rows (class, score, x1, y1, x2, y2), the best first."""
+    """Detected objects, from the predictions of a detector: rows (class, score, xmin, ymin, xmax,
+    ymax)."""
 def _npx_multibox_prior(
     data: Symbol | None = None,
     sizes: float | Sequence[float] = (1.0,),
@@ -6338,7 +6351,8 @@ def _npx_multibox_prior(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Anchor boxes around every pixel of data (N, C, H, W): (1, boxes, 4), by corners."""
+    """Anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
+    ymax)."""
 def _npx_multibox_target(
     anchor: Symbol | None = None,
     label: Symbol | None = None,
@@ -6354,7 +6368,8 @@ def _npx_multibox_target(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """What anchors should predict: offsets to boxes, a mask of those that have one, classes."""
+    """Training targets for anchors: offsets to boxes, a mask of the anchors that have a box, and
+    classes."""
 def _npx_nonzero(
     x: Symbol | None = None,
     *,
@@ -6510,7 +6525,7 @@ def _npx_sldwin_atten_context(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Values of each position's window, weighted by score and added up."""
+    """Values in each position's sliding window, weighted by score and summed."""
 def _npx_sldwin_atten_mask_like(
     score: Symbol | None = None,
     dilation: Symbol | None = None,
@@ -6522,7 +6537,7 @@ def _npx_sldwin_atten_mask_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """1 where a position and its window's entry both lie within the sequence, else 0."""
+    """1 where both a position and the entry of its window lie within the sequence, else 0."""
 def _npx_sldwin_atten_score(
     query: Symbol | None = None,
     key: Symbol | None = None,
@@ -6534,7 +6549,7 @@ def _npx_sldwin_atten_score(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Products of each query with the keys of its window."""
+    """Products of each query with the keys in its sliding window."""
 def _npx_slice(
     data: Symbol | None = None,
     begin: int | Sequence[int | None] = ...,
@@ -6554,8 +6569,8 @@ def _npx_smooth_l1(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """(scalar * data) squared / 2 where abs(data) < 1 / scalar squared, else abs(data) - 0.5 /
-    scalar squared."""
+    """Smooth L1 loss, elementwise: (scalar * data) squared / 2 where abs(data) < 1 / scalar
+    squared, else abs(data) - 0.5 / scalar squared."""
 def _npx_softmax(
     data: Symbol | None = None,
     length: Symbol | None = None,
@@ -6581,7 +6596,8 @@ def _npx_topk(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The k largest elements along axis in descending order, or smallest in ascending order."""
+    """The k largest elements along axis in descending order, or with is_ascend the k smallest in
+    ascending order."""
 def _onehot_encode(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -6954,7 +6970,7 @@ def _ravel_multi_index(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Coordinates as positions in an array of shape that is laid out row by row."""
+    """Convert coordinates to flat indices of an array of shape, in row-major order."""
 def _rdiv_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -6992,7 +7008,7 @@ def _reshape_exact(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The same elements in the same order in exactly this shape, in which 0 is an extent."""
+    """The same elements in the same order in exactly this shape, in which 0 is a size of 0."""
 def _rminus_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -7223,7 +7239,8 @@ def _scatter_points(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros (N, C, size) with data (N, C, P) added at index (N, P), but where it is < 0."""
+    """Zeros (N, C, size), with data (N, C, P) added at index (N, P); negative indices are
+    skipped."""
 def _scatter_set_nd(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -7298,7 +7315,7 @@ def _sldwin_spread(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """What each position gives to the keys of its window: score times query, added up."""
+    """What each position adds to the keys in its window: the sum of score times query."""
 def _slice_assign(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -7334,7 +7351,7 @@ def _slice_put(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros of a shape with data in a region."""
+    """Zeros of a shape, with data written to a region."""
 def _softmax_backward(
     grad: Symbol | None = None,
     out: Symbol | None = None,
@@ -7346,8 +7363,8 @@ def _softmax_backward(
     name: str | None = None,
     attr: Mapping[str, str] | None = None,
 ) -> Symbol:
-    """Gradient of the data of softmax, or of log_softmax under log, from that of the output and the
-    output; factor is what the data was multiplied with, dtype the data's."""
+    """Gradient of the data of softmax, or with log of log_softmax, from the output and its
+    gradient; factor is what the data was multiplied by, dtype the data's."""
 def _softmax_output_backward(
     out: Symbol | None = None,
     label: Symbol | None = None,
@@ -7393,7 +7410,7 @@ def _sparse_Embedding(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Rows of weight by the indices in data."""
+    """Look up rows of weight by the indices in data."""
 def _sparse_FullyConnected(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -7406,7 +7423,7 @@ def _sparse_FullyConnected(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data times the transposed weight, plus bias."""
+    """data times the transposed weight, plus bias: a dense layer."""
 def _sparse_LinearRegressionOutput(
     data: Symbol | None = None,
     label: Symbol | None = None,
@@ -7640,7 +7657,7 @@ def _sparse_clip(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data, with what is below a_min or above a_max moved there."""
+    """data limited to [a_min, a_max]."""
 def _sparse_concat(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -7649,7 +7666,7 @@ def _sparse_concat(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The arrays beside each other along axis dim; their other extents are equal."""
+    """Join arrays along axis dim; their other sizes are equal."""
 def _sparse_cos(
     data: Symbol | None = None,
     *,
@@ -7678,7 +7695,7 @@ def _sparse_csr_dot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Product of a CSR matrix, or of its transpose, with dense rows."""
+    """Product of a CSR matrix, or of its transpose, with a dense array."""
 def _sparse_csr_sums(
     values: Symbol | None = None,
     columns: Symbol | None = None,
@@ -7690,8 +7707,8 @@ def _sparse_csr_sums(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sums of a CSR matrix over an axis: (columns,) over axis 0, (rows,) over axis 1; count is that
-    extent."""
+    """Sums of a CSR matrix over an axis: (columns,) over axis 0, (rows,) over axis 1; count is the
+    size of the output."""
 def _sparse_csr_to_dense(
     values: Symbol | None = None,
     columns: Symbol | None = None,
@@ -7702,7 +7719,7 @@ def _sparse_csr_to_dense(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The matrix of shape (rows, columns) whose elements a CSR matrix holds."""
+    """The dense matrix of shape (rows, columns) with the elements of a CSR matrix."""
 def _sparse_degrees(
     data: Symbol | None = None,
     *,
@@ -7722,7 +7739,7 @@ def _sparse_dot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of products over the last axis of lhs and the first axis of rhs."""
+    """Matrix product: sum of products over the last axis of lhs and the first axis of rhs."""
 def _sparse_elemwise_add(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -7864,7 +7881,7 @@ def _sparse_make_loss(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data as a loss: its gradient is 1 whatever comes from behind."""
+    """data as a loss: its gradient is 1, whatever gradient the output gets."""
 def _sparse_mean(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -7921,7 +7938,7 @@ def _sparse_retain(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The rows of data that indices names; all others are zero."""
+    """The rows of data listed in indices; all other rows are zero."""
 def _sparse_rint(
     data: Symbol | None = None,
     *,
@@ -7947,7 +7964,7 @@ def _sparse_rows_to_dense(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros of a shape with rows put in."""
+    """Zeros of a shape, with the given rows filled in."""
 def _sparse_rsqrt(
     data: Symbol | None = None,
     *,
@@ -8052,7 +8069,7 @@ def _sparse_stop_gradient(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data, through which no gradient flows back."""
+    """data, with no gradient flowing back through it."""
 def _sparse_sum(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -8117,8 +8134,8 @@ def _split_v2(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Pieces along axis: sections of them, the first ones longer by 1 where they cannot be equal,
-    or one from each of indices to the next."""
+    """Split data along axis into sections parts, the first ones longer by 1 where they cannot be
+    equal, or at the positions in indices."""
 def _square_sum(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -8147,7 +8164,7 @@ def _sum_to_shape(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum over the axes that broadcasting from shape to the shape of data would stretch."""
+    """Sum over the axes that broadcasting from shape to data's shape would repeat."""
 def _sum_under_mask(
     data: Symbol | None = None,
     mask: Symbol | None = None,
@@ -8182,7 +8199,7 @@ def _take_add(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros of a shape with slices added along axis at the positions that take read."""
+    """Zeros of a shape, with slices added along axis at the positions that take reads."""
 def _take_along(
     data: Symbol | None = None,
     index: Symbol | None = None,
@@ -8193,7 +8210,7 @@ def _take_along(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elements of data along axis at the positions in index, row by row."""
+    """Elements of data along axis at the positions in index, for each row."""
 def _triangle(
     data: Symbol | None = None,
     lower: bool | int = True,
@@ -8222,7 +8239,8 @@ def _unpad(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The inner part of a padded array, with the margins added where Pad took them from."""
+    """The inner part of a padded array, with the padding added to the elements that Pad copied it
+    from."""
 def _unravel_index(
     data: Symbol | None = None,
     shape: int | Sequence[int] | None = None,
@@ -8231,7 +8249,7 @@ def _unravel_index(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Positions in an array of shape, laid out row by row, as coordinates."""
+    """Convert flat indices of an array of shape, in row-major order, to coordinates."""
 def _upsampling_backward(
     grad: Symbol | None = None,
     scale: int = ...,

@@ -118,7 +118,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """The positions, as type dtype, that put the elements in order along axis."""
+        """The positions, of type dtype, that sort the elements along axis."""
     def as_nd_ndarray(self) -> Symbol:
         """Return the Symbol itself."""
     def as_np_ndarray(self) -> NumpySymbol:
@@ -159,7 +159,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """data, with what is below a_min or above a_max moved there."""
+        """data limited to [a_min, a_max]."""
     def cos(
         self,
         *,
@@ -193,7 +193,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Channels laid out as blocks of pixels."""
+        """Rearrange channels into blocks of pixels."""
     def diag(
         self,
         k: int = 0,
@@ -204,7 +204,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Diagonal k of the matrices in axes axis1 and axis2, which moves to the last axis."""
+        """Diagonal k of the matrices in axes axis1 and axis2, which becomes the last axis."""
     eval = _function_evaluate_symbol
     def exp(
         self,
@@ -396,7 +396,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """data with more elements around it."""
+        """data with padding around it."""
     def pick(
         self,
         index: Self,
@@ -461,7 +461,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Every element repeats times along axis; without axis, of the array as one row."""
+        """Repeat every element repeats times along axis; without axis, data is flattened first."""
     def reshape_like(
         self,
         rhs: Self,
@@ -569,8 +569,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Elements begin up to end along axis; negative ones count from the end, None is the
-        end."""
+        """Elements from begin up to end along axis; negative positions count from the end, and None
+        as end is the end of the axis."""
     def slice_like(
         self,
         shape_like: Self,
@@ -580,7 +580,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """The first elements of data along axes, as many as shape_like has; all axes by default."""
+        """The first elements of data along axes, as many as shape_like has; along all axes by
+        default."""
     def softmax(
         self,
         length: Self | None = None,
@@ -615,7 +616,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """The elements in order along axis; without axis, of the array as one row."""
+        """The elements sorted along axis; without axis, data is flattened first."""
     def space_to_depth(
         self,
         block_size: int,
@@ -624,7 +625,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Blocks of pixels as channels: the inverse of depth_to_space."""
+        """Rearrange blocks of pixels into channels: the inverse of depth_to_space."""
     def split(
         self,
         num_outputs: int,
@@ -635,7 +636,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """num_outputs equal pieces along axis."""
+        """Split data into num_outputs equal parts along axis."""
     split_v2 = _function_split_v2
     def sqrt(
         self,
@@ -723,7 +724,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """The k largest elements along axis in descending order, or smallest in ascending order."""
+        """The k largest elements along axis in descending order, or with is_ascend the k smallest
+        in ascending order."""
     def transpose(
         self,
         axes: int | Sequence[int] = (),

@@ -180,7 +180,8 @@ def MultiBoxDetection(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """What a detector sees: rows (class, score, x1, y1, x2, y2), the best first."""
+    """Detected objects, from the predictions of a detector: rows (class, score, xmin, ymin, xmax,
+    ymax)."""
 def MultiBoxPrior(
     data: Symbol | None = None,
     sizes: float | Sequence[float] = (1.0,),
@@ -193,7 +194,8 @@ def MultiBoxPrior(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Anchor boxes around every pixel of data (N, C, H, W): (1, boxes, 4), by corners."""
+    """Anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
+    ymax)."""
 def MultiBoxTarget(
     anchor: Symbol | None = None,
     label: Symbol | None = None,
@@ -209,7 +211,8 @@ def MultiBoxTarget(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """What anchors should predict: offsets to boxes, a mask of those that have one, classes."""
+    """Training targets for anchors: offsets to boxes, a mask of the anchors that have a box, and
+    classes."""
 def MultiProposal(
     cls_prob: Symbol | None = None,
     bbox_pred: Symbol | None = None,
@@ -319,7 +322,8 @@ def SyncBatchNorm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """(data - mean) / sqrt(variance + eps) * gamma + beta, for each index of axis 1."""
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each channel over
+    all devices."""
 def allclose(
     a: Symbol | None = None,
     b: Symbol | None = None,
@@ -331,7 +335,7 @@ def allclose(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8 of shape ()."""
+    """1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8."""
 def arange_like(
     data: Symbol | None = None,
     start: float = 0.0,
@@ -344,7 +348,7 @@ def arange_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Values from start in steps of step, each repeat times, in the dtype of data."""
+    """Values from start in steps of step, each repeated repeat times, in the dtype of data."""
 def backward_gradientmultiplier(*args: object, **kwargs: object) -> NoReturn:
     """Not available: it is the gradient of another operator: use autograd."""
 def backward_hawkesll(*args: object, **kwargs: object) -> NoReturn:
@@ -363,7 +367,8 @@ def bipartite_matching(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Pairs of rows and columns by their scores: the best pair, then the best of the rest."""
+    """Match rows with columns greedily: the pair with the best score first, then the best pair of
+    the rest."""
 def boolean_mask(
     data: Symbol | None = None,
     index: Symbol | None = None,
@@ -373,7 +378,7 @@ def boolean_mask(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The rows of data for which index is not 0, in order."""
+    """The rows of data for which index is not 0, in order; axis must be 0."""
 def box_decode(
     data: Symbol | None = None,
     anchors: Symbol | None = None,
@@ -388,7 +393,8 @@ def box_decode(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Boxes by corners, of anchors and what a network adds to them."""
+    """Boxes from anchors and the offsets that a network predicts, as corners (xmin, ymin, xmax,
+    ymax)."""
 def box_encode(
     samples: Symbol | None = None,
     matches: Symbol | None = None,
@@ -401,7 +407,8 @@ def box_encode(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """What to add to anchors to get the boxes that they are matched with, and a mask."""
+    """Targets for a network to predict: the offsets from anchors to their matched boxes, and a
+    mask."""
 def box_iou(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -411,7 +418,7 @@ def box_iou(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Intersection over union of all pairs of boxes."""
+    """Intersection over union (IoU) of all pairs of boxes."""
 def box_nms(
     data: Symbol | None = None,
     overlap_thresh: float = 0.5,
@@ -429,7 +436,7 @@ def box_nms(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The boxes that remain when each removes worse ones that overlap it too much."""
+    """Non-maximum suppression: remove boxes that overlap a better box too much."""
 def box_non_maximum_suppression(
     data: Symbol | None = None,
     overlap_thresh: float = 0.5,
@@ -447,7 +454,7 @@ def box_non_maximum_suppression(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The boxes that remain when each removes worse ones that overlap it too much."""
+    """Non-maximum suppression: remove boxes that overlap a better box too much."""
 def calibrate_entropy(
     hist: Symbol | None = None,
     hist_edges: Symbol | None = None,
@@ -518,7 +525,7 @@ def div_sqrt_dim(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data (..., d) divided by sqrt(d); integers are cut toward zero."""
+    """data (..., d) divided by sqrt(d); integers are truncated toward zero."""
 def edge_id(
     data: Symbol | None = None,
     u: Symbol | None = None,
@@ -537,7 +544,7 @@ def fft(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Fourier transform over the last axis."""
+    """Fourier transform along the last axis."""
 def getnnz(
     data: Symbol | None = None,
     axis: int | None = None,
@@ -557,7 +564,7 @@ def gradientmultiplier(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data, whose gradient is multiplied by scalar; a negative one turns it around."""
+    """data itself; its gradient is multiplied by scalar, and a negative scalar reverses it."""
 def group_adagrad_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -571,7 +578,8 @@ def group_adagrad_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of AdaGrad by rows: returns the new weight, changes history in place."""
+    """One step of AdaGrad with one history value for each row: returns the new weight, changes
+    history in place."""
 def hawkesll(
     lda: Symbol | None = None,
     alpha: Symbol | None = None,
@@ -586,7 +594,8 @@ def hawkesll(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Log likelihood of sequences of events that each make more of their kind likely."""
+    """Log-likelihood of event sequences under a Hawkes process, in which each event raises the rate
+    of its type for a while."""
 def ifft(
     data: Symbol | None = None,
     compute_size: int = 128,
@@ -595,7 +604,8 @@ def ifft(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Real part of the inverse Fourier transform, times the number of points."""
+    """Real part of the inverse Fourier transform along the last axis, times the number of
+    points."""
 def index_array(
     data: Symbol | None = None,
     axes: int | Sequence[int] | None = None,
@@ -604,7 +614,7 @@ def index_array(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The coordinates of every element, as int64."""
+    """The coordinates of every element, along axes (all by default), as int64."""
 def index_copy(
     old_tensor: Symbol | None = None,
     index_vector: Symbol | None = None,
@@ -624,7 +634,7 @@ def interleaved_matmul_encdec_qk(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Attention scores of queries and keys: their products divided by sqrt(units)."""
+    """Attention scores: products of queries and keys, divided by sqrt(units)."""
 def interleaved_matmul_encdec_valatt(
     keys_values: Symbol | None = None,
     attention: Symbol | None = None,
@@ -634,7 +644,7 @@ def interleaved_matmul_encdec_valatt(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Values weighted by attention."""
+    """Values weighted by attention, summed over the keys."""
 def interleaved_matmul_selfatt_qk(
     queries_keys_values: Symbol | None = None,
     heads: int = ...,
@@ -643,7 +653,7 @@ def interleaved_matmul_selfatt_qk(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Scores of self-attention: products of queries and keys divided by sqrt(units)."""
+    """Self-attention scores: products of queries and keys, divided by sqrt(units)."""
 def interleaved_matmul_selfatt_valatt(
     queries_keys_values: Symbol | None = None,
     attention: Symbol | None = None,
@@ -653,7 +663,7 @@ def interleaved_matmul_selfatt_valatt(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Values of self-attention weighted by attention."""
+    """Values of self-attention weighted by attention, summed over the keys."""
 def mrcnn_mask_target(
     rois: Symbol | None = None,
     gt_masks: Symbol | None = None,
@@ -680,7 +690,7 @@ def quadratic(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """a * data^2 + b * data + c, element by element; integers are cut toward zero."""
+    """a * data^2 + b * data + c, elementwise; integers are truncated toward zero."""
 def quantize(
     data: Symbol | None = None,
     min_range: Symbol | None = None,
@@ -944,7 +954,7 @@ def sldwin_atten_context(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Values of each position's window, weighted by score and added up."""
+    """Values in each position's sliding window, weighted by score and summed."""
 def sldwin_atten_mask_like(
     score: Symbol | None = None,
     dilation: Symbol | None = None,
@@ -956,7 +966,7 @@ def sldwin_atten_mask_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """1 where a position and its window's entry both lie within the sequence, else 0."""
+    """1 where both a position and the entry of its window lie within the sequence, else 0."""
 def sldwin_atten_score(
     query: Symbol | None = None,
     key: Symbol | None = None,
@@ -968,4 +978,4 @@ def sldwin_atten_score(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Products of each query with the keys of its window."""
+    """Products of each query with the keys in its sliding window."""

@@ -28,8 +28,7 @@ def crop(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The region of an image (height, width, channels), or of each of a batch, whose upper left
-    corner is (x, y)."""
+    """The region of an image, or of each image of a batch, whose upper left corner is (x, y)."""
 def flip_left_right(
     data: Symbol | None = None,
     *,
@@ -55,7 +54,7 @@ def normalize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """(data - mean) / std for an image (channels, height, width) or a batch of them."""
+    """(data - mean) / std for an image, or a batch of images."""
 def random_brightness(
     data: Symbol | None = None,
     min_factor: float = ...,
@@ -148,7 +147,7 @@ def resize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image (height, width, channels), or each of a batch, in another size."""
+    """Resize an image, or each image of a batch."""
 def to_tensor(
     data: Symbol | None = None,
     *,
@@ -156,5 +155,5 @@ def to_tensor(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image (height, width, channels) of numbers up to 255 as float32 (channels, height, width)
-    up to 1."""
+    """Convert an image (height, width, channels) with values 0 to 255 to float32 (channels, height,
+    width) with values 0 to 1."""

@@ -69,8 +69,7 @@ def gemm2(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """alpha times the product of matrices whose rows lie along axis and whose columns along the
-    last axis."""
+    """alpha times the product of matrices, with rows along axis and columns along the last axis."""
 def inverse(
     A: Symbol | None = None,
     *,

@@ -30,7 +30,7 @@ def Embedding(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Rows of weight by the indices in data."""
+    """Look up rows of weight by the indices in data."""
 def FullyConnected(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -43,7 +43,7 @@ def FullyConnected(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data times the transposed weight, plus bias."""
+    """data times the transposed weight, plus bias: a dense layer."""
 def LinearRegressionOutput(
     data: Symbol | None = None,
     label: Symbol | None = None,
@@ -261,7 +261,7 @@ def clip(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data, with what is below a_min or above a_max moved there."""
+    """data limited to [a_min, a_max]."""
 def concat(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -270,7 +270,7 @@ def concat(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The arrays beside each other along axis dim; their other extents are equal."""
+    """Join arrays along axis dim; their other sizes are equal."""
 def cos(
     data: Symbol | None = None,
     *,
@@ -306,7 +306,7 @@ def dot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of products over the last axis of lhs and the first axis of rhs."""
+    """Matrix product: sum of products over the last axis of lhs and the first axis of rhs."""
 def elemwise_add(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -448,7 +448,7 @@ def make_loss(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data as a loss: its gradient is 1 whatever comes from behind."""
+    """data as a loss: its gradient is 1, whatever gradient the output gets."""
 def mean(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -505,7 +505,7 @@ def retain(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The rows of data that indices names; all others are zero."""
+    """The rows of data listed in indices; all other rows are zero."""
 def rint(
     data: Symbol | None = None,
     *,
@@ -626,7 +626,7 @@ def stop_gradient(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data, through which no gradient flows back."""
+    """data, with no gradient flowing back through it."""
 def sum(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,

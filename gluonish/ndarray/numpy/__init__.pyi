@@ -428,7 +428,7 @@ def repeat(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Every element repeats times along axis; without axis, of the array as one row."""
+    """Repeat every element repeats times along axis; without axis, data is flattened first."""
 def reshape(
     a: ndarray,
     newshape: int | Sequence[int],

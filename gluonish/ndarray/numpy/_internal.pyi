@@ -136,7 +136,7 @@ def Custom(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> list[ndarray]:
-    """An operator that a user wrote in Python and registered with mx.operator.register."""
+    """An operator written in Python and registered with mx.operator.register."""
 def add_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -203,7 +203,7 @@ def boolean_mask(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The rows of data for which index is not 0, in order."""
+    """The rows of data for which index is not 0, in order; axis must be 0."""
 def boolean_mask_assign_scalar(
     data: ndarray,
     mask: ndarray,
@@ -232,7 +232,8 @@ def cast(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The values of data in another dtype; floats to integers are cut toward zero and wrap."""
+    """The values of data in another dtype; floats become integers by truncation toward zero, and
+    wrap around."""
 def choice(
     input1: ndarray,
     input2: ndarray | None = None,
@@ -277,7 +278,7 @@ def cvimdecode(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The image (height, width, channels) in the bytes of a file."""
+    """Decode the image in the bytes of a file."""
 def cvimread(
     filename: str,
     flag: int = 1,
@@ -287,7 +288,7 @@ def cvimread(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The image in a file; flag and to_rgb as for _cvimdecode."""
+    """Read the image in a file; flag and to_rgb are those of _cvimdecode."""
 def cvimresize(
     src: ndarray,
     w: int,
@@ -297,7 +298,7 @@ def cvimresize(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """An image (height, width, channels) of width w and height h; interp as _image_resize."""
+    """Resize an image to width w and height h; interp is that of _image_resize."""
 def det(
     A: ndarray,
     *,
@@ -374,7 +375,7 @@ def gather_nd(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Elements of data at points: column j of indices (M, ...) holds M coordinates."""
+    """Elements of data at points: column j of indices holds the M coordinates of point j."""
 def greater_equal_scalar(
     data: ndarray,
     scalar: float = 1.0,

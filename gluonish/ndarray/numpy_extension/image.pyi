@@ -23,8 +23,7 @@ def crop(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The region of an image (height, width, channels), or of each of a batch, whose upper left
-    corner is (x, y)."""
+    """The region of an image, or of each image of a batch, whose upper left corner is (x, y)."""
 def flip_left_right(
     data: ndarray,
     *,
@@ -47,7 +46,7 @@ def normalize(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """(data - mean) / std for an image (channels, height, width) or a batch of them."""
+    """(data - mean) / std for an image, or a batch of images."""
 def random_brightness(
     data: ndarray,
     min_factor: float,
@@ -131,12 +130,12 @@ def resize(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """An image (height, width, channels), or each of a batch, in another size."""
+    """Resize an image, or each image of a batch."""
 def to_tensor(
     data: ndarray,
     *,
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """An image (height, width, channels) of numbers up to 255 as float32 (channels, height, width)
-    up to 1."""
+    """Convert an image (height, width, channels) with values 0 to 255 to float32 (channels, height,
+    width) with values 0 to 1."""

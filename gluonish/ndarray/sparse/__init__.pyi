@@ -57,7 +57,7 @@ def Embedding(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Rows of weight by the indices in data."""
+    """Look up rows of weight by the indices in data."""
 def FullyConnected(
     data: NDArray,
     weight: NDArray | None = None,
@@ -69,7 +69,7 @@ def FullyConnected(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data times the transposed weight, plus bias."""
+    """data times the transposed weight, plus bias: a dense layer."""
 def LinearRegressionOutput(
     data: NDArray,
     label: NDArray,
@@ -264,7 +264,7 @@ def clip(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data, with what is below a_min or above a_max moved there."""
+    """data limited to [a_min, a_max]."""
 def concat(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -272,7 +272,7 @@ def concat(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The arrays beside each other along axis dim; their other extents are equal."""
+    """Join arrays along axis dim; their other sizes are equal."""
 def cos(
     data: NDArray,
     *,
@@ -304,7 +304,7 @@ def dot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of products over the last axis of lhs and the first axis of rhs."""
+    """Matrix product: sum of products over the last axis of lhs and the first axis of rhs."""
 def elemwise_add(
     lhs: NDArray,
     rhs: NDArray,
@@ -430,7 +430,7 @@ def make_loss(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data as a loss: its gradient is 1 whatever comes from behind."""
+    """data as a loss: its gradient is 1, whatever gradient the output gets."""
 def mean(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -481,7 +481,7 @@ def retain(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The rows of data that indices names; all others are zero."""
+    """The rows of data listed in indices; all other rows are zero."""
 def rint(
     data: NDArray,
     *,
@@ -589,7 +589,7 @@ def stop_gradient(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data, through which no gradient flows back."""
+    """data, with no gradient flowing back through it."""
 def sum(
     data: NDArray,
     axis: int | Sequence[int] | None = None,

@@ -35,7 +35,7 @@ DIV_SQRT_DIM = register(
         _infer,
         _kernel,
         _gradient,
-        doc="data (..., d) divided by sqrt(d); integers are cut toward zero.",
+        doc="data (..., d) divided by sqrt(d); integers are truncated toward zero.",
         shapes=ShapeFacts(complete=complete_same),
         execution=Execution(elementwise=True),
     )

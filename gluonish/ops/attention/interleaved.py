@@ -146,9 +146,9 @@ ENCDEC_QK = register(
         _encdec_qk_kernel,
         _encdec_qk_gradient,
         doc=(
-            "Attention scores of queries and keys: their products divided by sqrt(units).\n\n"
-            "Shapes: queries (Q, N, heads * units), keys_values (K, N, heads * 2 * units), which\n"
-            "holds a key and a value for each head in turn; output (N * heads, Q, K)."
+            "Attention scores: products of queries and keys, divided by sqrt(units).\n\n"
+            "Shapes: queries (Q, N, heads * units), keys_values (K, N, heads * 2 * units),\n"
+            "which holds a key and a value for each head in turn; output (N * heads, Q, K)."
         ),
         inputs=("queries", "keys_values"),
         schema=_SCHEMA,
@@ -220,7 +220,7 @@ ENCDEC_VALATT = register(
         _encdec_valatt_kernel,
         _encdec_valatt_gradient,
         doc=(
-            "Values weighted by attention.\n\n"
+            "Values weighted by attention, summed over the keys.\n\n"
             "Shapes: keys_values (K, N, heads * 2 * units), attention (N * heads, Q, K), output\n"
             "(Q, N, heads * units)."
         ),
@@ -262,7 +262,7 @@ SELFATT_QK = register(
         _selfatt_qk_kernel,
         _selfatt_qk_gradient,
         doc=(
-            "Scores of self-attention: products of queries and keys divided by sqrt(units).\n\n"
+            "Self-attention scores: products of queries and keys, divided by sqrt(units).\n\n"
             "Shapes: queries_keys_values (T, N, heads * 3 * units), which holds a query, a key\n"
             "and a value for each head in turn; output (N * heads, T, T)."
         ),
@@ -301,9 +301,9 @@ SELFATT_VALATT = register(
         _selfatt_valatt_kernel,
         _selfatt_valatt_gradient,
         doc=(
-            "Values of self-attention weighted by attention.\n\n"
-            "Shapes: queries_keys_values (T, N, heads * 3 * units), attention (N * heads, T, T),\n"
-            "output (T, N, heads * units)."
+            "Values of self-attention weighted by attention, summed over the keys.\n\n"
+            "Shapes: queries_keys_values (T, N, heads * 3 * units), attention (N * heads, T,\n"
+            "T), output (T, N, heads * units)."
         ),
         inputs=("queries_keys_values", "attention"),
         schema=_SCHEMA,

@@ -99,10 +99,12 @@ SLDWIN_SCORE = register(
         _score_kernel,
         _score_gradient,
         doc=(
-            "Products of each query with the keys of its window.\n\n"
+            "Products of each query with the keys in its sliding window.\n\n"
+            "Without symmetric a position sees only itself and the positions before it. Entries\n"
+            "outside the sequence are 0.\n\n"
             "Shapes: query and key (batch, length, heads, units), dilation (heads,), output\n"
-            "(batch, length, heads, 2 * w + 1), or w + 1 without symmetric, where a position\n"
-            "sees nothing behind itself. Entries outside the sequence are 0."
+            "(batch, length, heads, 2 * w + 1), or w + 1 in place of 2 * w + 1 without\n"
+            "symmetric."
         ),
         inputs=("query", "key", "dilation"),
         schema=_SCHEMA,
@@ -153,9 +155,9 @@ SLDWIN_CONTEXT = register(
         _context_kernel,
         _context_gradient,
         doc=(
-            "Values of each position's window, weighted by score and added up.\n\n"
-            "Shapes: score (batch, length, heads, window) as sldwin_atten_score gives it, value\n"
-            "and output (batch, length, heads, units), dilation (heads,)."
+            "Values in each position's sliding window, weighted by score and summed.\n\n"
+            "Shapes: score (batch, length, heads, window) as sldwin_atten_score returns it,\n"
+            "value and output (batch, length, heads, units), dilation (heads,)."
         ),
         inputs=("score", "value", "dilation"),
         schema=_SCHEMA,
@@ -192,7 +194,7 @@ _SPREAD = register(
         _weighted_infer("_sldwin_spread"),
         _spread_kernel,
         _spread_gradient,
-        doc="What each position gives to the keys of its window: score times query, added up.",
+        doc="What each position adds to the keys in its window: the sum of score times query.",
         inputs=("score", "query", "dilation"),
         schema=_SCHEMA,
         shapes=ShapeFacts(complete=dtype_rule(0, 1)),
@@ -227,9 +229,10 @@ SLDWIN_MASK_LIKE = register(
         _mask_kernel,
         zero_gradient,
         doc=(
-            "1 where a position and its window's entry both lie within the sequence, else 0.\n\n"
+            "1 where both a position and the entry of its window lie within the sequence, else\n"
+            "0.\n\n"
             "Shapes: score and output (batch, length, heads, window), dilation (heads,),\n"
-            "valid_length (batch,): how much of each sequence there is."
+            "valid_length (batch,), the length of each sequence."
         ),
         inputs=("score", "dilation", "valid_length"),
         schema=_SCHEMA,

@@ -47,9 +47,9 @@ ALLCLOSE = register(
         _kernel,
         None,
         doc=(
-            "1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8 of shape ().\n\n"
-            "Infinities of one sign are equal, and NaN equals NaN with equal_nan.\n\n"
-            "Shapes: a and b alike, output ()."
+            "1 if all |a - b| <= atol + rtol * |b|, else 0, as uint8.\n\n"
+            "Infinities of the same sign are equal, and NaN equals NaN with equal_nan.\n\n"
+            "Shapes: a and b the same, output ()."
         ),
         inputs=("a", "b"),
         schema=Schema(rtol=number(1e-5), atol=number(1e-8), equal_nan=boolean(True)),

@@ -47,8 +47,8 @@ BOOLEAN_MASK = register(
         _kernel,
         _gradient,
         doc=(
-            "The rows of data for which index is not 0, in order.\n\n"
-            "Shapes: data (N, ...), index (N,), output (count, ...). axis is 0."
+            "The rows of data for which index is not 0, in order; axis must be 0.\n\n"
+            "Shapes: data (N, ...), index (N,), output (count, ...)."
         ),
         inputs=("data", "index"),
         schema=Schema(axis=integer(0)),
@@ -73,7 +73,7 @@ _PUT = register(
         lambda data, index, *, shape: (Spec(shape, data.dtype),),
         _put_kernel,
         _put_gradient,
-        doc="Zeros of a shape with the rows of data where index is not 0.",
+        doc="Zeros of a shape, with data written to the rows where index is not 0.",
         inputs=("data", "index"),
         schema=Schema(shape=shape_attr()),
         shapes=ShapeFacts(complete=dtype_rule(0)),

@@ -40,7 +40,8 @@ def _identity(name: str, doc: str, *aliases: str) -> Operator:
 
 COPYTO = _identity("_copyto", "A copy of data.", "_npi_copyto")
 CROSS_DEVICE_COPY = _identity(
-    "_CrossDeviceCopy", "A copy of data; where a graph is cut, on another device."
+    "_CrossDeviceCopy",
+    "A copy of data; where a graph is split over devices, a copy on another device.",
 )
 
 
@@ -67,7 +68,10 @@ IDENTITY_LIKE_RHS = register(
         _like_infer,
         _copy,
         _like_gradient,
-        doc=("lhs, whose shape and dtype are those of rhs.\n\nShapes: lhs, rhs and output alike."),
+        doc=(
+            "lhs, whose shape and dtype are inferred from rhs.\n\n"
+            "Shapes: lhs, rhs and output the same."
+        ),
         inputs=("lhs", "rhs"),
         shapes=ShapeFacts(complete=_like_complete),
         execution=Execution(elementwise=True, identity=True),

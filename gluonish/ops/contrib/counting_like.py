@@ -38,10 +38,11 @@ ARANGE_LIKE = register(
         _arange_kernel,
         zero_gradient,
         doc=(
-            "Values from start in steps of step, each repeat times, in the dtype of data.\n\n"
-            "Output: as many as data has along axis, (n,); without axis the shape of data,\n"
-            "which is counted row by row. ctx is accepted and ignored.\n\n"
-            "Shapes: data any, output (extent of axis,), or without axis that of data."
+            "Values from start in steps of step, each repeated repeat times, in the dtype of\n"
+            "data.\n\n"
+            "There are as many as data has along axis; without axis they fill the shape of data\n"
+            "in row-major order. ctx is accepted and ignored.\n\n"
+            "Shapes: data any, output (size of axis,), or without axis that of data."
         ),
         schema=Schema(
             start=number(0.0),
@@ -82,8 +83,8 @@ INDEX_ARRAY = register(
         _index_kernel,
         zero_gradient,
         doc=(
-            "The coordinates of every element, as int64.\n\n"
-            "Shapes: data any, output (*data.shape, axes): along axes, all by default."
+            "The coordinates of every element, along axes (all by default), as int64.\n\n"
+            "Shapes: data any, output (*data.shape, axes)."
         ),
         schema=Schema(axes=optional(shape_attr())),
         shapes=ShapeFacts(complete=_index_complete),

@@ -64,8 +64,8 @@ DIAG = register(
         _kernel,
         _gradient,
         doc=(
-            "Diagonal k of the matrices in axes axis1 and axis2, which moves to the last axis.\n\n"
-            "Data (n,) gives the matrix (n + |k|, n + |k|) of zeros with data in diagonal k.\n\n"
+            "Diagonal k of the matrices in axes axis1 and axis2, which becomes the last axis.\n\n"
+            "Data (n,) gives the matrix (n + |k|, n + |k|) of zeros with data on diagonal k.\n\n"
             "Shapes: data (n,), output (n + |k|, n + |k|); data (..., rows, columns), output\n"
             "(..., length of the diagonal)."
         ),
@@ -93,7 +93,7 @@ _PUT = register(
         lambda data, *, shape, **_: (Spec(shape, data.dtype),),
         _put_kernel,
         _put_gradient,
-        doc="Zeros of a shape with data in a diagonal of axes axis1 and axis2.",
+        doc="Zeros of a shape, with data on a diagonal of axes axis1 and axis2.",
         schema=Schema(shape=shape_attr(), **_AXES),
     )
 )

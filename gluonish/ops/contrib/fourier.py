@@ -48,9 +48,10 @@ FFT = register(
         _fft_kernel,
         _fft_gradient,
         doc=(
-            "Fourier transform over the last axis.\n\n"
-            "Shapes: data (..., d) of real numbers, output (..., 2 * d), where real and\n"
-            "imaginary parts alternate. compute_size is accepted and ignored."
+            "Fourier transform along the last axis.\n\n"
+            "Real and imaginary parts alternate in the output. compute_size is accepted and\n"
+            "ignored.\n\n"
+            "Shapes: data (..., d) of real numbers, output (..., 2 * d)."
         ),
         schema=_SCHEMA,
     )
@@ -85,9 +86,10 @@ IFFT = register(
         _ifft_kernel,
         _ifft_gradient,
         doc=(
-            "Real part of the inverse Fourier transform, times the number of points.\n\n"
-            "Shapes: data (..., 2 * d), where real and imaginary parts alternate, output\n"
-            "(..., d). compute_size is accepted and ignored."
+            "Real part of the inverse Fourier transform along the last axis, times the number\n"
+            "of points.\n\n"
+            "Real and imaginary parts alternate in data. compute_size is accepted and ignored.\n\n"
+            "Shapes: data (..., 2 * d), output (..., d)."
         ),
         schema=_SCHEMA,
     )

@@ -65,11 +65,13 @@ GROUP_ADAGRAD_UPDATE = register(
         _kernel,
         None,
         doc=(
-            "One step of AdaGrad by rows: returns the new weight, changes history in place.\n\n"
-            "Shapes: weight and grad (N, ...), history (N, 1) or (N,). history gains the mean\n"
-            "square of each row of the gradient, scaled by rescale_grad and clipped to\n"
-            "[-clip_gradient, clip_gradient] unless that is negative; a row moves by lr times\n"
-            "its gradient divided by sqrt(history + epsilon)."
+            "One step of AdaGrad with one history value for each row: returns the new weight,\n"
+            "changes history in place.\n\n"
+            "history increases by the mean square of each row of the gradient, scaled by\n"
+            "rescale_grad and clipped to [-clip_gradient, clip_gradient] unless that is\n"
+            "negative; a row changes by -lr times its gradient divided by sqrt(history +\n"
+            "epsilon).\n\n"
+            "Shapes: weight and grad (N, ...), history (N, 1) or (N,), output that of weight."
         ),
         inputs=("weight", "grad", "history"),
         schema=Schema(

@@ -98,7 +98,7 @@ _EVENTS = register(
         lambda lda, marks, valid_length: (Spec((marks.shape[1], *lda.shape), lda.dtype),),
         _events_kernel,
         zero_gradient,
-        doc="1 where an event of a kind happened, else 0: (T, N, K).",
+        doc="1 where an event of a type occurred, else 0: (T, N, K).",
         inputs=("lda", "marks", "valid_length"),
         schema=Schema(),
     )
@@ -159,13 +159,15 @@ HAWKESLL = register(
         _kernel,
         _gradient,
         doc=(
-            "Log likelihood of sequences of events that each make more of their kind likely.\n\n"
-            "Shapes: lda (N, K), the rates without excitement; alpha and beta (K,), how many\n"
-            "events one event brings and how fast that fades; state (N, K), what is left of\n"
-            "earlier events; lags (N, T), times between events; marks (N, T), their kinds as\n"
-            "int32; valid_length (N,), how many there are; max_time (N,), how long each\n"
-            "sequence was watched. Outputs: (N,), and the state (N, K) at max_time. lda, alpha,\n"
-            "beta and state have gradients."
+            "Log-likelihood of event sequences under a Hawkes process, in which each event\n"
+            "raises the rate of its type for a while.\n\n"
+            "lda holds the background rates; alpha how many events one event causes, beta how\n"
+            "fast that decays; state what remains of earlier events; lags the times between\n"
+            "events; marks their types as int32; valid_length the number of events; max_time\n"
+            "how long each sequence was observed. The outputs are the log-likelihood and the\n"
+            "state at max_time. lda, alpha, beta and state have gradients.\n\n"
+            "Shapes: lda and state (N, K), alpha and beta (K,), lags and marks (N, T),\n"
+            "valid_length and max_time (N,), outputs (N,) and (N, K)."
         ),
         inputs=_INPUTS,
         outputs=2,

@@ -86,10 +86,11 @@ HISTOGRAM = register(
         _kernel,
         zero_gradient,
         doc=(
-            "How many elements of data lie between neighbouring edges, and the edges.\n\n"
+            "The number of elements of data in each bin, and the edges of the bins.\n\n"
+            "Without bins, range is divided into bin_cnt bins of equal width. A bin includes\n"
+            "its lower edge, the last bin both; elements outside and NaN are not counted.\n\n"
             "Shapes: data any, bins (edges,) ascending, outputs (edges - 1,) as int64 and\n"
-            "(edges,). Instead of bins, bin_cnt bins of one width divide range. A bin holds\n"
-            "its lower edge, the last one both; elements outside and NaN count nowhere."
+            "(edges,)."
         ),
         inputs=("data", "bins"),
         active_inputs=_active,

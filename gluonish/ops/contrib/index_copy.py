@@ -51,8 +51,9 @@ INDEX_COPY = register(
         _gradient,
         doc=(
             "old_tensor with row index_vector[i] replaced by row i of new_tensor.\n\n"
-            "Shapes: old_tensor (N, ...), index_vector (M,), new_tensor (M, ...). Of equal\n"
-            "positions the last one counts; others than 0 to N - 1 are refused."
+            "Of equal positions the last one counts; positions must be 0 to N - 1.\n\n"
+            "Shapes: old_tensor (N, ...), index_vector (M,), new_tensor (M, ...), output that\n"
+            "of old_tensor."
         ),
         inputs=("old_tensor", "index_vector", "new_tensor"),
         shapes=ShapeFacts(complete=dtype_rule(0, 2)),

@@ -49,7 +49,7 @@ RESET_ARRAYS = register(
         _reset_kernel,
         None,
         doc=(
-            "Set all arrays, of any shapes, to zero in place; there is no output.\n\n"
+            "Set all arrays to zero in place; there is no output.\n\n"
             "Shapes: arrays any, each its own; no output."
         ),
         schema=_SCHEMA,
@@ -87,7 +87,7 @@ MULTI_SUM_SQ = register(
         _sum_kernel,
         None,
         doc=(
-            "The sum of squares of each array: output (num_arrays,), float32.\n\n"
+            "The sum of squares of each array, in float32.\n\n"
             "Shapes: arrays any, output (num_arrays,)."
         ),
         schema=_SCHEMA,
@@ -133,8 +133,8 @@ MULTI_LARS = register(
         _lars_kernel,
         None,
         doc=(
-            "Learning rates scaled by layer: lr * eta * |w| / (rescale_grad * |g| + wd * |w| +\n"
-            "eps), and lr itself where a norm is 0.\n\n"
+            "Learning rates scaled for each layer: lr * eta * |w| / (rescale_grad * |g| + wd *\n"
+            "|w| + eps), or lr itself where a norm is 0.\n\n"
             "Shapes: lrs, weights_sum_sq, grads_sum_sq, wds and output (layers,)."
         ),
         inputs=("lrs", "weights_sum_sq", "grads_sum_sq", "wds"),

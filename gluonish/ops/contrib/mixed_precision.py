@@ -49,7 +49,7 @@ AMP_CAST = register(
         _cast_infer,
         _cast_kernel,
         _cast_gradient,
-        doc="data in dtype if it is floating, else data; the gradient is cast back.",
+        doc="data cast to dtype if it is floating-point, else data; the gradient is cast back.",
         schema=Schema(dtype=dtype_attr()),
         shapes=ShapeFacts(complete=_cast_complete),
         execution=Execution(elementwise=True),
@@ -114,8 +114,9 @@ AMP_MULTICAST = register(
         _multicast_kernel,
         _multicast_gradient,
         doc=(
-            "All floating arrays in the widest dtype among them, or with cast_narrow in the\n"
-            "narrowest; arrays of integers as they are. float16 and bfloat16 meet in float32.\n\n"
+            "All floating-point arrays in the widest dtype among them, or with cast_narrow in\n"
+            "the narrowest; integer arrays as they are. float16 and bfloat16 together become\n"
+            "float32.\n\n"
             "Shapes: arrays any, outputs the same, one for each."
         ),
         inputs=("data",),

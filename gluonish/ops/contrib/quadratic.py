@@ -28,7 +28,7 @@ QUADRATIC = register(
         infer_same,
         _kernel,
         _gradient,
-        doc="a * data^2 + b * data + c, element by element; integers are cut toward zero.",
+        doc="a * data^2 + b * data + c, elementwise; integers are truncated toward zero.",
         schema=Schema(a=number(0.0), b=number(0.0), c=number(0.0)),
         shapes=ShapeFacts(complete=complete_same),
         execution=Execution(elementwise=True),

@@ -68,7 +68,8 @@ ONEHOT_ENCODE = register(
         zero_gradient,
         doc=(
             "Rows of zeros with a 1 at position lhs[i], in the shape and dtype of rhs.\n\n"
-            "Shapes: lhs (N,), rhs and output (N, K); a position outside gives a row of zeros."
+            "A position out of range gives a row of zeros.\n\n"
+            "Shapes: lhs (N,), rhs and output (N, K)."
         ),
         inputs=("lhs", "rhs"),
         shapes=ShapeFacts(complete=dtype_rule(1)),

@@ -55,7 +55,8 @@ GRADIENT_MULTIPLIER = register(
         _copy,
         _multiplied,
         doc=(
-            "data, whose gradient is multiplied by scalar; a negative one turns it around.\n\n"
+            "data itself; its gradient is multiplied by scalar, and a negative scalar reverses\n"
+            "it.\n\n"
             "is_int says that scalar was written as a whole number, and changes nothing."
         ),
         schema=Schema(scalar=number(1.0), is_int=boolean(True)),

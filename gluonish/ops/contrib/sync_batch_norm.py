@@ -93,15 +93,17 @@ SYNC_BATCH_NORM = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "(data - mean) / sqrt(variance + eps) * gamma + beta, for each index of axis 1.\n\n"
-            "Shapes: data (N, C, ...), the others (C,), float32 if data has 16 bits. In\n"
-            "training the statistics are those of data, and the moving ones become momentum\n"
-            "times themselves plus (1 - momentum) times these; else, and with\n"
-            "use_global_stats, they are the moving ones. fix_gamma takes gamma as 1.\n"
-            "output_mean_var also returns mean and variance. In training with ndev above 1 the\n"
-            "statistics are those of the data of all ndev devices whose calls have this key: it\n"
-            "is called once on each, by one thread or several, before any result is read. With a\n"
-            "dist_sync store they are those of all processes, which make the same calls."
+            "(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each\n"
+            "channel over all devices.\n\n"
+            "In training the statistics are those of data, and each moving statistic becomes\n"
+            "momentum * moving + (1 - momentum) * batch. Otherwise, and with use_global_stats,\n"
+            "the moving statistics are used. fix_gamma treats gamma as 1. output_mean_var also\n"
+            "returns mean and variance. In training with ndev above 1 the statistics are those\n"
+            "of the data of all ndev devices whose calls have this key: call it once for each\n"
+            "device, from one thread or several, before any result is read. With a dist_sync\n"
+            "store they are those of all processes, which must make the same calls.\n\n"
+            "Shapes: data (N, C, ...), the others (C,), in float32 where data is a 16-bit\n"
+            "float, output that of data."
         ),
         inputs=_INPUTS,
         schema=Schema(

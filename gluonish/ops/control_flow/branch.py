@@ -223,7 +223,7 @@ BRANCH = register(
         _infer_branch,
         _branch_kernel,
         Gradient(_gradient_of_branch, uses_output=True),
-        doc="Run one of two bodies; the gradient of a branch.",
+        doc="Run one of two branches; the gradient of a conditional.",
         active_inputs=_branch_inputs,
         schema=Schema(
             num_outputs=integer(),
@@ -244,8 +244,8 @@ COND = register(
         _cond_kernel,
         Gradient(_gradient_of_cond, uses_output=True),
         doc=(
-            "Run one of two bodies, as a condition says. Made by contrib.cond.\n\n"
-            "Shapes: those of the graphs: both bodies give outputs alike."
+            "Run one of two branches, depending on a condition. Made by contrib.cond.\n\n"
+            "Shapes: those of the graphs; the outputs of both branches have the same shapes."
         ),
         active_inputs=lambda attrs: tuple(f"data{i}" for i in range(attrs["num_args"] - 3)),
         schema=Schema(

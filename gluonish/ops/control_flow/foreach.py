@@ -115,9 +115,11 @@ FOREACH = register(
         _infer,
         _kernel,
         Gradient(_gradient, uses_output=True),
-        doc="Run a body for each slice of the data along axis 0, and carry states from one to the "
-        "next. Made by contrib.foreach.\n\n"
-        "Shapes: data (T, ...), states any; outputs (T, ...), and states as they came in.",
+        doc=(
+            "Run a body for each slice of the data along axis 0, and pass states from one\n"
+            "iteration to the next. Made by contrib.foreach.\n\n"
+            "Shapes: data (T, ...), states any; outputs (T, ...), and states as they came in."
+        ),
         active_inputs=lambda attrs: tuple(f"data{i}" for i in range(attrs["num_args"] - 1)),
         schema=Schema(
             num_args=integer(low=1),

@@ -191,10 +191,13 @@ WHILE_LOOP = register(
         _infer,
         _kernel,
         Gradient(_gradient, uses_output=True),
-        doc="Run a function on its own results while a condition holds. What each iteration gives "
-        "is stacked, with zeros for iterations that did not run. Made by contrib.while_loop.\n\n"
-        "Shapes: variables any, which the function keeps alike; outputs (max_iterations,\n"
-        "...), and variables as they came in.",
+        doc=(
+            "Run a function on its own results while a condition holds. The outputs of the\n"
+            "iterations are stacked, with zeros for iterations that did not run. Made by\n"
+            "contrib.while_loop.\n\n"
+            "Shapes: variables any, each unchanged by the function; outputs (max_iterations,\n"
+            "...), and variables as they came in."
+        ),
         active_inputs=lambda attrs: tuple(f"data{i}" for i in range(attrs["num_args"] - 2)),
         schema=Schema(
             num_args=integer(low=2),

@@ -73,12 +73,13 @@ BIPARTITE_MATCHING = register(
         _kernel,
         zero_gradient,
         doc=(
-            "Pairs of rows and columns by their scores: the best pair, then the best of the\n"
-            "rest.\n\n"
-            "Shapes: data (..., rows, columns); outputs (..., rows) with the column of each row\n"
-            "and (..., columns) with the row of each column, -1 for none. The best score is the\n"
-            "largest above threshold, or the smallest below it with is_ascend. A topk above 0\n"
-            "ends with the pair after topk. It passes no gradient on."
+            "Match rows with columns greedily: the pair with the best score first, then the\n"
+            "best pair of the rest.\n\n"
+            "The best score is the largest above threshold, or with is_ascend the smallest\n"
+            "below it. With topk above 0 matching stops after topk pairs. The outputs hold the\n"
+            "column of each row and the row of each column, -1 for none. No gradient flows\n"
+            "through it.\n\n"
+            "Shapes: data (..., rows, columns), outputs (..., rows) and (..., columns)."
         ),
         schema=Schema(is_ascend=boolean(False), threshold=number(), topk=integer(-1)),
         outputs=2,

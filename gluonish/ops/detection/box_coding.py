@@ -72,12 +72,16 @@ BOX_ENCODE = register(
         _encode_kernel,
         zero_gradient,
         doc=(
-            "What to add to anchors to get the boxes that they are matched with, and a mask.\n\n"
-            "Shapes: samples and matches (B, N), anchors (B, N, 4) and refs (B, M, 4) by corners,\n"
-            "means and stds (4,), outputs (B, N, 4) each. For anchors with a sample above 0.5 the\n"
-            "targets are the move of the centre in sizes of the anchor and the logarithms of the\n"
-            "sizes' ratios, less means, over stds, and the mask is 1; for the others both are 0.\n"
-            "It passes no gradient on."
+            "Targets for a network to predict: the offsets from anchors to their matched boxes,\n"
+            "and a mask.\n\n"
+            "Anchors and refs are corners (xmin, ymin, xmax, ymax); matches are indices into\n"
+            "refs. For anchors whose sample is above 0.5, the targets are (offset - means) /\n"
+            "stds and the mask is 1; for the others both are 0. The offsets are the distance\n"
+            "between the centers divided by the anchor's width and height, then the logarithms\n"
+            "of box width / anchor width and box height / anchor height. No gradient flows\n"
+            "through it.\n\n"
+            "Shapes: samples and matches (B, N), anchors (B, N, 4), refs (B, M, 4), means and\n"
+            "stds (4,), outputs (B, N, 4) each."
         ),
         inputs=("samples", "matches", "anchors", "refs", "means", "stds"),
         outputs=2,
@@ -121,11 +125,14 @@ BOX_DECODE = register(
         _decode_kernel,
         zero_gradient,
         doc=(
-            "Boxes by corners, of anchors and what a network adds to them.\n\n"
-            "Shapes: data and output (B, N, 4), anchors (1, N, 4), by corners or by centre and\n"
-            "size as format says. data times std0 to std3 is the move of the centre in sizes of\n"
-            "the anchor and the logarithms of the sizes' ratios, at most clip if that is above\n"
-            "0. It passes no gradient on."
+            "Boxes from anchors and the offsets that a network predicts, as corners (xmin,\n"
+            "ymin, xmax, ymax).\n\n"
+            "format says what the anchors are: 'corner' is (xmin, ymin, xmax, ymax), 'center'\n"
+            "(x, y, width, height). data times std0 to std3 is the distance of the centers\n"
+            "divided by the anchor's width and height, then the logarithms of box width /\n"
+            "anchor width and box height / anchor height, which are at most clip if that is\n"
+            "above 0. No gradient flows through it.\n\n"
+            "Shapes: data (B, N, 4), anchors (1, N, 4), output (B, N, 4)."
         ),
         inputs=("data", "anchors"),
         schema=Schema(

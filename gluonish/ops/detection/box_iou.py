@@ -38,10 +38,10 @@ BOX_IOU = register(
         _kernel,
         zero_gradient,
         doc=(
-            "Intersection over union of all pairs of boxes.\n\n"
-            "Shapes: lhs (..., 4), rhs (..., 4), output lhs.shape[:-1] + rhs.shape[:-1]. format\n"
-            "'corner' is (x1, y1, x2, y2), 'center' (x, y, width, height). Two boxes without area\n"
-            "give 0. It passes no gradient on."
+            "Intersection over union (IoU) of all pairs of boxes.\n\n"
+            "format 'corner' is (xmin, ymin, xmax, ymax), 'center' (x, y, width, height). Two\n"
+            "boxes without area give 0. No gradient flows through it.\n\n"
+            "Shapes: lhs (..., 4), rhs (..., 4), output lhs.shape[:-1] + rhs.shape[:-1]."
         ),
         inputs=("lhs", "rhs"),
         schema=Schema(format=choice("center", "corner", default="corner")),

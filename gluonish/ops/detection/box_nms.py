@@ -123,16 +123,17 @@ BOX_NMS = register(
         box_nms_kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "The boxes that remain when each removes worse ones that overlap it too much.\n\n"
-            "Shapes: data and output (..., boxes, elements). An element row holds a score at\n"
-            "score_index, four coordinates from coord_start on, and, where id_index is not\n"
-            "negative, a class. Boxes with scores up to valid_thresh and those of the class\n"
-            "background_id are left out; topk of the others, the best, are looked at (all for a\n"
-            "negative number; 0 returns data). A box goes if its intersection over union with a\n"
-            "better one that remains, of its class unless force_suppress, is above\n"
-            "overlap_thresh. What remains comes first, the best first; the other rows are -1.\n"
-            "Coordinates are corners or centre and size, as in_format and out_format say. The\n"
-            "gradient of a row goes to the box that it shows, as it is."
+            "Non-maximum suppression: remove boxes that overlap a better box too much.\n\n"
+            "Each box is a row with its score at score_index, four coordinates from coord_start\n"
+            "on and, where id_index is not negative, its class. Boxes with a score of at most\n"
+            "valid_thresh and those of the class background_id are left out, and only the topk\n"
+            "best of the others are considered (all if negative; 0 returns data). A box is\n"
+            "removed if its IoU with a better box that is kept, of the same class unless\n"
+            "force_suppress, is above overlap_thresh. The kept boxes come first, best first;\n"
+            "the other rows are -1. in_format and out_format say whether coordinates are\n"
+            "corners (xmin, ymin, xmax, ymax) or (x, y, width, height) with the center. The\n"
+            "gradient of a row goes to the box that it holds.\n\n"
+            "Shapes: data (..., boxes, elements), output the same."
         ),
         schema=Schema(
             overlap_thresh=number(0.5),

@@ -117,16 +117,20 @@ MULTIBOX_DETECTION = register(
         multibox_detection_kernel,
         zero_gradient,
         doc=(
-            "What a detector sees: rows (class, score, x1, y1, x2, y2), the best first.\n\n"
-            "Shapes: cls_prob (N, classes, A), with the background as class 0, which does not\n"
-            "count, loc_pred (N, 4 A) of moves of centres in sizes of the anchors and\n"
-            "logarithms of the sizes' ratios, both times variances, anchor (1, A, 4) by\n"
-            "corners, output (N, A, 6). An anchor whose best score is below threshold is left\n"
-            "out; rows that are free are -1. clip cuts boxes at the image's edges. With\n"
-            "nms_threshold in (0, 1], boxes that overlap a better one of their class (or any,\n"
-            "with force_suppress) by that much get class -1; nms_topk above 0 looks at so many\n"
-            "boxes, and the others get class -1. background_id changes nothing. It passes no\n"
-            "gradient on."
+            "Detected objects, from the predictions of a detector: rows (class, score, xmin,\n"
+            "ymin, xmax, ymax).\n\n"
+            "cls_prob holds class probabilities, with the background as class 0, which is left\n"
+            "out: class 0 of the output is class 1 of cls_prob. loc_pred times variances is the\n"
+            "distance of the centers divided by the anchor's width and height, then the\n"
+            "logarithms of box width / anchor width and box height / anchor height. Anchors are\n"
+            "corners (xmin, ymin, xmax, ymax). Anchors whose best score is below threshold are\n"
+            "left out; unused rows are -1. clip limits boxes to the image. With nms_threshold\n"
+            "in (0, 1] rows are sorted by score, and boxes whose IoU with a better box of the\n"
+            "same class (or any, with force_suppress) is at least nms_threshold get class -1;\n"
+            "with nms_topk above 0 only that many boxes are considered, and the others get\n"
+            "class -1. background_id is accepted and ignored. No gradient flows through it.\n\n"
+            "Shapes: cls_prob (N, classes, A), loc_pred (N, 4 * A), anchor (1, A, 4), output\n"
+            "(N, A, 6)."
         ),
         inputs=("cls_prob", "loc_pred", "anchor"),
         schema=Schema(

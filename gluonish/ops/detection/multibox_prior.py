@@ -92,14 +92,15 @@ MULTIBOX_PRIOR = register(
         _kernel,
         zero_gradient,
         doc=(
-            "Anchor boxes around every pixel of data (N, C, H, W): (1, boxes, 4), by corners.\n\n"
-            "Coordinates are shares of the image. A pixel has a box of each size, with the\n"
-            "first ratio of width to height, and one of each other ratio, with the first size:\n"
-            "a size is a share of the image's height. steps are the distances of pixels along\n"
-            "rows and columns (1 / H and 1 / W unless positive), offsets where in a pixel the\n"
-            "centre lies. clip cuts boxes at the image's edges. Only the shape of data counts.\n\n"
-            "Shapes: data (N, C, H, W), output (1, H * W * (sizes + ratios - 1), 4) with rows\n"
-            "(x1, y1, x2, y2)."
+            "Anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin,\n"
+            "xmax, ymax).\n\n"
+            "Coordinates are fractions of the image's width and height. Each pixel has a box of\n"
+            "every size with the first aspect ratio (width / height), and a box of the first\n"
+            "size with every other ratio. A size is the side of the square box (ratio 1), as a\n"
+            "fraction of the image's height. steps are the distances between pixels along y and\n"
+            "x (1 / H and 1 / W unless positive), offsets the position (y, x) of the center\n"
+            "within a pixel. clip limits boxes to the image. Only the shape of data is used.\n\n"
+            "Shapes: data (N, C, H, W), output (1, H * W * (sizes + ratios - 1), 4)."
         ),
         schema=Schema(
             sizes=numbers((1.0,)),

@@ -136,19 +136,23 @@ MULTIBOX_TARGET = register(
         _kernel,
         zero_gradient,
         doc=(
-            "What anchors should predict: offsets to boxes, a mask of those that have one,\n"
-            "classes.\n\n"
-            "Shapes: anchor (1, A, 4) by corners, label (N, L, 5 or more) with rows (class, x1,\n"
-            "y1, x2, y2, ...) that end at the first class -1, cls_pred (N, classes, A); outputs\n"
-            "(N, 4 A), (N, 4 A) and (N, A). Every box gets the anchor that it overlaps most,\n"
-            "and every anchor left the box that it overlaps by more than overlap_threshold, if\n"
-            "that is above 0. Offsets are moves of the centre in sizes of the anchor and\n"
-            "logarithms of the sizes' ratios, over variances. The class is that of the box plus\n"
-            "1, and 0 without a box; with a negative_mining_ratio above 0 only that many times\n"
-            "the anchors with a box are 0, those least likely to be background of the ones that\n"
-            "overlap boxes by less than negative_mining_thresh, and the others have\n"
-            "ignore_label, as all have without boxes. minimum_negative_samples changes nothing.\n"
-            "It passes no gradient on."
+            "Training targets for anchors: offsets to boxes, a mask of the anchors that have a\n"
+            "box, and classes.\n\n"
+            "Each label row is (class, xmin, ymin, xmax, ymax, ...); labels end at the first\n"
+            "row with class -1. Anchors are corners, too. Boxes and anchors are matched\n"
+            "greedily by IoU: each box gets the anchor that it overlaps most and that no other\n"
+            "box has; then each remaining anchor gets the box that it overlaps most, if the IoU\n"
+            "is above overlap_threshold and that is above 0. Offsets are the distance of the\n"
+            "centers divided by the anchor's width and height, then the logarithms of box width\n"
+            "/ anchor width and box height / anchor height, all divided by variances. The class\n"
+            "of an anchor is that of its box plus 1, or 0 (background) without a box. With\n"
+            "negative_mining_ratio above 0, only that many anchors for each anchor with a box\n"
+            "are background: those with IoU below negative_mining_thresh that are least likely\n"
+            "background by cls_pred; the others have ignore_label. All anchors of an image\n"
+            "without boxes have ignore_label. minimum_negative_samples is accepted and ignored.\n"
+            "No gradient flows through it.\n\n"
+            "Shapes: anchor (1, A, 4), label (N, L, 5 or more), cls_pred (N, classes, A),\n"
+            "outputs (N, 4 * A), (N, 4 * A) and (N, A)."
         ),
         inputs=("anchor", "label", "cls_pred"),
         schema=Schema(

@@ -172,9 +172,9 @@ FUSED_POINTWISE = register(
         _kernel,
         None,
         doc=(
-            "Several elementwise operators, as program says, with one output.\n\n"
-            "It may overwrite an input of the output's size: whoever makes one sees to it that\n"
-            "every input of as many bytes has the output's shape."
+            "Several elementwise operators with one output, as program says.\n\n"
+            "It may overwrite an input of the output's size: whoever makes one ensures that\n"
+            "every input with as many bytes has the output's shape."
         ),
         inputs=("args",),
         schema=_SCHEMA,
@@ -189,8 +189,10 @@ FUSED_POINTWISE_MANY = register(
         _infer,
         _kernel,
         None,
-        doc="Several elementwise operators, as program says, with any number of outputs.\n\n"
-        "They may overwrite inputs as the output of _fused_pointwise may.",
+        doc=(
+            "Several elementwise operators with any number of outputs, as program says.\n\n"
+            "It may overwrite inputs as the output of _fused_pointwise may."
+        ),
         inputs=("args",),
         schema=_SCHEMA,
         outputs=_num_outputs,
@@ -205,7 +207,7 @@ FUSED_POINTWISE_RANDOM = register(
         _infer,
         _kernel,
         None,
-        doc="_fused_pointwise_many with one operator among the others that draws random numbers.",
+        doc="_fused_pointwise_many that includes one operator that draws random numbers.",
         inputs=("args",),
         schema=_SCHEMA,
         outputs=_num_outputs,

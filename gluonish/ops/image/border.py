@@ -76,12 +76,12 @@ MAKE_BORDER = register(
         _kernel,
         None,
         doc=(
-            "An image (height, width, channels) with a border around it.\n\n"
-            "type 0 fills it with value, or with values for each channel, 0 where there is none;\n"
-            "1 repeats the outermost pixels, 2 reflects the image, 3 repeats it, 4 reflects it\n"
-            "without its last pixel.\n\n"
-            "Shapes: src (height, width, channels), output (height + top + bot, width + left\n"
-            "+ right, channels). All four are in pixels."
+            "An image with a border around it.\n\n"
+            "type 0 fills the border with value, or with values for each channel, 0 where there\n"
+            "is none; 1 repeats the outermost pixels; 2 reflects the image; 3 wraps around; 4\n"
+            "reflects the image without its outermost pixels.\n\n"
+            "Shapes: src (height, width, channels), output (height + top + bot, width + left +\n"
+            "right, channels). All four are in pixels."
         ),
         inputs=("src",),
         schema=Schema(

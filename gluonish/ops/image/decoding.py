@@ -61,8 +61,8 @@ IMDECODE = register(
         _kernel,
         None,
         doc=(
-            "The image (height, width, channels) in the bytes of a file.\n\n"
-            "flag 0 gives one channel, 1 three. Their order is red, green, blue, or without\n"
+            "Decode the image in the bytes of a file.\n\n"
+            "flag 0 gives one channel, 1 three, in the order red, green, blue, or without\n"
             "to_rgb the reverse.\n\n"
             "Shapes: buf (bytes,) of uint8, output (height, width, 1 or 3) of uint8."
         ),
@@ -114,7 +114,7 @@ IMREAD = register(
         _read_kernel,
         None,
         doc=(
-            "The image in a file; flag and to_rgb as for _cvimdecode.\n\n"
+            "Read the image in a file; flag and to_rgb are those of _cvimdecode.\n\n"
             "Shapes: output (height, width, 1 or 3) of uint8."
         ),
         inputs=(),

@@ -53,10 +53,11 @@ CROP = register(
         _crop_kernel,
         composite_gradient(_cropped),
         doc=(
-            "The region of an image (height, width, channels), or of each of a batch, whose upper "
-            "left corner is (x, y).\n\n"
+            "The region of an image, or of each image of a batch, whose upper left corner is\n"
+            "(x, y).\n\n"
+            "All four numbers are in pixels.\n\n"
             "Shapes: data (H, W, C) or (N, H, W, C), output (height, width, C) or (N, height,\n"
-            "width, C). All four numbers are in pixels."
+            "width, C)."
         ),
         schema=Schema(x=integer(), y=integer(), width=integer(), height=integer()),
         aliases=("_npx__image_crop",),

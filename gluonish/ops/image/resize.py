@@ -56,12 +56,11 @@ RESIZE = register(
         _kernel,
         None,
         doc=(
-            "An image (height, width, channels), or each of a batch, in another size.\n\n"
+            "Resize an image, or each image of a batch.\n\n"
             "size is (width, height), or one number for both; with keep_ratio one number is the\n"
-            "shorter side. interp 0 takes the nearest pixel, 1 is linear, 2 cubic, 3 the mean of\n"
-            "the area, 4 Lanczos.\n\n"
-            "Shapes: data (H, W, C) or (N, H, W, C), output with H and W from size, in\n"
-            "pixels."
+            "length of the shorter side. interp is 0 for nearest neighbor, 1 bilinear, 2\n"
+            "bicubic, 3 area (the mean of the pixels), 4 Lanczos.\n\n"
+            "Shapes: data (H, W, C) or (N, H, W, C), output with H and W from size, in pixels."
         ),
         schema=Schema(size=shape_attr(()), keep_ratio=boolean(False), interp=integer(1)),
         aliases=("_npx__image_resize",),
@@ -88,8 +87,8 @@ CV_RESIZE = register(
         _cv_kernel,
         None,
         doc=(
-            "An image (height, width, channels) of width w and height h; interp as _image_resize."
-            "\n\nShapes: src (height, width, channels), output (h, w, channels), in pixels."
+            "Resize an image to width w and height h; interp is that of _image_resize.\n\n"
+            "Shapes: src (height, width, channels), output (h, w, channels), in pixels."
         ),
         inputs=("src",),
         schema=Schema(w=integer(), h=integer(), interp=integer(1)),

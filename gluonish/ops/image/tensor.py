@@ -46,10 +46,10 @@ TO_TENSOR = register(
         _tensor_kernel,
         _tensor_gradient,
         doc=(
-            "An image (height, width, channels) of numbers up to 255 as float32 (channels, height, "
-            "width) up to 1.\n\nAlso a batch of them.\n\n"
-            "Shapes: data (H, W, C), output (C, H, W); data (N, H, W, C), output (N, C, H,\n"
-            "W)."
+            "Convert an image (height, width, channels) with values 0 to 255 to float32\n"
+            "(channels, height, width) with values 0 to 1.\n\n"
+            "A batch of images is converted, too.\n\n"
+            "Shapes: data (H, W, C), output (C, H, W); data (N, H, W, C), output (N, C, H, W)."
         ),
         aliases=("_npx__image_to_tensor",),
         shapes=ShapeFacts(complete=_tensor_complete),
@@ -98,7 +98,7 @@ NORMALIZE = register(
         _normalize_kernel,
         _normalize_gradient,
         doc=(
-            "(data - mean) / std for an image (channels, height, width) or a batch of them.\n\n"
+            "(data - mean) / std for an image, or a batch of images.\n\n"
             "mean and std are one number, or one for each channel.\n\n"
             "Shapes: data and output (C, H, W) or (N, C, H, W)."
         ),

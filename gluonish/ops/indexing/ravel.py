@@ -55,8 +55,9 @@ RAVEL_MULTI_INDEX = register(
         _ravel_kernel,
         zero_gradient,
         doc=(
-            "Coordinates as positions in an array of shape that is laid out row by row.\n\n"
-            "Shapes: data (axes, N), output (N,). The first extent of shape may be -1."
+            "Convert coordinates to flat indices of an array of shape, in row-major order.\n\n"
+            "The first size in shape may be -1.\n\n"
+            "Shapes: data (axes, N), output (N,)."
         ),
         schema=_SCHEMA,
         aliases=("ravel_multi_index",),
@@ -85,9 +86,9 @@ UNRAVEL_INDEX = register(
         _unravel_kernel,
         zero_gradient,
         doc=(
-            "Positions in an array of shape, laid out row by row, as coordinates.\n\n"
-            "Shapes: data (...), output (axes, ...). The first extent of shape may be -1: that\n"
-            "coordinate takes what is left."
+            "Convert flat indices of an array of shape, in row-major order, to coordinates.\n\n"
+            "The first size in shape may be -1: the first coordinate is then not limited.\n\n"
+            "Shapes: data (...), output (axes, ...)."
         ),
         schema=_SCHEMA,
         aliases=("unravel_index",),

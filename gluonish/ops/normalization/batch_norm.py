@@ -280,17 +280,15 @@ BATCH_NORM = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics of each index of "
-            "axis.\n\n"
-            "Shapes: data any, gamma, beta, moving_mean and moving_var (channels,), float32 if "
-            "data has 16 bits. "
-            "In training the statistics\nare the batch's, and moving statistics become momentum "
-            "times themselves "
-            "plus (1 - momentum) times the batch's; otherwise, and\nwith use_global_stats, they "
-            "are the moving ones. "
-            "fix_gamma takes gamma as 1. output_mean_var also returns the mean and the\ninverse "
-            "standard deviation. "
-            "cudnn_off and the calibration ranges change nothing."
+            "(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each\n"
+            "index of axis (each channel).\n\n"
+            "In training the statistics are those of the batch, and each moving statistic\n"
+            "becomes momentum * moving + (1 - momentum) * batch. Otherwise, and with\n"
+            "use_global_stats, the moving statistics are used. fix_gamma treats gamma as 1.\n"
+            "output_mean_var also returns the mean and the inverse standard deviation.\n"
+            "cudnn_off and the calibration ranges are accepted and ignored.\n\n"
+            "Shapes: data any, gamma, beta, moving_mean and moving_var (channels,), in float32\n"
+            "where data is a 16-bit float, output that of data."
         ),
         inputs=_INPUTS,
         schema=Schema(
@@ -327,9 +325,9 @@ BATCH_NORM_BACKWARD = register(
         _backward_kernel,
         composite_gradient(_backward),
         doc=(
-            "Gradients of BatchNorm's data, gamma and beta. var is the inverse standard deviation, "
-            "as BatchNorm "
-            "gives it;\nuse_global_stats: the statistics do not depend on the data."
+            "Gradients of BatchNorm's data, gamma and beta. var is the inverse standard\n"
+            "deviation that BatchNorm returns; with use_global_stats the statistics do not\n"
+            "depend on the data."
         ),
         inputs=("grad", "data", "gamma", "mean", "var"),
         schema=_BACKWARD_SCHEMA,

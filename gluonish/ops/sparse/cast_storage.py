@@ -39,8 +39,8 @@ CAST_STORAGE = register(
         _gradient,
         doc=(
             "The values of data in the storage type stype: default (dense), row_sparse or csr.\n\n"
-            "Shapes: data any for row_sparse, (rows, columns) for csr; the output has the same.\n"
-            "In a graph all values are dense, and it is a copy."
+            "In a graph all values are dense, and this is a copy.\n\n"
+            "Shapes: data any for row_sparse, (rows, columns) for csr; output the same."
         ),
         schema=Schema(stype=choice("csr", "default", "row_sparse")),
         aliases=("_sparse_cast_storage",),

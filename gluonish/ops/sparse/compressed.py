@@ -58,7 +58,7 @@ CSR_TO_DENSE = register(
         _dense_infer,
         _dense_kernel,
         None,
-        doc="The matrix of shape (rows, columns) whose elements a CSR matrix holds.",
+        doc="The dense matrix of shape (rows, columns) with the elements of a CSR matrix.",
         inputs=_INPUTS,
         schema=Schema(shape=shape_attr()),
     )
@@ -115,10 +115,10 @@ CSR_DOT = register(
         _dot_kernel,
         None,
         doc=(
-            "Product of a CSR matrix, or of its transpose, with dense rows.\n\n"
+            "Product of a CSR matrix, or of its transpose, with a dense array.\n\n"
             "Shapes: rhs (columns, ...) or, with transpose, (rows of the matrix, ...); output\n"
-            "(rows, ...). With transpose the column numbers say which row of the output an\n"
-            "element adds to."
+            "(rows, ...). With transpose the column indices say which row of the output an\n"
+            "element is added to."
         ),
         inputs=(*_INPUTS, "rhs"),
         schema=Schema(transpose=boolean(False), rows=integer()),
@@ -152,7 +152,7 @@ CSR_COLUMN_SUMS = register(
         None,
         doc=(
             "Sums of a CSR matrix over an axis: (columns,) over axis 0, (rows,) over axis 1;\n"
-            "count is that extent."
+            "count is the size of the output."
         ),
         inputs=_INPUTS,
         schema=Schema(axis=integer(), count=integer()),

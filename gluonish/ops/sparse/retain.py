@@ -38,10 +38,10 @@ RETAIN = register(
         _kernel,
         _gradient,
         doc=(
-            "The rows of data that indices names; all others are zero.\n\n"
-            "Shapes: data (rows, ...), row-sparse as a rule, indices (K,), output that of data.\n"
-            "A row-sparse result holds the rows named, and no others. Numbers of rows that are\n"
-            "not there are ignored."
+            "The rows of data listed in indices; all other rows are zero.\n\n"
+            "A row-sparse result stores only the listed rows. Indices of rows that are not\n"
+            "stored are ignored.\n\n"
+            "Shapes: data (rows, ...), usually row-sparse, indices (K,), output that of data."
         ),
         inputs=("data", "indices"),
     )

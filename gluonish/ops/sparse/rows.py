@@ -34,7 +34,7 @@ ROWS_TO_DENSE = register(
         _kernel,
         None,
         doc=(
-            "Zeros of a shape with rows put in.\n\n"
+            "Zeros of a shape, with the given rows filled in.\n\n"
             "Shapes: values (K, *shape[1:]), rows (K,) of distinct integers below shape[0],\n"
             "output shape."
         ),

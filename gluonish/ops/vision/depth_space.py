@@ -60,9 +60,10 @@ DEPTH_TO_SPACE = register(
         _to_space,
         lambda g, data, **attrs: (lambda: _apply_to_depth(g, attrs),),
         doc=(
-            "Channels laid out as blocks of pixels.\n\n"
-            "data (N, C * b * b, H, W) becomes (N, C, H * b, W * b) with b = block_size; the row\n"
-            "and the column in the block are the leading parts of the channel's number.\n\n"
+            "Rearrange channels into blocks of pixels.\n\n"
+            "data (N, C * b * b, H, W) becomes (N, C, H * b, W * b), where b is block_size.\n"
+            "Channel (i * b + j) * C + c gives the pixel in row i and column j of each block of\n"
+            "channel c.\n\n"
             "Shapes: data (N, C * b * b, H, W), output (N, C, H * b, W * b)."
         ),
         schema=Schema(block_size=integer(low=1)),
@@ -77,8 +78,8 @@ SPACE_TO_DEPTH = register(
         _to_depth,
         lambda g, data, **attrs: (lambda: apply(DEPTH_TO_SPACE, (g,), attrs),),
         doc=(
-            "Blocks of pixels as channels: the inverse of depth_to_space.\n\n"
-            "data (N, C, H * b, W * b) becomes (N, C * b * b, H, W) with b = block_size.\n\n"
+            "Rearrange blocks of pixels into channels: the inverse of depth_to_space.\n\n"
+            "data (N, C, H * b, W * b) becomes (N, C * b * b, H, W), where b is block_size.\n\n"
             "Shapes: data (N, C, H * b, W * b), output (N, C * b * b, H, W)."
         ),
         schema=Schema(block_size=integer(low=1)),

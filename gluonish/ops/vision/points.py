@@ -83,7 +83,10 @@ _SCATTER = register(
         _scatter_infer,
         _scatter_kernel,
         _scatter_gradient,
-        doc="Zeros (N, C, size) with data (N, C, P) added at index (N, P), but where it is < 0.",
+        doc=(
+            "Zeros (N, C, size), with data (N, C, P) added at index (N, P); negative indices\n"
+            "are skipped."
+        ),
         inputs=("data", "index"),
         schema=Schema(size=integer(low=0)),
     )

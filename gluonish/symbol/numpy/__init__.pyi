@@ -824,7 +824,7 @@ def repeat(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Every element repeats times along axis; without axis, of the array as one row."""
+    """Repeat every element repeats times along axis; without axis, data is flattened first."""
 def reshape(
     a: NumpySymbol | None = None,
     newshape: int | Sequence[int] = ...,

@@ -136,7 +136,7 @@ def Custom(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """An operator that a user wrote in Python and registered with mx.operator.register."""
+    """An operator written in Python and registered with mx.operator.register."""
 def add_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -210,7 +210,7 @@ def boolean_mask(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The rows of data for which index is not 0, in order."""
+    """The rows of data for which index is not 0, in order; axis must be 0."""
 def boolean_mask_assign_scalar(
     data: NumpySymbol | None = None,
     mask: NumpySymbol | None = None,
@@ -242,7 +242,8 @@ def cast(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The values of data in another dtype; floats to integers are cut toward zero and wrap."""
+    """The values of data in another dtype; floats become integers by truncation toward zero, and
+    wrap around."""
 def choice(
     input1: NumpySymbol | None = None,
     input2: NumpySymbol | None = None,
@@ -292,7 +293,7 @@ def cvimdecode(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The image (height, width, channels) in the bytes of a file."""
+    """Decode the image in the bytes of a file."""
 def cvimread(
     filename: str,
     flag: int = 1,
@@ -302,7 +303,7 @@ def cvimread(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The image in a file; flag and to_rgb as for _cvimdecode."""
+    """Read the image in a file; flag and to_rgb are those of _cvimdecode."""
 def cvimresize(
     src: NumpySymbol | None = None,
     w: int = ...,
@@ -313,7 +314,7 @@ def cvimresize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """An image (height, width, channels) of width w and height h; interp as _image_resize."""
+    """Resize an image to width w and height h; interp is that of _image_resize."""
 def det(
     A: NumpySymbol | None = None,
     *,
@@ -399,7 +400,7 @@ def gather_nd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Elements of data at points: column j of indices (M, ...) holds M coordinates."""
+    """Elements of data at points: column j of indices holds the M coordinates of point j."""
 def greater_equal_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,

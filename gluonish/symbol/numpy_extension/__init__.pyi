@@ -21,8 +21,8 @@ def activation(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Elementwise relu, sigmoid, softrelu log(1 + e^data), softsign data / (1 + |data|), or
-    tanh."""
+    """Elementwise activation function: relu, sigmoid, softrelu log(1 + e^data), softsign data / (1
+    + |data|), or tanh."""
 def arange_like(
     data: NumpySymbol | None = None,
     start: float = 0.0,
@@ -35,7 +35,7 @@ def arange_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Values from start in steps of step, each repeat times, in the dtype of data."""
+    """Values from start in steps of step, each repeated repeat times, in the dtype of data."""
 def batch_dot(
     lhs: NumpySymbol | None = None,
     rhs: NumpySymbol | None = None,
@@ -47,7 +47,7 @@ def batch_dot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Product of matrices in the last two axes, for every index of the axes before."""
+    """Batched matrix product of the last two axes, for every index of the axes before."""
 def batch_flatten(
     data: NumpySymbol | None = None,
     *,
@@ -55,7 +55,7 @@ def batch_flatten(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Join all axes behind the first: (N, ...) becomes (N, features)."""
+    """Flatten all axes after the first: (N, ...) becomes (N, features)."""
 def batch_norm(
     data: NumpySymbol | None = None,
     gamma: NumpySymbol | None = None,
@@ -76,8 +76,8 @@ def batch_norm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics of each index of
-    axis."""
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics for each index of axis
+    (each channel)."""
 def cast(
     data: NumpySymbol | None = None,
     dtype: DType = ...,
@@ -86,7 +86,8 @@ def cast(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The values of data in another dtype; floats to integers are cut toward zero and wrap."""
+    """The values of data in another dtype; floats become integers by truncation toward zero, and
+    wrap around."""
 def constraint_check(
     input: NumpySymbol | None = None,
     msg: str = "Constraint violated.",
@@ -116,7 +117,7 @@ def convolution(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Slide num_filter filters over the spatial axes, and add the bias."""
+    """Convolution: slide num_filter filters over the spatial axes, and add the bias."""
 def deconvolution(
     data: NumpySymbol | None = None,
     weight: NumpySymbol | None = None,
@@ -139,7 +140,8 @@ def deconvolution(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Put num_filter filters, scaled by the data, at every position, and add the bias."""
+    """Transposed convolution: add up num_filter filters, scaled by the data, at every position, and
+    add the bias."""
 def digamma(
     data: NumpySymbol | None = None,
     *,
@@ -159,7 +161,7 @@ def dropout(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Zero each element with probability p and multiply the others by 1 / (1 - p)."""
+    """Zero each element with probability p, and multiply the others by 1 / (1 - p)."""
 def embedding(
     data: NumpySymbol | None = None,
     weight: NumpySymbol | None = None,
@@ -172,7 +174,7 @@ def embedding(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Rows of weight by the indices in data."""
+    """Look up rows of weight by the indices in data."""
 def erf(
     data: NumpySymbol | None = None,
     *,
@@ -201,7 +203,7 @@ def fully_connected(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """data times the transposed weight, plus bias."""
+    """data times the transposed weight, plus bias: a dense layer."""
 def gamma(
     data: NumpySymbol | None = None,
     *,
@@ -226,7 +228,7 @@ def gather_nd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Elements of data at points: column j of indices (M, ...) holds M coordinates."""
+    """Elements of data at points: column j of indices holds the M coordinates of point j."""
 def layer_norm(
     data: NumpySymbol | None = None,
     gamma: NumpySymbol | None = None,
@@ -252,7 +254,7 @@ def leaky_relu(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """data where it is positive, and what act_type says where it is negative."""
+    """data where it is positive; where it is negative, what act_type says."""
 def log_softmax(
     data: NumpySymbol | None = None,
     axis: int = -1,
@@ -281,7 +283,8 @@ def multibox_detection(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """What a detector sees: rows (class, score, x1, y1, x2, y2), the best first."""
+    """Detected objects, from the predictions of a detector: rows (class, score, xmin, ymin, xmax,
+    ymax)."""
 def multibox_prior(
     data: NumpySymbol | None = None,
     sizes: float | Sequence[float] = (1.0,),
@@ -294,7 +297,8 @@ def multibox_prior(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Anchor boxes around every pixel of data (N, C, H, W): (1, boxes, 4), by corners."""
+    """Anchor boxes centered at every pixel of a feature map, as corners (xmin, ymin, xmax,
+    ymax)."""
 def multibox_target(
     anchor: NumpySymbol | None = None,
     label: NumpySymbol | None = None,
@@ -310,7 +314,8 @@ def multibox_target(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """What anchors should predict: offsets to boxes, a mask of those that have one, classes."""
+    """Training targets for anchors: offsets to boxes, a mask of the anchors that have a box, and
+    classes."""
 def nonzero(
     x: NumpySymbol | None = None,
     *,
@@ -474,8 +479,8 @@ def smooth_l1(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """(scalar * data) squared / 2 where abs(data) < 1 / scalar squared, else abs(data) - 0.5 /
-    scalar squared."""
+    """Smooth L1 loss, elementwise: (scalar * data) squared / 2 where abs(data) < 1 / scalar
+    squared, else abs(data) - 0.5 / scalar squared."""
 def softmax(
     data: NumpySymbol | None = None,
     length: NumpySymbol | None = None,
@@ -501,4 +506,5 @@ def topk(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The k largest elements along axis in descending order, or smallest in ascending order."""
+    """The k largest elements along axis in descending order, or with is_ascend the k smallest in
+    ascending order."""

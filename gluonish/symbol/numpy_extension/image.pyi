@@ -26,8 +26,7 @@ def crop(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The region of an image (height, width, channels), or of each of a batch, whose upper left
-    corner is (x, y)."""
+    """The region of an image, or of each image of a batch, whose upper left corner is (x, y)."""
 def flip_left_right(
     data: NumpySymbol | None = None,
     *,
@@ -53,7 +52,7 @@ def normalize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """(data - mean) / std for an image (channels, height, width) or a batch of them."""
+    """(data - mean) / std for an image, or a batch of images."""
 def random_brightness(
     data: NumpySymbol | None = None,
     min_factor: float = ...,
@@ -146,7 +145,7 @@ def resize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """An image (height, width, channels), or each of a batch, in another size."""
+    """Resize an image, or each image of a batch."""
 def to_tensor(
     data: NumpySymbol | None = None,
     *,
@@ -154,5 +153,5 @@ def to_tensor(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """An image (height, width, channels) of numbers up to 255 as float32 (channels, height, width)
-    up to 1."""
+    """Convert an image (height, width, channels) with values 0 to 255 to float32 (channels, height,
+    width) with values 0 to 1."""
