@@ -171,7 +171,7 @@ def BatchNorm_v1(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """BatchNorm over axis 1 of data (N, C) or (N, C, H, W): its first form."""
+    """The first version of BatchNorm, over axis 1."""
 def BilinearSampler(
     data: NDArray,
     grid: NDArray,
@@ -180,8 +180,7 @@ def BilinearSampler(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Images (N, C, H, W) read at the places that a grid (N, 2, H', W') names: x and y, -1 at the
-    first pixel and 1 at the last."""
+    """Sample images at the positions in a grid with bilinear interpolation."""
 def BlockGrad(
     data: NDArray,
     *,
@@ -201,7 +200,8 @@ def CTCLoss(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Negative log probability of label sequences over all alignments to the frames."""
+    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
+    the frames."""
 def Cast(
     data: NDArray,
     dtype: DType,
@@ -258,7 +258,7 @@ def Convolution_v1(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Convolution of images (N, C, H, W): the first form of Convolution."""
+    """The first version of Convolution, for images."""
 def Correlation(
     data1: NDArray,
     data2: NDArray,
@@ -272,7 +272,7 @@ def Correlation(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """How alike patches of two images are, for displacements of the second."""
+    """Correlation of patches of two images, for displacements of the second image."""
 def Crop(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -282,7 +282,7 @@ def Crop(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """A window of images (N, C, H, W) at offset, or in their middle with center_crop."""
+    """Crop images at offset, or at their center with center_crop."""
 def Custom(
     *args: Any,
     op_type: Any = None,
@@ -332,7 +332,7 @@ def ElementWiseSum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The sum of arrays of one shape and dtype."""
+    """Sum of arrays of the same shape and dtype."""
 def Embedding(
     data: NDArray,
     weight: NDArray,
@@ -372,7 +372,7 @@ def GridGenerator(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Grids for BilinearSampler, (N, 2, H, W)."""
+    """Sampling grids for BilinearSampler."""
 def GroupNorm(
     data: NDArray,
     gamma: NDArray,
@@ -384,8 +384,8 @@ def GroupNorm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """(data - mean) / sqrt(variance + eps) * gamma + beta, each sample and group of channels by
-    itself."""
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics of each sample and group
+    of channels."""
 def IdentityAttachKLSparseReg(
     data: NDArray,
     moving_avg: NDArray,
@@ -396,7 +396,8 @@ def IdentityAttachKLSparseReg(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data; its gradient gets that of a penalty on averages far from a target."""
+    """data itself, with the gradient of a penalty that pulls each channel's average toward a
+    target."""
 def InstanceNorm(
     data: NDArray,
     gamma: NDArray,
@@ -406,7 +407,8 @@ def InstanceNorm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """(data - mean) / sqrt(variance + eps) * gamma + beta, each sample and channel by itself."""
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics of each sample and
+    channel."""
 def L2Normalization(
     data: NDArray,
     eps: float = 1e-10,
@@ -415,7 +417,7 @@ def L2Normalization(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data divided by the root of its sum of squares plus eps."""
+    """data divided by its L2 norm: the square root of its sum of squares plus eps."""
 def LRN(
     data: NDArray,
     alpha: float = 0.0001,
@@ -426,7 +428,7 @@ def LRN(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data / (knorm + alpha / nsize * sum of squares) ** beta."""
+    """Local response normalization: data / (knorm + alpha / nsize * sum of squares) ** beta."""
 def LayerNorm(
     data: NDArray,
     gamma: NDArray,
@@ -514,7 +516,7 @@ def Pooling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Reduce windows of the spatial axes to their maximum, mean, sum or p-norm."""
+    """Pooling: the maximum, mean, sum or p-norm of each window of the spatial axes."""
 def Pooling_v1(
     data: NDArray,
     kernel: int | Sequence[int] = (),
@@ -527,7 +529,7 @@ def Pooling_v1(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Maximum, mean or sum of windows of images (N, C, H, W): the first form of Pooling."""
+    """The first version of Pooling, for images: the maximum, mean or sum of each window."""
 def RNN(
     data: NDArray,
     parameters: NDArray | None = None,
@@ -549,7 +551,7 @@ def RNN(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Layers of recurrent cells over whole sequences."""
+    """Recurrent layers (RNN, LSTM or GRU) over whole sequences."""
 def ROIPooling(
     data: NDArray,
     rois: NDArray,
@@ -559,7 +561,7 @@ def ROIPooling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Regions of images as pooled_size grids of maxima."""
+    """Region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
 def Reshape(
     data: NDArray,
     shape: int | Sequence[int] = (),
@@ -581,7 +583,7 @@ def SVMOutput(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data, with the gradient of a hinge loss, whatever comes from behind."""
+    """data itself, with the gradient of a hinge loss, whatever gradient the output gets."""
 def SequenceLast(
     data: NDArray,
     sequence_length: NDArray | None = None,
@@ -602,7 +604,7 @@ def SequenceMask(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data with everything behind the end of each sequence set to value."""
+    """data with everything after the end of each sequence set to value."""
 def SequenceReverse(
     data: NDArray,
     sequence_length: NDArray | None = None,
@@ -612,7 +614,7 @@ def SequenceReverse(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Every sequence in opposite order; what lies behind its end stays."""
+    """Every sequence reversed; the steps after its end stay where they are."""
 def SliceChannel(
     data: NDArray,
     num_outputs: int,
@@ -646,8 +648,7 @@ def SoftmaxActivation(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """softmax of data: over the last axis (instance), or over axis 1 for each position of data (N,
-    C, ...) (channel)."""
+    """softmax of data: over the last axis (instance), or over axis 1 at each position (channel)."""
 def SoftmaxOutput(
     data: NDArray,
     label: NDArray,
@@ -675,7 +676,7 @@ def SpatialTransformer(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Images (N, C, H, W) read through affine maps, at target_shape."""
+    """Transform images by affine maps, with bilinear interpolation."""
 def SwapAxis(
     data: NDArray,
     dim1: int = 0,
@@ -696,7 +697,7 @@ def UpSampling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Images scaled by whole factors."""
+    """Enlarge images by a whole factor, scale."""
 def abs(
     data: NDArray,
     *,
@@ -721,14 +722,14 @@ def adam_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Adam without bias correction, which the caller puts into lr."""
+    """One step of Adam without bias correction (the caller includes it in lr)."""
 def add_n(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The sum of arrays of one shape and dtype."""
+    """Sum of arrays of the same shape and dtype."""
 def all_finite(
     data: NDArray,
     init_output: bool | int = True,
@@ -804,7 +805,7 @@ def argmax(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Position of the first maximum along axis, or among all elements in row order."""
+    """Position of the first maximum along axis, or over all elements in row-major order."""
 def argmax_channel(
     data: NDArray,
     *,
@@ -820,7 +821,7 @@ def argmin(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Position of the first minimum along axis, or among all elements in row order."""
+    """Position of the first minimum along axis, or over all elements in row-major order."""
 def argsort(
     data: NDArray,
     axis: int | None = -1,
@@ -857,7 +858,7 @@ def broadcast_add(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_axes(
     data: NDArray,
     axis: int | Sequence[int] = (),
@@ -866,7 +867,7 @@ def broadcast_axes(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data with the axes in axis, all of size 1, stretched to the extents in size."""
+    """data with the axes in axis, all of size 1, broadcast to the sizes in size."""
 def broadcast_axis(
     data: NDArray,
     axis: int | Sequence[int] = (),
@@ -875,7 +876,7 @@ def broadcast_axis(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data with the axes in axis, all of size 1, stretched to the extents in size."""
+    """data with the axes in axis, all of size 1, broadcast to the sizes in size."""
 def broadcast_div(
     lhs: NDArray,
     rhs: NDArray,
@@ -883,7 +884,7 @@ def broadcast_div(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    """Elementwise lhs / rhs, toward zero for integers; both arrays have the same dtype, and shapes
     broadcast."""
 def broadcast_equal(
     lhs: NDArray,
@@ -892,7 +893,7 @@ def broadcast_equal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs == rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs == rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_greater(
     lhs: NDArray,
     rhs: NDArray,
@@ -900,7 +901,7 @@ def broadcast_greater(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs > rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs > rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_greater_equal(
     lhs: NDArray,
     rhs: NDArray,
@@ -908,7 +909,7 @@ def broadcast_greater_equal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs >= rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs >= rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_hypot(
     lhs: NDArray,
     rhs: NDArray,
@@ -916,8 +917,8 @@ def broadcast_hypot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise square root of the sum of the squares of lhs and rhs; the arrays have one dtype,
-    and shapes broadcast."""
+    """Elementwise square root of the sum of the squares of lhs and rhs; both arrays have the same
+    dtype, and shapes broadcast."""
 def broadcast_lesser(
     lhs: NDArray,
     rhs: NDArray,
@@ -925,7 +926,7 @@ def broadcast_lesser(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs < rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs < rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_lesser_equal(
     lhs: NDArray,
     rhs: NDArray,
@@ -933,7 +934,7 @@ def broadcast_lesser_equal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs <= rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs <= rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_like(
     lhs: NDArray,
     rhs: NDArray,
@@ -951,7 +952,8 @@ def broadcast_logical_and(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs and rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs and rhs, as 0 and 1; both arrays have the same dtype, and shapes
+    broadcast."""
 def broadcast_logical_or(
     lhs: NDArray,
     rhs: NDArray,
@@ -959,7 +961,7 @@ def broadcast_logical_or(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs or rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs or rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_logical_xor(
     lhs: NDArray,
     rhs: NDArray,
@@ -967,7 +969,8 @@ def broadcast_logical_xor(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs xor rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs xor rhs, as 0 and 1; both arrays have the same dtype, and shapes
+    broadcast."""
 def broadcast_maximum(
     lhs: NDArray,
     rhs: NDArray,
@@ -975,7 +978,7 @@ def broadcast_maximum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise maximum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise maximum of lhs and rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_minimum(
     lhs: NDArray,
     rhs: NDArray,
@@ -983,7 +986,7 @@ def broadcast_minimum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise minimum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise minimum of lhs and rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_minus(
     lhs: NDArray,
     rhs: NDArray,
@@ -991,7 +994,7 @@ def broadcast_minus(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_mod(
     lhs: NDArray,
     rhs: NDArray,
@@ -999,8 +1002,8 @@ def broadcast_mod(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0; the arrays
-    have one dtype, and shapes broadcast."""
+    """Elementwise lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0; both
+    arrays have the same dtype, and shapes broadcast."""
 def broadcast_mul(
     lhs: NDArray,
     rhs: NDArray,
@@ -1008,7 +1011,7 @@ def broadcast_mul(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs * rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_not_equal(
     lhs: NDArray,
     rhs: NDArray,
@@ -1016,7 +1019,7 @@ def broadcast_not_equal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs != rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs != rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_plus(
     lhs: NDArray,
     rhs: NDArray,
@@ -1024,7 +1027,7 @@ def broadcast_plus(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_power(
     lhs: NDArray,
     rhs: NDArray,
@@ -1032,7 +1035,8 @@ def broadcast_power(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs to the power of rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs to the power of rhs; both arrays have the same dtype, and shapes
+    broadcast."""
 def broadcast_sub(
     lhs: NDArray,
     rhs: NDArray,
@@ -1040,7 +1044,7 @@ def broadcast_sub(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_to(
     data: NDArray,
     shape: int | Sequence[int] = (),
@@ -1048,7 +1052,7 @@ def broadcast_to(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Stretch the axes of size 1 to shape; 0 in shape keeps an axis."""
+    """Broadcast the axes of size 1 to shape; 0 in shape keeps the size of an axis."""
 def cast(
     data: NDArray,
     dtype: DType,
@@ -1079,7 +1083,7 @@ def ceil(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise smallest whole number not below data."""
+    """Elementwise smallest integer not below data."""
 def choose_element_0index(
     data: NDArray,
     index: NDArray,
@@ -1090,7 +1094,7 @@ def choose_element_0index(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One element of every row along axis, at the positions in index."""
+    """One element of every row along axis, at the position in index."""
 def clip(
     data: NDArray,
     a_min: float,
@@ -1111,8 +1115,8 @@ def col2im(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Images (N, C, *output_size) that sum the columns (N, C * window, positions) where im2col
-    takes them from: its adjoint."""
+    """Add up columns at the positions in images that im2col takes them from: the adjoint of
+    im2col."""
 def concat(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -1144,7 +1148,7 @@ def crop(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The region from begin up to end in steps of step, as Python slices it."""
+    """The region from begin up to end in steps of step, as Python slices."""
 def ctc_loss(
     data: NDArray,
     label: NDArray | None = None,
@@ -1157,7 +1161,8 @@ def ctc_loss(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Negative log probability of label sequences over all alignments to the frames."""
+    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
+    the frames."""
 def cumsum(
     a: NDArray,
     axis: int | None = None,
@@ -1166,14 +1171,14 @@ def cumsum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sums of the elements up to each one along axis, or of all elements in row order."""
+    """Cumulative sums along axis, or of all elements in row-major order."""
 def degrees(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise angle in degrees, of radians."""
+    """Elementwise conversion of radians to degrees."""
 def depth_to_space(
     data: NDArray,
     block_size: int,
@@ -1217,7 +1222,7 @@ def elemwise_add(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def elemwise_div(
     lhs: NDArray,
     rhs: NDArray,
@@ -1225,7 +1230,7 @@ def elemwise_div(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    """Elementwise lhs / rhs, toward zero for integers; both arrays have the same dtype, and shapes
     broadcast."""
 def elemwise_mul(
     lhs: NDArray,
@@ -1234,7 +1239,7 @@ def elemwise_mul(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs * rhs; both arrays have the same dtype, and shapes broadcast."""
 def elemwise_sub(
     lhs: NDArray,
     rhs: NDArray,
@@ -1242,7 +1247,7 @@ def elemwise_sub(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def erf(
     data: NDArray,
     *,
@@ -1294,7 +1299,7 @@ def fix(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise whole number toward zero."""
+    """Elementwise truncation toward zero to an integer."""
 def flatten(
     data: NDArray,
     *,
@@ -1309,14 +1314,14 @@ def flip(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The elements in opposite order along the axes in axis."""
+    """Reverse the order of elements along the axes in axis."""
 def floor(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise largest whole number not above data."""
+    """Elementwise largest integer not above data."""
 def ftml_update(
     weight: NDArray,
     grad: NDArray,
@@ -1400,14 +1405,14 @@ def im2col(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The windows of images (N, C, *spatial) as columns: (N, C * window, positions)."""
+    """Rearrange the windows of images into columns."""
 def khatri_rao(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Kronecker products of the columns of matrices."""
+    """Khatri-Rao product: the Kronecker products of the columns of matrices."""
 def lamb_update_phase1(
     weight: NDArray,
     grad: NDArray,
@@ -1462,15 +1467,16 @@ def linalg_extracttrian(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """A triangle of every square matrix, packed into vectors: rows of a lower, columns of an upper
-    one. lower counts where offset is 0."""
+    """Pack a triangle of every square matrix into a vector: the rows of a lower triangle, the
+    columns of an upper one."""
 def linalg_gelqf(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Q and L with A = L Q, for matrices of full rank with no more rows than columns."""
+    """LQ decomposition: Q and L with A = L Q, for matrices of full rank with no more rows than
+    columns."""
 def linalg_gemm(
     A: NDArray,
     B: NDArray,
@@ -1511,7 +1517,7 @@ def linalg_makediag(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Square matrices with vectors in the diagonal at offset, else zeros."""
+    """Square matrices with vectors on the diagonal at offset, and zeros elsewhere."""
 def linalg_maketrian(
     A: NDArray,
     offset: int = 0,
@@ -1520,7 +1526,7 @@ def linalg_maketrian(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Square matrices of packed triangles, else zeros: what extracttrian takes apart."""
+    """Square matrices from packed triangles, with zeros elsewhere: the inverse of extracttrian."""
 def linalg_potrf(
     A: NDArray,
     lower: bool | int = True,
@@ -1528,8 +1534,8 @@ def linalg_potrf(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Lower triangular L with A = L L^T, for symmetric positive definite A; without lower the upper
-    triangular U with A = U^T U."""
+    """Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A;
+    without lower the upper triangular U with A = U^T U."""
 def linalg_potri(
     A: NDArray,
     lower: bool | int = True,
@@ -1537,8 +1543,8 @@ def linalg_potri(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Inverse of L L^T, given the lower triangular L that potrf gives; without lower that of U^T
-    U."""
+    """Inverse of L L^T, given the lower triangular L that potrf returns; without lower the inverse
+    of U^T U."""
 def linalg_slogdet(
     A: NDArray,
     *,
@@ -1552,7 +1558,7 @@ def linalg_sumlogdiag(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of the logarithms of the diagonal of every matrix; shape (1,) for one matrix."""
+    """Sum of the logarithms of the diagonal of every matrix."""
 def linalg_syrk(
     A: NDArray,
     transpose: bool | int = False,
@@ -1561,7 +1567,7 @@ def linalg_syrk(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """alpha times the product of A with A transposed, or of A transposed with A."""
+    """alpha times the product of A and A transposed, or with transpose of A transposed and A."""
 def linalg_trmm(
     A: NDArray,
     B: NDArray,
@@ -1573,7 +1579,7 @@ def linalg_trmm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """alpha times a triangle of A times B, or B times it (rightside)."""
+    """alpha times the product of a triangle of A and B, or of B and the triangle (rightside)."""
 def linalg_trsm(
     A: NDArray,
     B: NDArray,
@@ -1585,7 +1591,7 @@ def linalg_trsm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """X of A X = alpha B, or of X A = alpha B (rightside), with a triangle of A."""
+    """Solve A X = alpha B, or X A = alpha B (rightside), for X, with a triangle of A."""
 def log(
     data: NDArray,
     *,
@@ -1711,7 +1717,7 @@ def moments(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Mean and variance over axes, which must be named."""
+    """Mean and variance over axes, which must be given."""
 def mp_lamb_update_phase1(
     weight: NDArray,
     grad: NDArray,
@@ -1759,7 +1765,7 @@ def mp_nag_mom_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Nesterov's accelerated gradient as the optimizer class has it in mixed
+    """One step of Nesterov's accelerated gradient, computed as the optimizer class does, in mixed
     precision."""
 def mp_sgd_mom_update(
     weight: NDArray,
@@ -1893,8 +1899,8 @@ def nanprod(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Product of all that is not NaN along axis, all axes by default; with exclude along all
-    others."""
+    """Product of the elements that are not NaN along axis, all axes by default; with exclude along
+    all others."""
 def nansum(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -1904,7 +1910,8 @@ def nansum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of all that is not NaN along axis, all axes by default; with exclude along all others."""
+    """Sum of the elements that are not NaN along axis, all axes by default; with exclude along all
+    others."""
 def negative(
     data: NDArray,
     *,
@@ -1922,8 +1929,8 @@ def norm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of absolute values (ord=1) or root of the sum of squares (ord=2) along axis, or over all
-    elements."""
+    """Norm along axis, or over all elements: the sum of absolute values (ord=1) or the square root
+    of the sum of squares (ord=2)."""
 def normal(
     loc: float = 0.0,
     scale: float = 1.0,
@@ -1934,7 +1941,7 @@ def normal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of the normal distribution with mean loc and standard deviation scale."""
+    """Samples of the normal distribution with mean loc and standard deviation scale."""
 def one_hot(
     indices: NDArray,
     depth: int,
@@ -1945,7 +1952,7 @@ def one_hot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Rows of depth values: on_value at the position that indices holds, off_value else."""
+    """Rows of depth values: on_value at the position in indices, off_value elsewhere."""
 def ones_like(
     data: NDArray,
     *,
@@ -1973,7 +1980,7 @@ def pick(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One element of every row along axis, at the positions in index."""
+    """One element of every row along axis, at the position in index."""
 def preloaded_multi_mp_sgd_mom_update(
     *data: NDArray | Sequence[NDArray],
     momentum: float = 0.0,
@@ -2032,7 +2039,7 @@ def radians(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise angle in radians, of degrees."""
+    """Elementwise conversion of degrees to radians."""
 def random_exponential(
     lam: float = 1.0,
     shape: int | Sequence[int] | None = None,
@@ -2042,7 +2049,7 @@ def random_exponential(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of the exponential distribution with rate lam."""
+    """Samples of the exponential distribution with rate lam."""
 def random_gamma(
     alpha: float = 1.0,
     beta: float = 1.0,
@@ -2053,7 +2060,7 @@ def random_gamma(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of the gamma distribution with shape alpha and scale beta."""
+    """Samples of the gamma distribution with shape alpha and scale beta."""
 def random_generalized_negative_binomial(
     mu: float = 1.0,
     alpha: float = 1.0,
@@ -2064,7 +2071,8 @@ def random_generalized_negative_binomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whole numbers of the negative binomial distribution with mean mu and dispersion alpha."""
+    """Samples (integers) of the negative binomial distribution with mean mu and dispersion
+    alpha."""
 def random_negative_binomial(
     k: int = 1,
     p: float = 1.0,
@@ -2086,7 +2094,7 @@ def random_normal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of the normal distribution with mean loc and standard deviation scale."""
+    """Samples of the normal distribution with mean loc and standard deviation scale."""
 def random_pdf_dirichlet(
     sample: NDArray,
     alpha: NDArray,
@@ -2095,7 +2103,7 @@ def random_pdf_dirichlet(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of the Dirichlet distribution at sample, or its logarithm with is_log."""
+    """Probability density of the Dirichlet distribution at sample, or with is_log its logarithm."""
 def random_pdf_exponential(
     sample: NDArray,
     lam: NDArray,
@@ -2104,8 +2112,8 @@ def random_pdf_exponential(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of the exponential distribution with rate lam at sample, or its logarithm with
-    is_log."""
+    """Probability density of the exponential distribution with rate lam at sample, or with is_log
+    its logarithm."""
 def random_pdf_gamma(
     sample: NDArray,
     alpha: NDArray,
@@ -2115,8 +2123,8 @@ def random_pdf_gamma(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of the gamma distribution with shape alpha and rate beta at sample, or its
-    logarithm with is_log."""
+    """Probability density of the gamma distribution with shape alpha and rate beta at sample, or
+    with is_log its logarithm."""
 def random_pdf_generalized_negative_binomial(
     sample: NDArray,
     mu: NDArray,
@@ -2126,8 +2134,8 @@ def random_pdf_generalized_negative_binomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of the negative binomial distribution with mean mu and dispersion alpha at
-    sample, or its logarithm with is_log."""
+    """Probability density of the negative binomial distribution with mean mu and dispersion alpha
+    at sample, or with is_log its logarithm."""
 def random_pdf_negative_binomial(
     sample: NDArray,
     k: NDArray,
@@ -2137,8 +2145,8 @@ def random_pdf_negative_binomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of failures before the k-th success of probability p at sample, or its logarithm
-    with is_log."""
+    """Probability density of the number of failures before the k-th success of probability p at
+    sample, or with is_log its logarithm."""
 def random_pdf_normal(
     sample: NDArray,
     mu: NDArray,
@@ -2148,7 +2156,7 @@ def random_pdf_normal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of the normal distribution at sample, or its logarithm with is_log."""
+    """Probability density of the normal distribution at sample, or with is_log its logarithm."""
 def random_pdf_poisson(
     sample: NDArray,
     lam: NDArray,
@@ -2157,7 +2165,7 @@ def random_pdf_poisson(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of the Poisson distribution at sample, or its logarithm with is_log."""
+    """Probability density of the Poisson distribution at sample, or with is_log its logarithm."""
 def random_pdf_uniform(
     sample: NDArray,
     low: NDArray,
@@ -2167,8 +2175,8 @@ def random_pdf_uniform(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of the uniform distribution on [low, high) at sample, or its logarithm with
-    is_log."""
+    """Probability density of the uniform distribution on [low, high) at sample, or with is_log its
+    logarithm."""
 def random_poisson(
     lam: float = 1.0,
     shape: int | Sequence[int] | None = None,
@@ -2178,7 +2186,7 @@ def random_poisson(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whole numbers of the Poisson distribution with mean lam."""
+    """Samples (integers) of the Poisson distribution with mean lam."""
 def random_randint(
     low: int,
     high: int,
@@ -2189,7 +2197,7 @@ def random_randint(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whole numbers uniform on [low, high)."""
+    """Random integers, uniform on [low, high)."""
 def random_uniform(
     low: float = 0.0,
     high: float = 1.0,
@@ -2200,7 +2208,7 @@ def random_uniform(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers uniform on [low, high)."""
+    """Samples of the uniform distribution on [low, high)."""
 def ravel_multi_index(
     data: NDArray,
     shape: int | Sequence[int] | None = None,
@@ -2276,14 +2284,14 @@ def reverse(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The elements in opposite order along the axes in axis."""
+    """Reverse the order of elements along the axes in axis."""
 def rint(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise nearest whole number, halves downward."""
+    """Elementwise nearest integer, halves downward."""
 def rmsprop_update(
     weight: NDArray,
     grad: NDArray,
@@ -2325,7 +2333,7 @@ def round(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise nearest whole number, halves away from zero."""
+    """Elementwise nearest integer, halves away from zero."""
 def rsqrt(
     data: NDArray,
     *,
@@ -2341,7 +2349,7 @@ def sample_exponential(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of exponential distributions with rate lam."""
+    """Samples of exponential distributions with rate lam."""
 def sample_gamma(
     alpha: NDArray,
     beta: NDArray,
@@ -2351,7 +2359,7 @@ def sample_gamma(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of gamma distributions with shape alpha and scale beta."""
+    """Samples of gamma distributions with shape alpha and scale beta."""
 def sample_generalized_negative_binomial(
     mu: NDArray,
     alpha: NDArray,
@@ -2361,7 +2369,7 @@ def sample_generalized_negative_binomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whole numbers of negative binomial distributions with mean mu and dispersion alpha."""
+    """Samples (integers) of negative binomial distributions with mean mu and dispersion alpha."""
 def sample_multinomial(
     data: NDArray,
     shape: int | Sequence[int] = (),
@@ -2371,7 +2379,7 @@ def sample_multinomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Classes drawn with the probabilities along the last axis, shape many for each row."""
+    """Classes drawn with the probabilities along the last axis, shape of them for each row."""
 def sample_negative_binomial(
     k: NDArray,
     p: NDArray,
@@ -2391,7 +2399,7 @@ def sample_normal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of normal distributions with mean mu and standard deviation sigma."""
+    """Samples of normal distributions with mean mu and standard deviation sigma."""
 def sample_poisson(
     lam: NDArray,
     shape: int | Sequence[int] = (),
@@ -2400,7 +2408,7 @@ def sample_poisson(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whole numbers of Poisson distributions with mean lam."""
+    """Samples (integers) of Poisson distributions with mean lam."""
 def sample_uniform(
     low: NDArray,
     high: NDArray,
@@ -2410,7 +2418,7 @@ def sample_uniform(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers uniform on [low, high)."""
+    """Samples of uniform distributions on [low, high)."""
 def scatter_nd(
     data: NDArray,
     indices: NDArray,
@@ -2534,7 +2542,7 @@ def slice(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The region from begin up to end in steps of step, as Python slices it."""
+    """The region from begin up to end in steps of step, as Python slices."""
 def slice_axis(
     data: NDArray,
     axis: int,
@@ -2727,7 +2735,8 @@ def tile(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The whole array copied reps[i] times along axis i; the shorter of both is filled with 1."""
+    """Repeat the whole array reps[i] times along axis i; the shorter of the shape and reps is
+    filled with 1s at the front."""
 def topk(
     data: NDArray,
     axis: int | None = -1,
@@ -2748,14 +2757,15 @@ def transpose(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Axis i of the output is axis axes[i] of data; without axes their order is reversed."""
+    """Permute the axes: axis i of the output is axis axes[i] of data; without axes their order is
+    reversed."""
 def trunc(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise whole number toward zero."""
+    """Elementwise truncation toward zero to an integer."""
 def uniform(
     low: float = 0.0,
     high: float = 1.0,
@@ -2766,7 +2776,7 @@ def uniform(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers uniform on [low, high)."""
+    """Samples of the uniform distribution on [low, high)."""
 def unravel_index(
     data: NDArray,
     shape: int | Sequence[int] | None = None,
@@ -2783,7 +2793,7 @@ def where(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """x where condition is not 0, else y; condition has their shape, or one entry a row."""
+    """x where condition is not 0, else y; condition has their shape, or one entry for each row."""
 def zeros_like(
     data: NDArray,
     *,

@@ -298,7 +298,7 @@ def _Div(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    """Elementwise lhs / rhs, toward zero for integers; both arrays have the same dtype, and shapes
     broadcast."""
 def _DivScalar(
     data: NDArray,
@@ -317,7 +317,7 @@ def _Equal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs == rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs == rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _EqualScalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -334,7 +334,7 @@ def _Greater(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs > rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs > rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _GreaterEqualScalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -360,7 +360,7 @@ def _Greater_Equal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs >= rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs >= rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _Hypot(
     lhs: NDArray,
     rhs: NDArray,
@@ -368,8 +368,8 @@ def _Hypot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise square root of the sum of the squares of lhs and rhs; the arrays have one dtype,
-    and shapes broadcast."""
+    """Elementwise square root of the sum of the squares of lhs and rhs; both arrays have the same
+    dtype, and shapes broadcast."""
 def _HypotScalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -387,7 +387,7 @@ def _Lesser(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs < rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs < rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _LesserEqualScalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -413,7 +413,7 @@ def _Lesser_Equal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs <= rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs <= rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _LogicalAndScalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -448,7 +448,8 @@ def _Logical_And(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs and rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs and rhs, as 0 and 1; both arrays have the same dtype, and shapes
+    broadcast."""
 def _Logical_Or(
     lhs: NDArray,
     rhs: NDArray,
@@ -456,7 +457,7 @@ def _Logical_Or(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs or rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs or rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _Logical_Xor(
     lhs: NDArray,
     rhs: NDArray,
@@ -464,7 +465,8 @@ def _Logical_Xor(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs xor rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs xor rhs, as 0 and 1; both arrays have the same dtype, and shapes
+    broadcast."""
 def _Maximum(
     lhs: NDArray,
     rhs: NDArray,
@@ -472,7 +474,7 @@ def _Maximum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise maximum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise maximum of lhs and rhs; both arrays have the same dtype, and shapes broadcast."""
 def _MaximumScalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -489,7 +491,7 @@ def _Minimum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise minimum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise minimum of lhs and rhs; both arrays have the same dtype, and shapes broadcast."""
 def _MinimumScalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -506,7 +508,7 @@ def _Minus(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def _MinusScalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -523,8 +525,8 @@ def _Mod(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0; the arrays
-    have one dtype, and shapes broadcast."""
+    """Elementwise lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0; both
+    arrays have the same dtype, and shapes broadcast."""
 def _ModScalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -542,7 +544,7 @@ def _Mul(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs * rhs; both arrays have the same dtype, and shapes broadcast."""
 def _MulScalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -585,7 +587,7 @@ def _Not_Equal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs != rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs != rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _Plus(
     lhs: NDArray,
     rhs: NDArray,
@@ -593,7 +595,7 @@ def _Plus(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def _PlusScalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -610,7 +612,8 @@ def _Power(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs to the power of rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs to the power of rhs; both arrays have the same dtype, and shapes
+    broadcast."""
 def _PowerScalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -683,8 +686,8 @@ def _adamw_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Adam with decoupled weight decay, without bias correction, which the caller puts
-    into lr."""
+    """One step of Adam with decoupled weight decay, without bias correction (the caller includes it
+    in lr)."""
 def _adaptive_avg_pooling_backward(
     data: NDArray,
     size: int | Sequence[int],
@@ -692,7 +695,7 @@ def _adaptive_avg_pooling_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Adjoint of: Means over windows of images."""
+    """The adjoint of: Means over windows of images."""
 def _adaptive_avg_pooling_forward(
     data: NDArray,
     size: int | Sequence[int],
@@ -708,7 +711,7 @@ def _add(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def _add_along(
     data: NDArray,
     index: NDArray,
@@ -742,7 +745,8 @@ def _backward_einsum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros with data along the axes of term: diagonals of repeated labels, copies of new."""
+    """Zeros with data along the axes of term: on diagonals for repeated labels, copied along new
+    ones."""
 def _backward_gather_nd(
     data: NDArray,
     indices: NDArray,
@@ -762,7 +766,7 @@ def _backward_trace(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros of a shape with one number in all places of a diagonal."""
+    """Zeros of a shape, with one number in all places of a diagonal."""
 def _batch_norm_apply(
     data: NDArray,
     gamma: NDArray | None = None,
@@ -779,7 +783,7 @@ def _batch_norm_apply(
     name: str | None = None,
 ) -> NDArray:
     """(data - mean) * inverse_std * gamma + beta, then addend added (add), then negative results
-    replaced by 0 (relu): what BatchNorm gave with these statistics."""
+    replaced by 0 (relu): the result of BatchNorm with these statistics."""
 def _batch_norm_backward(
     grad: NDArray,
     data: NDArray,
@@ -823,7 +827,7 @@ def _batch_norm_statistics(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Mean, inverse standard deviation, and scale of each channel (axis 1) of data, by which
+    """Mean, inverse standard deviation, and scale of each channel (axis 1) of data, with which
     BatchNorm normalizes: (data - mean) * scale + beta."""
 def _batch_norm_sums(
     grad: NDArray,
@@ -850,8 +854,8 @@ def _bilinear_corners(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """The flat indices of the four pixels around positions, the row and the column of the first
-    one, and 1 where the weights depend on the row, and on the column."""
+    """The flat indices of the four pixels around each position, the row and column of the first
+    one, and 1 where the weights depend on the row and on the column."""
 def _bilinear_points(
     data: NDArray,
     rows: NDArray,
@@ -861,7 +865,7 @@ def _bilinear_points(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Values (N, C, P) of images (N, C, H, W) at rows and columns (N, P) between pixels."""
+    """Bilinear samples (N, C, P) of images (N, C, H, W) at rows and columns (N, P)."""
 def _bilinear_points_backward(
     grad: NDArray,
     data: NDArray,
@@ -881,7 +885,7 @@ def _bilinear_resize_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Adjoint of: Images at another size."""
+    """The adjoint of: Images resized with bilinear interpolation."""
 def _bilinear_resize_forward(
     data: NDArray,
     size: int | Sequence[int],
@@ -890,7 +894,7 @@ def _bilinear_resize_forward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Images at another size."""
+    """Images resized with bilinear interpolation."""
 def _boolean_mask_put(
     data: NDArray,
     index: NDArray,
@@ -948,7 +952,7 @@ def _contrib_AdaptiveAvgPooling2D(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Means of images (N, C, H, W) over output_size windows."""
+    """Adaptive average pooling: means over output_size windows of an image."""
 def _contrib_BatchNormWithReLU(
     data: NDArray,
     gamma: NDArray,
@@ -968,7 +972,7 @@ def _contrib_BatchNormWithReLU(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """BatchNorm with negative results replaced by 0; its inputs and attributes."""
+    """BatchNorm followed by relu: negative results become 0."""
 def _contrib_BatchNormWithReLU_backward(
     grad: NDArray,
     data: NDArray,
@@ -985,8 +989,8 @@ def _contrib_BatchNormWithReLU_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Gradients of _contrib_BatchNormWithReLU's data, gamma and beta, from that of its output, its
-    inputs and its outputs; the output and the mask both say where the gradient goes through."""
+    """Gradients of _contrib_BatchNormWithReLU's data, gamma and beta, from its inputs, its outputs
+    and the output's gradient; both the output and the mask say which elements have a gradient."""
 def _contrib_BilinearResize2D(
     data: NDArray,
     like: NDArray | None = None,
@@ -1000,7 +1004,7 @@ def _contrib_BilinearResize2D(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Images (N, C, H, W) at another size, interpolated between pixels."""
+    """Resize images with bilinear interpolation."""
 def _contrib_CTCLoss(
     data: NDArray,
     label: NDArray | None = None,
@@ -1013,7 +1017,8 @@ def _contrib_CTCLoss(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Negative log probability of label sequences over all alignments to the frames."""
+    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
+    the frames."""
 def _contrib_DeformableConvolution(
     data: NDArray,
     offset: NDArray | None = None,
@@ -1033,7 +1038,8 @@ def _contrib_DeformableConvolution(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Convolution whose windows read at offsets of their own, between pixels."""
+    """Deformable convolution: every element of a window is read at an offset of its own, with
+    bilinear interpolation."""
 def _contrib_DeformablePSROIPooling(
     data: NDArray,
     rois: NDArray | None = None,
@@ -1050,7 +1056,7 @@ def _contrib_DeformablePSROIPooling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Regions of images as grids of means, each part of a channel of its own and moved."""
+    """Deformable position-sensitive ROI pooling: each cell of the grid is moved by an offset."""
 def _contrib_ModulatedDeformableConvolution(
     data: NDArray,
     offset: NDArray | None = None,
@@ -1072,7 +1078,8 @@ def _contrib_ModulatedDeformableConvolution(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Convolution whose windows read at offsets of their own, between pixels, and weigh that."""
+    """Modulated deformable convolution: every element of a window is read at an offset of its own,
+    with bilinear interpolation, and multiplied by a weight of its own, mask."""
 def _contrib_MultiBoxDetection(
     cls_prob: NDArray,
     loc_pred: NDArray,
@@ -1136,7 +1143,7 @@ def _contrib_MultiProposal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Regions of images that a network proposes."""
+    """Region proposals for images, from the predictions of a region proposal network."""
 def _contrib_PSROIPooling(
     data: NDArray,
     rois: NDArray,
@@ -1148,7 +1155,8 @@ def _contrib_PSROIPooling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Regions of images as grids of means, each part of a channel of its own."""
+    """Position-sensitive ROI pooling: pool each region to a grid of means, each cell from a channel
+    of its own."""
 def _contrib_Proposal(
     cls_prob: NDArray,
     bbox_pred: NDArray,
@@ -1166,7 +1174,7 @@ def _contrib_Proposal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Regions of one image that a network proposes."""
+    """Region proposals for one image, from the predictions of a region proposal network."""
 def _contrib_ROIAlign(
     data: NDArray,
     rois: NDArray,
@@ -1179,7 +1187,8 @@ def _contrib_ROIAlign(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Regions of images as pooled_size grids of means, read between pixels."""
+    """Region of interest (ROI) align: pool each region to a pooled_size grid of means of bilinear
+    samples."""
 def _contrib_RROIAlign(
     data: NDArray,
     rois: NDArray,
@@ -1190,7 +1199,7 @@ def _contrib_RROIAlign(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Turned regions of images as pooled_size grids of means, read between pixels."""
+    """Pool rotated regions to a pooled_size grid of means of bilinear samples."""
 def _contrib_SparseEmbedding(
     data: NDArray,
     weight: NDArray,
@@ -1203,7 +1212,7 @@ def _contrib_SparseEmbedding(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Rows of weight by the indices in data, with a row-sparse gradient of weight."""
+    """Look up rows of weight by the indices in data; the gradient of weight is row-sparse."""
 def _contrib_SyncBatchNorm(
     data: NDArray,
     gamma: NDArray,
@@ -1345,8 +1354,7 @@ def _contrib_calibrate_entropy(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """The size of the range, and the relative entropy, at which a histogram that is symmetric
-    around 0 loses least in num_quantized_bins bins."""
+    """The threshold at which a histogram loses least by quantization, and its relative entropy."""
 def _contrib_count_sketch(
     data: NDArray,
     h: NDArray,
@@ -1357,7 +1365,7 @@ def _contrib_count_sketch(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The columns of data, times their signs s, summed into out_dim columns as h says."""
+    """Count sketch: columns of data times their signs s, summed into out_dim columns given by h."""
 def _contrib_ctc_loss(
     data: NDArray,
     label: NDArray | None = None,
@@ -1370,7 +1378,8 @@ def _contrib_ctc_loss(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Negative log probability of label sequences over all alignments to the frames."""
+    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
+    the frames."""
 def _contrib_dequantize(
     data: NDArray,
     min_range: NDArray,
@@ -1380,7 +1389,7 @@ def _contrib_dequantize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The float32 numbers that int8 or uint8 data and its range stand for."""
+    """Convert int8 or uint8 data with its range to the float32 numbers that it represents."""
 def _contrib_div_sqrt_dim(
     data: NDArray,
     *,
@@ -1396,7 +1405,7 @@ def _contrib_edge_id(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elements of a CSR matrix at rows u and columns v; -1 where it holds none."""
+    """Elements of a CSR matrix at rows u and columns v; -1 where none is stored."""
 def _contrib_fft(
     data: NDArray,
     compute_size: int = 128,
@@ -1412,8 +1421,8 @@ def _contrib_getnnz(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Number of elements that a CSR matrix holds, zeros among them included; in a dense matrix, of
-    those that are not 0."""
+    """Number of elements stored in a CSR matrix, including stored zeros; for a dense matrix, of
+    elements that are not 0."""
 def _contrib_gradientmultiplier(
     data: NDArray,
     scalar: float = 1.0,
@@ -1527,7 +1536,8 @@ def _contrib_mrcnn_mask_target(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Masks that the mask branch of Mask R-CNN learns, and where it does."""
+    """Training targets of Mask R-CNN's mask branch: the mask of each region, and a mask of the
+    classes to train."""
 def _contrib_quadratic(
     data: NDArray,
     a: float = 0.0,
@@ -1547,7 +1557,7 @@ def _contrib_quantize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """data as int8 or uint8, and the range that these stand for."""
+    """Convert data to int8 or uint8, with the range that these represent."""
 def _contrib_quantize_asym(
     data: NDArray,
     min_calib_range: float | None = None,
@@ -1556,8 +1566,8 @@ def _contrib_quantize_asym(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """data as uint8 over all of a range, and with scale and shift what it was multiplied by and
-    what was added."""
+    """Convert data to uint8 over the whole range, with the scale that it was multiplied by and the
+    shift that was added."""
 def _contrib_quantize_v2(
     data: NDArray,
     out_type: Literal["auto", "int8", "uint8"] | str = "int8",
@@ -1567,7 +1577,7 @@ def _contrib_quantize_v2(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """data as int8 or uint8, and the range that these stand for."""
+    """Convert data to int8 or uint8, with the range that these represent."""
 def _contrib_quantized_act(
     data: NDArray,
     min_data: NDArray,
@@ -1577,7 +1587,7 @@ def _contrib_quantized_act(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """relu of a quantized array; act_type has no other value yet."""
+    """Activation of a quantized array; act_type must be relu."""
 def _contrib_quantized_batch_norm(
     data: NDArray,
     gamma: NDArray,
@@ -1599,7 +1609,7 @@ def _contrib_quantized_batch_norm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Batch normalization of a quantized array with the moving statistics, in int8 of the range
+    """Batch normalization of a quantized array with the moving statistics, to int8 in the range
     min_calib_range to max_calib_range, which must be given."""
 def _contrib_quantized_concat(
     *data: NDArray | Sequence[NDArray],
@@ -1608,7 +1618,7 @@ def _contrib_quantized_concat(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Quantized arrays joined along axis dim, in a range that holds all of theirs."""
+    """Join quantized arrays along axis dim, in a range that holds all of theirs."""
 def _contrib_quantized_conv(
     data: NDArray,
     weight: NDArray | None = None,
@@ -1648,7 +1658,7 @@ def _contrib_quantized_elemwise_add(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Sum of two quantized arrays: int32, whose range holds all sums."""
+    """Sum of two quantized arrays, as int32 with a range that holds all sums."""
 def _contrib_quantized_elemwise_mul(
     lhs: NDArray,
     rhs: NDArray,
@@ -1663,7 +1673,7 @@ def _contrib_quantized_elemwise_mul(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Product of two quantized arrays: int32 with its range."""
+    """Product of two quantized arrays, as int32 with its range."""
 def _contrib_quantized_embedding(
     data: NDArray,
     weight: NDArray,
@@ -1677,7 +1687,7 @@ def _contrib_quantized_embedding(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Rows of a quantized weight, whose range stays."""
+    """Look up rows of a quantized weight; the range stays the same."""
 def _contrib_quantized_flatten(
     data: NDArray,
     min_data: NDArray,
@@ -1686,7 +1696,7 @@ def _contrib_quantized_flatten(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """A quantized array with all axes but the first as one."""
+    """Flatten all axes of a quantized array after the first."""
 def _contrib_quantized_fully_connected(
     data: NDArray,
     weight: NDArray | None = None,
@@ -1704,7 +1714,7 @@ def _contrib_quantized_fully_connected(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """x W^T + b of quantized arrays."""
+    """Dense layer x W^T + b on quantized arrays."""
 def _contrib_quantized_pooling(
     data: NDArray,
     min_data: NDArray,
@@ -1723,7 +1733,7 @@ def _contrib_quantized_pooling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Maximum or mean over windows of a quantized array, with the attributes of Pooling."""
+    """Maximum or mean over windows of a quantized array; attributes are those of Pooling."""
 def _contrib_quantized_rnn(
     data: NDArray,
     parameters: NDArray | None = None,
@@ -1746,7 +1756,7 @@ def _contrib_quantized_rnn(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Recurrent layers on data of _contrib_quantize_asym, with its scale and shift."""
+    """Recurrent layers on data from _contrib_quantize_asym, with its scale and shift."""
 def _contrib_requantize(
     data: NDArray,
     min_range: NDArray,
@@ -1758,21 +1768,22 @@ def _contrib_requantize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """int32 data as int8 or uint8, and the range that these stand for."""
+    """Convert int32 data to int8 or uint8, with the range that these represent."""
 def _contrib_round_ste(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Nearest whole number of data; the gradient passes as if it were data itself."""
+    """Nearest integer of data; the gradient is passed straight through, as that of data itself."""
 def _contrib_sign_ste(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sign (-1, 0 or 1) of data; the gradient passes as if it were data itself."""
+    """Sign (-1, 0 or 1) of data; the gradient is passed straight through, as that of data
+    itself."""
 def _contrib_sldwin_atten_context(
     score: NDArray,
     value: NDArray,
@@ -1902,7 +1913,7 @@ def _count_sketch_places(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The column of the sketch that each column goes to, -1 for none."""
+    """The column of the sketch that each column is added to, -1 for none."""
 def _crop_assign(
     lhs: NDArray,
     rhs: NDArray,
@@ -1932,7 +1943,8 @@ def _cumsum_reversed(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sums of the elements from each one to the last along axis."""
+    """Cumulative sums from the end: the sum of the elements from each one to the last along
+    axis."""
 def _custom_backward(
     data: NDArray,
     training: bool | int,
@@ -2014,7 +2026,7 @@ def _deformable_psroi_pixels(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """The four pixels around each sample, and its share of the mean."""
+    """The four pixels around each sample, and their weight in the mean."""
 def _deformable_psroi_samples(
     rois: NDArray,
     spatial_scale: float,
@@ -2029,7 +2041,7 @@ def _deformable_psroi_samples(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Where the samples of regions lie without offsets, and the regions' extents."""
+    """The positions of the samples of regions without offsets, and the sizes of the regions."""
 def _diag_put(
     data: NDArray,
     shape: int | Sequence[int],
@@ -2048,7 +2060,7 @@ def _div(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    """Elementwise lhs / rhs, toward zero for integers; both arrays have the same dtype, and shapes
     broadcast."""
 def _div_scalar(
     data: NDArray,
@@ -2080,7 +2092,7 @@ def _equal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs == rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs == rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _equal_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -2115,7 +2127,7 @@ def _fold_batch_norm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Weight and bias of a layer that does what its BatchNorm after it would do as well."""
+    """Weight and bias of a layer that includes the BatchNorm after it."""
 def _foreach(
     data: NDArray,
     num_args: int,
@@ -2224,7 +2236,7 @@ def _fused_rnn(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """RNN on separate parameters."""
+    """RNN with separate parameter arrays."""
 def _fused_rnn_backward(
     data: NDArray,
     state_size: int,
@@ -2276,7 +2288,7 @@ def _greater(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs > rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs > rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _greater_equal(
     lhs: NDArray,
     rhs: NDArray,
@@ -2284,7 +2296,7 @@ def _greater_equal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs >= rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs >= rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _greater_equal_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -2310,7 +2322,7 @@ def _grid_generator_base(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """x, y and 1 of every pixel of a grid, for each sample of like."""
+    """x, y and 1 for every pixel of a grid, for each sample of like."""
 def _group_norm_backward(
     grad: NDArray,
     data: NDArray,
@@ -2331,8 +2343,8 @@ def _gru_step(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Hidden state (N, H) of a GRU after a step, from both products (N, 3 * H) and the hidden state
-    before."""
+    """Hidden state (N, H) of a GRU after one step, from both products (N, 3 * H) and the hidden
+    state before."""
 def _gru_step_backward(
     d_after: NDArray,
     i2h: NDArray,
@@ -2370,8 +2382,8 @@ def _hypot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise square root of the sum of the squares of lhs and rhs; the arrays have one dtype,
-    and shapes broadcast."""
+    """Elementwise square root of the sum of the squares of lhs and rhs; both arrays have the same
+    dtype, and shapes broadcast."""
 def _hypot_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -2397,8 +2409,7 @@ def _image_adjust_lighting(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image (height, width, channels) with light added, alpha of each colour that ImageNet's
-    images vary in."""
+    """Add light to an image: alpha of each color that ImageNet's images vary in (PCA lighting)."""
 def _image_crop(
     data: NDArray,
     x: int,
@@ -2416,14 +2427,14 @@ def _image_flip_left_right(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image with left and right exchanged."""
+    """Flip an image left to right."""
 def _image_flip_top_bottom(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image with top and bottom exchanged."""
+    """Flip an image top to bottom."""
 def _image_normalize(
     data: NDArray,
     mean: float | Sequence[float] = (0.0, 0.0, 0.0, 0.0),
@@ -2441,7 +2452,7 @@ def _image_random_brightness(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image times a factor: its brightness changes by a random amount from min_factor to
+    """Change the brightness of an image: multiply it by a random factor from min_factor to
     max_factor."""
 def _image_random_color_jitter(
     data: NDArray,
@@ -2453,8 +2464,8 @@ def _image_random_color_jitter(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image whose brightness, contrast, saturation and hue change by up to the amounts given, in
-    random order."""
+    """Change the brightness, contrast, saturation and hue of an image by up to the amounts given,
+    in random order."""
 def _image_random_contrast(
     data: NDArray,
     min_factor: float,
@@ -2463,22 +2474,22 @@ def _image_random_contrast(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image whose distance from its mean gray changes by a random amount from min_factor to
-    max_factor."""
+    """Change the contrast of an image: multiply its difference from its mean gray by a random
+    factor from min_factor to max_factor."""
 def _image_random_flip_left_right(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image with left and right exchanged in half of the calls."""
+    """Flip an image left to right with probability 1/2."""
 def _image_random_flip_top_bottom(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image with top and bottom exchanged in half of the calls."""
+    """Flip an image top to bottom with probability 1/2."""
 def _image_random_hue(
     data: NDArray,
     min_factor: float,
@@ -2487,8 +2498,8 @@ def _image_random_hue(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image whose hues turn, as a share of a full circle, by a random amount from min_factor to
-    max_factor."""
+    """Change the hue of an image: add to it, as a fraction of the color circle, a random number
+    from min_factor to max_factor."""
 def _image_random_lighting(
     data: NDArray,
     alpha_std: float = 0.05,
@@ -2496,7 +2507,7 @@ def _image_random_lighting(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image with random light added, of the colours that ImageNet's vary in."""
+    """Add random light to an image, in the colors that ImageNet's images vary in (PCA lighting)."""
 def _image_random_saturation(
     data: NDArray,
     min_factor: float,
@@ -2505,8 +2516,8 @@ def _image_random_saturation(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image whose distance from gray changes by a random amount from min_factor to
-    max_factor."""
+    """Change the saturation of an image: multiply its difference from gray by a random factor from
+    min_factor to max_factor."""
 def _image_resize(
     data: NDArray,
     size: int | Sequence[int] = (),
@@ -2590,7 +2601,7 @@ def _int8_pooling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Maximum or mean over windows of bytes, rounded, with the attributes of Pooling."""
+    """Maximum or mean over windows of 8-bit data, rounded; attributes are those of Pooling."""
 def _int8_quantize(
     data: NDArray,
     scale: NDArray,
@@ -2599,7 +2610,8 @@ def _int8_quantize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data times scale as bytes: the nearest whole numbers, cut where the dtype ends."""
+    """data times scale, rounded to the nearest integers and limited to the range of the 8-bit
+    dtype."""
 def _int8_range(
     low: float,
     high: float,
@@ -2609,8 +2621,7 @@ def _int8_range(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """The ends of a range, and what numbers in it are multiplied by to make them bytes of
-    out_type."""
+    """Minimum and maximum of a range, and the factor that converts its numbers to out_type."""
 def _int8_scales(
     min_data: NDArray,
     max_data: NDArray | None = None,
@@ -2635,7 +2646,7 @@ def _int8_scales(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """The factors of a layer on bytes, and the range of what it gives."""
+    """The factors of an 8-bit layer, and the range of its result."""
 def _int8_weight(
     weight: NDArray,
     channel_wise: bool | int = True,
@@ -2661,7 +2672,7 @@ def _l2_normalization_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of L2Normalization's data, from that of its output, data and the norms."""
+    """Gradient of L2Normalization's data, from the output's gradient, data and the norms."""
 def _layer_norm_backward(
     grad: NDArray,
     data: NDArray,
@@ -2691,7 +2702,7 @@ def _lesser(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs < rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs < rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _lesser_equal(
     lhs: NDArray,
     rhs: NDArray,
@@ -2699,7 +2710,7 @@ def _lesser_equal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs <= rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs <= rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _lesser_equal_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -2741,15 +2752,16 @@ def _linalg_extracttrian(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """A triangle of every square matrix, packed into vectors: rows of a lower, columns of an upper
-    one. lower counts where offset is 0."""
+    """Pack a triangle of every square matrix into a vector: the rows of a lower triangle, the
+    columns of an upper one."""
 def _linalg_gelqf(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Q and L with A = L Q, for matrices of full rank with no more rows than columns."""
+    """LQ decomposition: Q and L with A = L Q, for matrices of full rank with no more rows than
+    columns."""
 def _linalg_gemm(
     A: NDArray,
     B: NDArray,
@@ -2790,7 +2802,7 @@ def _linalg_makediag(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Square matrices with vectors in the diagonal at offset, else zeros."""
+    """Square matrices with vectors on the diagonal at offset, and zeros elsewhere."""
 def _linalg_maketrian(
     A: NDArray,
     offset: int = 0,
@@ -2799,7 +2811,7 @@ def _linalg_maketrian(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Square matrices of packed triangles, else zeros: what extracttrian takes apart."""
+    """Square matrices from packed triangles, with zeros elsewhere: the inverse of extracttrian."""
 def _linalg_potrf(
     A: NDArray,
     lower: bool | int = True,
@@ -2807,8 +2819,8 @@ def _linalg_potrf(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Lower triangular L with A = L L^T, for symmetric positive definite A; without lower the upper
-    triangular U with A = U^T U."""
+    """Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A;
+    without lower the upper triangular U with A = U^T U."""
 def _linalg_potri(
     A: NDArray,
     lower: bool | int = True,
@@ -2816,8 +2828,8 @@ def _linalg_potri(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Inverse of L L^T, given the lower triangular L that potrf gives; without lower that of U^T
-    U."""
+    """Inverse of L L^T, given the lower triangular L that potrf returns; without lower the inverse
+    of U^T U."""
 def _linalg_slogdet(
     A: NDArray,
     *,
@@ -2831,14 +2843,14 @@ def _linalg_sumlogdiag(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of the logarithms of the diagonal of every matrix; shape (1,) for one matrix."""
+    """Sum of the logarithms of the diagonal of every matrix."""
 def _linalg_syevd(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """U and L with A = U^T diag(L) U, for symmetric A."""
+    """Eigendecomposition: U and L with A = U^T diag(L) U, for symmetric A."""
 def _linalg_syrk(
     A: NDArray,
     transpose: bool | int = False,
@@ -2847,7 +2859,7 @@ def _linalg_syrk(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """alpha times the product of A with A transposed, or of A transposed with A."""
+    """alpha times the product of A and A transposed, or with transpose of A transposed and A."""
 def _linalg_trmm(
     A: NDArray,
     B: NDArray,
@@ -2859,7 +2871,7 @@ def _linalg_trmm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """alpha times a triangle of A times B, or B times it (rightside)."""
+    """alpha times the product of a triangle of A and B, or of B and the triangle (rightside)."""
 def _linalg_trsm(
     A: NDArray,
     B: NDArray,
@@ -2871,7 +2883,7 @@ def _linalg_trsm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """X of A X = alpha B, or of X A = alpha B (rightside), with a triangle of A."""
+    """Solve A X = alpha B, or X A = alpha B (rightside), for X, with a triangle of A."""
 def _linspace(
     start: float,
     stop: float,
@@ -2896,7 +2908,7 @@ def _log_softmax_pick(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One element of log_softmax along axis in every row, at the positions in index, times
+    """One element of log_softmax along axis for every row, at the position in index, times
     scale."""
 def _log_softmax_pick_backward(
     grad: NDArray,
@@ -2921,7 +2933,8 @@ def _logical_and(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs and rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs and rhs, as 0 and 1; both arrays have the same dtype, and shapes
+    broadcast."""
 def _logical_and_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -2938,7 +2951,7 @@ def _logical_or(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs or rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs or rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _logical_or_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -2955,7 +2968,8 @@ def _logical_xor(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs xor rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs xor rhs, as 0 and 1; both arrays have the same dtype, and shapes
+    broadcast."""
 def _logical_xor_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -2976,7 +2990,7 @@ def _lrn_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of LRN's data, from that of its output."""
+    """Gradient of LRN's data, from its output's gradient."""
 def _lrn_window_sum(
     data: NDArray,
     reach: int,
@@ -2984,7 +2998,7 @@ def _lrn_window_sum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of each channel and of up to reach on either side."""
+    """Sum of each channel and of up to reach channels on either side."""
 def _lstm_step(
     i2h: NDArray,
     h2h: NDArray,
@@ -2993,8 +3007,8 @@ def _lstm_step(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Hidden state and cells (N, H) of an LSTM after a step, from both products (N, 4 * H) and the
-    cells before."""
+    """Hidden state and cell (N, H) of an LSTM after one step, from both products (N, 4 * H) and the
+    cell before."""
 def _lstm_step_backward(
     d_hidden: NDArray,
     d_after: NDArray,
@@ -3007,7 +3021,7 @@ def _lstm_step_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Gradients of _lstm_step's inputs: of both products, and of the cells."""
+    """Gradients of _lstm_step's inputs: of both products, and of the cell."""
 def _maximum(
     lhs: NDArray,
     rhs: NDArray,
@@ -3015,7 +3029,7 @@ def _maximum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise maximum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise maximum of lhs and rhs; both arrays have the same dtype, and shapes broadcast."""
 def _maximum_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -3032,7 +3046,7 @@ def _minimum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise minimum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise minimum of lhs and rhs; both arrays have the same dtype, and shapes broadcast."""
 def _minimum_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -3049,7 +3063,7 @@ def _minus(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def _minus_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -3066,8 +3080,8 @@ def _mod(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0; the arrays
-    have one dtype, and shapes broadcast."""
+    """Elementwise lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0; both
+    arrays have the same dtype, and shapes broadcast."""
 def _mod_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -3096,8 +3110,8 @@ def _mp_adamw_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Adam with decoupled weight decay, without bias correction, which the caller puts
-    into lr in mixed precision."""
+    """One step of Adam with decoupled weight decay, without bias correction (the caller includes it
+    in lr) in mixed precision."""
 def _mul(
     lhs: NDArray,
     rhs: NDArray,
@@ -3105,7 +3119,7 @@ def _mul(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs * rhs; both arrays have the same dtype, and shapes broadcast."""
 def _mul_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -3142,7 +3156,7 @@ def _multi_adam_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Adam without bias correction, which the caller puts into lr for num_weights
+    """One step of Adam without bias correction (the caller includes it in lr) for num_weights
     weights."""
 def _multi_adamw_update(
     *data: NDArray | Sequence[NDArray],
@@ -3158,8 +3172,8 @@ def _multi_adamw_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Adam with decoupled weight decay, without bias correction, which the caller puts
-    into lr for num_weights weights."""
+    """One step of Adam with decoupled weight decay, without bias correction (the caller includes it
+    in lr) for num_weights weights."""
 def _multi_lamb_update(
     *data: NDArray | Sequence[NDArray],
     learning_rates: float | Sequence[float],
@@ -3206,7 +3220,7 @@ def _multi_mp_adam_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Adam without bias correction, which the caller puts into lr for num_weights
+    """One step of Adam without bias correction (the caller includes it in lr) for num_weights
     weights in mixed precision."""
 def _multi_mp_adamw_update(
     *data: NDArray | Sequence[NDArray],
@@ -3222,8 +3236,8 @@ def _multi_mp_adamw_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Adam with decoupled weight decay, without bias correction, which the caller puts
-    into lr for num_weights weights in mixed precision."""
+    """One step of Adam with decoupled weight decay, without bias correction (the caller includes it
+    in lr) for num_weights weights in mixed precision."""
 def _multi_mp_lamb_update(
     *data: NDArray | Sequence[NDArray],
     learning_rates: float | Sequence[float],
@@ -3255,8 +3269,8 @@ def _multi_mp_nag_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Nesterov's accelerated gradient as the optimizer class has it for num_weights
-    weights in mixed precision."""
+    """One step of Nesterov's accelerated gradient, computed as the optimizer class does, for
+    num_weights weights in mixed precision."""
 def _multi_mp_rmsprop_update(
     *data: NDArray | Sequence[NDArray],
     lrs: float | Sequence[float],
@@ -3300,8 +3314,8 @@ def _multi_nag_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Nesterov's accelerated gradient as the optimizer class has it for num_weights
-    weights."""
+    """One step of Nesterov's accelerated gradient, computed as the optimizer class does, for
+    num_weights weights."""
 def _multi_rmsprop_update(
     *data: NDArray | Sequence[NDArray],
     lrs: float | Sequence[float],
@@ -3340,7 +3354,7 @@ def _not_equal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs != rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs != rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _not_equal_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -3358,7 +3372,7 @@ def _np_all(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whether all elements are not 0 along axis, all axes by default, as bool."""
+    """Whether all elements are not 0, along axis, all axes by default, as bool."""
 def _np_amax(
     a: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -3387,28 +3401,28 @@ def _np_any(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whether any element is not 0 along axis, all axes by default, as bool."""
+    """Whether any element is not 0, along axis, all axes by default, as bool."""
 def _np_atleast_1d(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Each array with axes of size 1 put in until it has 1, as NumPy does."""
+    """Each array with axes of size 1 added until it has 1, as in NumPy."""
 def _np_atleast_2d(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Each array with axes of size 1 put in until it has 2, as NumPy does."""
+    """Each array with axes of size 1 added until it has 2, as in NumPy."""
 def _np_atleast_3d(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Each array with axes of size 1 put in until it has 3, as NumPy does."""
+    """Each array with axes of size 1 added until it has 3, as in NumPy."""
 def _np_copy(
     a: NDArray,
     *,
@@ -3424,7 +3438,7 @@ def _np_cumsum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sums of the elements up to each one along axis, or of all elements in row order."""
+    """Cumulative sums along axis, or of all elements in row-major order."""
 def _np_diag(
     data: NDArray,
     k: int = 0,
@@ -3432,7 +3446,7 @@ def _np_diag(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Diagonal k of a matrix; of a vector, the matrix with it on diagonal k."""
+    """Diagonal k of a matrix; for a vector, the matrix with the vector on diagonal k."""
 def _np_diagflat(
     data: NDArray,
     k: int = 0,
@@ -3440,7 +3454,7 @@ def _np_diagflat(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The matrix with all elements of data, in row order, on diagonal k."""
+    """A matrix with all elements of data, in row-major order, on diagonal k."""
 def _np_diagonal(
     data: NDArray,
     offset: int = 0,
@@ -3450,7 +3464,8 @@ def _np_diagonal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Diagonal offset of the matrices along axis1 and axis2, as the last axis."""
+    """The diagonal at offset of the matrices in axes axis1 and axis2, which becomes the last
+    axis."""
 def _np_dot(
     a: NDArray,
     b: NDArray,
@@ -3458,7 +3473,8 @@ def _np_dot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of products over a's last axis and b's last but one, or b's only axis."""
+    """Sum of products over the last axis of a and the second-to-last axis of b, or b's only
+    axis."""
 def _np_max(
     a: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -3487,7 +3503,7 @@ def _np_moveaxis(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The axes in source moved to the positions in destination; the others keep order."""
+    """Move the axes in source to the positions in destination; the others keep their order."""
 def _np_moved(
     data: NDArray,
     name: str,
@@ -3499,7 +3515,8 @@ def _np_moved(
     *,
     out: NDArray | Sequence[NDArray] | None = None,
 ) -> NDArray:
-    """What an operator that moves elements gives of one input, with zeros for the others."""
+    """The result for one input of an operator that moves elements, with zeros for the other
+    inputs."""
 def _np_moved_back(
     data: NDArray,
     name: str,
@@ -3511,7 +3528,7 @@ def _np_moved_back(
     *,
     out: NDArray | Sequence[NDArray] | None = None,
 ) -> NDArray:
-    """The adjoint of _np_moved: each element added where it came from."""
+    """The adjoint of _np_moved: each element is added to the place that it came from."""
 def _np_prod(
     a: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -3551,7 +3568,8 @@ def _np_reshape(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The same elements in the same order in another shape; one extent may be -1."""
+    """The same elements in the same order in another shape; one size may be -1, and is then
+    inferred."""
 def _np_roll(
     data: NDArray,
     shift: int | Sequence[int] | None = None,
@@ -3560,7 +3578,8 @@ def _np_roll(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elements moved shift places along axis, those past the end to the beginning."""
+    """Shift elements by shift places along axis; those pushed past the end come in at the
+    beginning."""
 def _np_sometrue(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -3569,7 +3588,7 @@ def _np_sometrue(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whether any element is not 0 along axis, all axes by default, as bool."""
+    """Whether any element is not 0, along axis, all axes by default, as bool."""
 def _np_squeeze(
     a: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -3577,7 +3596,7 @@ def _np_squeeze(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Drop the axes of size 1, or those of them that axis names."""
+    """Remove the axes of size 1, or only those in axis."""
 def _np_sum(
     a: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -3606,7 +3625,7 @@ def _np_transpose(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The axes in another order: opposite without axes."""
+    """Permute the axes; without axes their order is reversed."""
 def _npi_Custom(
     *args: Any,
     op_type: Any = None,
@@ -3728,7 +3747,7 @@ def _npi_argmax(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Position of the first maximum along axis, or among all elements in row order."""
+    """Position of the first maximum along axis, or over all elements in row-major order."""
 def _npi_argmin(
     data: NDArray,
     axis: int | None = None,
@@ -3737,7 +3756,7 @@ def _npi_argmin(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Position of the first minimum along axis, or among all elements in row order."""
+    """Position of the first minimum along axis, or over all elements in row-major order."""
 def _npi_argsort(
     data: NDArray,
     axis: int | None = -1,
@@ -3755,7 +3774,7 @@ def _npi_around(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Round to a number of decimals, halves to the even neighbour."""
+    """Round to a number of decimals, halves to the even neighbor."""
 def _npi_average(
     a: NDArray,
     weights: NDArray | None = None,
@@ -3779,7 +3798,7 @@ def _npi_bernoulli(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """1 with probability prob, or 1 / (1 + exp(-logit)) with is_logit, else 0."""
+    """1 with probability prob, or with is_logit with probability 1 / (1 + exp(-logit)), else 0."""
 def _npi_bincount(
     data: NDArray,
     weights: NDArray | None = None,
@@ -3789,7 +3808,8 @@ def _npi_bincount(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """How often each number from 0 to the largest is in data, at least minlength bins."""
+    """The number of times that each integer from 0 to the largest occurs in data, with at least
+    minlength bins."""
 def _npi_bitwise_and(
     lhs: NDArray,
     rhs: NDArray,
@@ -3875,8 +3895,8 @@ def _npi_boolean_mask_assign_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data with the number value where mask is true; mask lies over the axes of data from
-    start_axis on."""
+    """data with the number value where mask is true; mask covers the axes of data from start_axis
+    on."""
 def _npi_boolean_mask_assign_tensor(
     data: NDArray,
     mask: NDArray,
@@ -3894,7 +3914,7 @@ def _npi_broadcast_to(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Stretch the axes of size 1 to shape; -2 in shape keeps an axis."""
+    """Broadcast the axes of size 1 to shape; -2 in shape keeps the size of an axis."""
 def _npi_cast(
     data: NDArray,
     dtype: DType,
@@ -3917,7 +3937,7 @@ def _npi_ceil(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise smallest whole number not below data."""
+    """Elementwise smallest integer not below data."""
 def _npi_choice(
     input1: NDArray,
     input2: NDArray | None = None,
@@ -3930,14 +3950,14 @@ def _npi_choice(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Positions drawn from a population of a, or of the elements of the first input."""
+    """Positions drawn from 0 up to a, or up to the number of elements of the first input."""
 def _npi_cholesky(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Lower triangular L with A = L L^T, for symmetric positive definite A."""
+    """Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A."""
 def _npi_clip(
     data: NDArray,
     a_min: float,
@@ -3953,7 +3973,7 @@ def _npi_column_stack(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The arrays beside each other; one of a single axis is a column."""
+    """Join arrays along axis 1; a vector is one column."""
 def _npi_concatenate(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -3962,8 +3982,7 @@ def _npi_concatenate(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The arrays beside each other along axis, an axis they have; flattened first where it is
-    None."""
+    """Join arrays along an existing axis; if axis is None they are flattened first."""
 def _npi_copysign(
     lhs: NDArray,
     rhs: NDArray,
@@ -4038,7 +4057,7 @@ def _npi_degrees(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise angle in degrees, of radians."""
+    """Elementwise conversion of radians to degrees."""
 def _npi_delete(
     arr: NDArray,
     obj: NDArray | None = None,
@@ -4051,7 +4070,7 @@ def _npi_delete(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """arr without some positions along axis: int_ind, a slice with a step, or obj."""
+    """arr without some positions along axis: int_ind, a slice, or those in obj."""
 def _npi_det(
     A: NDArray,
     *,
@@ -4074,7 +4093,7 @@ def _npi_diff(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Differences between neighbours along axis, taken n times."""
+    """Differences between neighboring elements along axis, taken n times."""
 def _npi_dsplit(
     data: NDArray,
     indices: int | Sequence[int],
@@ -4085,7 +4104,7 @@ def _npi_dsplit(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Pieces along axis 2."""
+    """Split data along axis 2."""
 def _npi_dstack(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -4093,7 +4112,7 @@ def _npi_dstack(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The arrays behind each other, along axis 2. dim is ignored."""
+    """Stack arrays in depth, along axis 2. dim is ignored."""
 def _npi_ediff1d(
     input1: NDArray,
     input2: NDArray | None = None,
@@ -4106,14 +4125,14 @@ def _npi_ediff1d(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Differences between neighbours of all elements in row order."""
+    """Differences between neighboring elements of the flattened array."""
 def _npi_eig(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Eigenvalues and eigenvectors, as columns of length 1, of square matrices."""
+    """Eigenvalues of square matrices, and eigenvectors of length 1 as columns."""
 def _npi_eigh(
     A: NDArray,
     UPLO: Literal["L", "U"] | str = "L",
@@ -4121,14 +4140,14 @@ def _npi_eigh(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Ascending eigenvalues and orthonormal eigenvectors, as columns, of symmetric A."""
+    """Ascending eigenvalues of symmetric A, and its orthonormal eigenvectors as columns."""
 def _npi_eigvals(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Eigenvalues of square matrices, in LAPACK's order."""
+    """Eigenvalues of square matrices, in the order of LAPACK."""
 def _npi_eigvalsh(
     A: NDArray,
     UPLO: Literal["L", "U"] | str = "L",
@@ -4145,7 +4164,7 @@ def _npi_einsum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of products of arrays over axes with the same label."""
+    """Einstein summation: sum of products of arrays over axes with the same label."""
 def _npi_equal(
     lhs: NDArray,
     rhs: NDArray,
@@ -4194,7 +4213,7 @@ def _npi_exponential(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Exponential numbers."""
+    """Samples of the exponential distribution."""
 def _npi_eye(
     N: int,
     M: int | None = None,
@@ -4212,7 +4231,7 @@ def _npi_fix(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise whole number toward zero."""
+    """Elementwise truncation toward zero to an integer."""
 def _npi_flip(
     data: NDArray,
     axis: int | Sequence[int],
@@ -4220,14 +4239,14 @@ def _npi_flip(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The elements in opposite order along the axes in axis."""
+    """Reverse the order of elements along the axes in axis."""
 def _npi_floor(
     x: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise largest whole number not above data."""
+    """Elementwise largest integer not above data."""
 def _npi_full(
     shape: int | Sequence[int] | None = None,
     ctx: str = "",
@@ -4247,7 +4266,7 @@ def _npi_full_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An array of equal values with the shape of a, in its dtype or another."""
+    """An array filled with one value, with the shape of a, and its dtype unless dtype is given."""
 def _npi_gamma(
     input1: NDArray,
     input2: NDArray | None = None,
@@ -4260,7 +4279,7 @@ def _npi_gamma(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of the gamma distribution."""
+    """Samples of the gamma distribution."""
 def _npi_gather_nd(
     data: NDArray,
     indices: NDArray,
@@ -4314,7 +4333,7 @@ def _npi_gumbel(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of the Gumbel distribution."""
+    """Samples of the Gumbel distribution."""
 def _npi_hamming(
     M: int | None = None,
     ctx: str = "",
@@ -4353,7 +4372,7 @@ def _npi_hsplit(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Pieces along axis 1, or 0 of a vector."""
+    """Split data along axis 1, or 0 of a vector."""
 def _npi_hstack(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -4361,7 +4380,7 @@ def _npi_hstack(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The arrays beside each other, along axis 1, or 0 of those with one axis. dim is ignored."""
+    """Stack arrays horizontally: along axis 1, or along axis 0 for vectors. dim is ignored."""
 def _npi_hypot(
     x1: NDArray,
     x2: NDArray,
@@ -4397,7 +4416,8 @@ def _npi_indices(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Coordinates of the points of a grid: entry i along the first axis holds coordinate i."""
+    """Coordinates of the points of a grid: entry i along the first axis holds coordinate i of each
+    point."""
 def _npi_insert_scalar(
     arr: NDArray,
     values: NDArray | None = None,
@@ -4411,7 +4431,7 @@ def _npi_insert_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """values, or the number val, before position int_ind along axis."""
+    """Insert values, or the number val, before position int_ind along axis."""
 def _npi_insert_slice(
     arr: NDArray,
     values: NDArray | None = None,
@@ -4425,7 +4445,8 @@ def _npi_insert_slice(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """values, or the number val, before the positions of a slice along axis, one each."""
+    """Insert values, or the number val, before the positions of a slice along axis, one for
+    each."""
 def _npi_insert_tensor(
     arr: NDArray,
     values: NDArray | None = None,
@@ -4440,7 +4461,7 @@ def _npi_insert_tensor(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """values, or the number val, before the positions in obj along axis, one each."""
+    """Insert values, or the number val, before the positions in obj along axis, one for each."""
 def _npi_inv(
     A: NDArray,
     *,
@@ -4475,14 +4496,14 @@ def _npi_isneginf(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whether each element is minus infinity, as bool."""
+    """Whether each element is negative infinity, as bool."""
 def _npi_isposinf(
     x: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whether each element is infinity, as bool."""
+    """Whether each element is positive infinity, as bool."""
 def _npi_lcm(
     lhs: NDArray,
     rhs: NDArray,
@@ -4609,7 +4630,7 @@ def _npi_logistic(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of the logistic distribution."""
+    """Samples of the logistic distribution."""
 def _npi_logspace(
     start: float,
     stop: float,
@@ -4622,7 +4643,8 @@ def _npi_logspace(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """num powers of base, their exponents evenly spaced from start to stop, with it if endpoint."""
+    """num powers of base, with exponents evenly spaced from start to stop, including stop if
+    endpoint."""
 def _npi_matmul(
     a: NDArray,
     b: NDArray,
@@ -4630,7 +4652,7 @@ def _npi_matmul(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Products of matrices in the last two axes; the axes before broadcast."""
+    """Matrix products of the last two axes; the axes before broadcast."""
 def _npi_maximum(
     lhs: NDArray,
     rhs: NDArray,
@@ -4638,7 +4660,7 @@ def _npi_maximum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise maximum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise maximum of lhs and rhs; both arrays have the same dtype, and shapes broadcast."""
 def _npi_maximum_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -4666,7 +4688,7 @@ def _npi_minimum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise minimum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise minimum of lhs and rhs; both arrays have the same dtype, and shapes broadcast."""
 def _npi_minimum_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -4703,7 +4725,7 @@ def _npi_multinomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """How often each class comes among n trials, an array of counts for each of size."""
+    """How often each class occurs in n trials: an array of counts for each element of size."""
 def _npi_multiply(
     lhs: NDArray,
     rhs: NDArray,
@@ -4731,7 +4753,7 @@ def _npi_nan_to_num(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """NaN and infinities replaced: by nan, posinf and neginf."""
+    """Replace NaN and infinities by nan, posinf and neginf."""
 def _npi_negative(
     x: NDArray,
     *,
@@ -4756,7 +4778,7 @@ def _npi_norm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Norm of vectors along one axis, or of matrices along two (rows, then columns)."""
+    """Norm of vectors along one axis, or of matrices along two axes (rows, then columns)."""
 def _npi_normal(
     input1: NDArray,
     input2: NDArray | None = None,
@@ -4769,7 +4791,7 @@ def _npi_normal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Normal numbers."""
+    """Samples of the normal distribution."""
 def _npi_normal_n(
     input1: NDArray,
     input2: NDArray | None = None,
@@ -4782,7 +4804,7 @@ def _npi_normal_n(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Normal numbers, an array of shape size for each parameter."""
+    """Samples of the normal distribution, an array of shape size for each parameter."""
 def _npi_not_equal(
     lhs: NDArray,
     rhs: NDArray,
@@ -4819,7 +4841,7 @@ def _npi_pad(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data with as many elements before and behind each axis as pad_width says."""
+    """data padded along each axis, with the number of elements before and after in pad_width."""
 def _npi_pareto(
     input1: NDArray,
     a: float | None = None,
@@ -4829,7 +4851,7 @@ def _npi_pareto(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of the Pareto distribution from 0 on."""
+    """Samples of the Pareto II (Lomax) distribution, from 0 on."""
 def _npi_percentile(
     a: NDArray,
     q: NDArray | None = None,
@@ -4841,8 +4863,8 @@ def _npi_percentile(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Percentiles along axis, all axes by default: for each of q, of the leading axis, or for the
-    number q_scalar, in [0, 100]."""
+    """Percentiles along axis, all axes by default: for each value in q, along a new first axis, or
+    for the number q_scalar, in [0, 100]."""
 def _npi_pinv(
     A: NDArray,
     rcond: NDArray,
@@ -4868,7 +4890,7 @@ def _npi_polyval(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The polynomial with coefficients p, that of the highest power first, at the points x."""
+    """Evaluate the polynomial with coefficients p, highest power first, at x."""
 def _npi_power(
     lhs: NDArray,
     rhs: NDArray,
@@ -4894,14 +4916,14 @@ def _npi_powerd(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers on (0, 1) of density a x^(a - 1)."""
+    """Samples of the power distribution on (0, 1), with density a x^(a - 1)."""
 def _npi_radians(
     x: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise angle in radians, of degrees."""
+    """Elementwise conversion of degrees to radians."""
 def _npi_random_randint(
     low: int,
     high: int,
@@ -4912,7 +4934,7 @@ def _npi_random_randint(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whole numbers uniform on [low, high)."""
+    """Random integers, uniform on [low, high)."""
 def _npi_rarctan2_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -4931,7 +4953,7 @@ def _npi_rayleigh(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of the Rayleigh distribution."""
+    """Samples of the Rayleigh distribution."""
 def _npi_rcopysign_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -4964,7 +4986,7 @@ def _npi_rint(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise nearest whole number, halves downward."""
+    """Elementwise nearest integer, halves downward."""
 def _npi_rldexp_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -4990,7 +5012,7 @@ def _npi_rnn_param_concat(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The arrays, which have one axis, beside each other along axis dim, which is 0."""
+    """Join vectors; dim must be 0."""
 def _npi_rot90(
     data: NDArray,
     k: int = 1,
@@ -4999,7 +5021,7 @@ def _npi_rot90(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """k quarter turns in the plane of two axes, from the first toward the second."""
+    """Rotate by k quarter turns in the plane of two axes, from the first toward the second."""
 def _npi_rpower_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -5044,7 +5066,7 @@ def _npi_share_memory(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whether two arrays lie in the same memory."""
+    """Whether two arrays share memory."""
 def _npi_shuffle(
     data: NDArray,
     *,
@@ -5082,7 +5104,7 @@ def _npi_slice(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The region from begin up to end in steps of step, as Python slices it."""
+    """The region from begin up to end in steps of step, as Python slices."""
 def _npi_slice_assign(
     lhs: NDArray,
     rhs: NDArray,
@@ -5119,7 +5141,7 @@ def _npi_solve(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """X of A X = B, for square matrices A (..., n, n) and B (..., n) or (..., n, k)."""
+    """Solve A X = B for X, with square matrices A."""
 def _npi_sort(
     data: NDArray,
     axis: int | None = -1,
@@ -5197,7 +5219,8 @@ def _npi_svd(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """U, s and V with A = U diag(s) V, singular values in descending order."""
+    """Singular value decomposition: U, s and V with A = U diag(s) V, singular values in descending
+    order."""
 def _npi_swapaxes(
     data: NDArray,
     dim1: int = 0,
@@ -5240,7 +5263,7 @@ def _npi_tensordot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of products over axes of a and of b that are named in pairs."""
+    """Sum of products over pairs of axes of a and b."""
 def _npi_tensordot_int_axes(
     a: NDArray,
     b: NDArray,
@@ -5249,7 +5272,7 @@ def _npi_tensordot_int_axes(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of products over the last axes of a and the first of b, as many as axes says."""
+    """Sum of products over the last axes of a and the first axes of b; axes is their number."""
 def _npi_tensorinv(
     a: NDArray,
     ind: int = 2,
@@ -5257,7 +5280,7 @@ def _npi_tensorinv(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Inverse of a as a matrix from its axes behind ind to those before."""
+    """Inverse of a as a matrix that maps its axes from ind on to those before."""
 def _npi_tensorsolve(
     a: NDArray,
     b: NDArray,
@@ -5266,7 +5289,7 @@ def _npi_tensorsolve(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """x with tensordot(a, x, x.ndim) = b: the last axes of a are the unknowns."""
+    """Solve tensordot(a, x, x.ndim) = b for x: the last axes of a are those of x."""
 def _npi_tile(
     data: NDArray,
     reps: int | Sequence[int],
@@ -5274,7 +5297,8 @@ def _npi_tile(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The whole array copied reps[i] times along axis i; the shorter of both is filled with 1."""
+    """Repeat the whole array reps[i] times along axis i; the shorter of the shape and reps is
+    filled with 1s at the front."""
 def _npi_tril(
     data: NDArray,
     k: int = 0,
@@ -5282,7 +5306,7 @@ def _npi_tril(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Matrices with zeros above diagonal k; a vector stands for the matrix of its copies."""
+    """Lower triangle of matrices: zeros above diagonal k."""
 def _npi_true_divide(
     lhs: NDArray,
     rhs: NDArray,
@@ -5306,7 +5330,7 @@ def _npi_trunc(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise whole number toward zero."""
+    """Elementwise truncation toward zero to an integer."""
 def _npi_uniform(
     input1: NDArray,
     input2: NDArray | None = None,
@@ -5319,7 +5343,7 @@ def _npi_uniform(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers uniform on [low, high)."""
+    """Samples of the uniform distribution on [low, high)."""
 def _npi_uniform_n(
     input1: NDArray,
     input2: NDArray | None = None,
@@ -5332,7 +5356,8 @@ def _npi_uniform_n(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers uniform on [low, high), an array of shape size for each parameter."""
+    """Samples of the uniform distribution on [low, high), an array of shape size for each
+    parameter."""
 def _npi_unique(
     data: NDArray,
     return_index: bool | int = False,
@@ -5343,7 +5368,7 @@ def _npi_unique(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The different elements of data, ascending; with axis, its different slices."""
+    """The unique elements of data, ascending; with axis, its unique slices."""
 def _npi_var(
     a: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -5361,7 +5386,7 @@ def _npi_vstack(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The arrays below each other; one of a single axis is a row."""
+    """Stack arrays vertically, along axis 0; a vector is one row."""
 def _npi_weibull(
     input1: NDArray,
     a: float | None = None,
@@ -5371,7 +5396,7 @@ def _npi_weibull(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of the Weibull distribution."""
+    """Samples of the Weibull distribution."""
 def _npi_where(
     condition: NDArray,
     x: NDArray,
@@ -5380,7 +5405,7 @@ def _npi_where(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """x where condition is not 0, else y; shapes broadcast, x and y have one dtype."""
+    """x where condition is not 0, else y; shapes broadcast, and x and y have the same dtype."""
 def _npi_where_lscalar(
     condition: NDArray,
     x: NDArray,
@@ -5424,8 +5449,7 @@ def _npx__image_adjust_lighting(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image (height, width, channels) with light added, alpha of each colour that ImageNet's
-    images vary in."""
+    """Add light to an image: alpha of each color that ImageNet's images vary in (PCA lighting)."""
 def _npx__image_crop(
     data: NDArray,
     x: int,
@@ -5443,14 +5467,14 @@ def _npx__image_flip_left_right(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image with left and right exchanged."""
+    """Flip an image left to right."""
 def _npx__image_flip_top_bottom(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image with top and bottom exchanged."""
+    """Flip an image top to bottom."""
 def _npx__image_normalize(
     data: NDArray,
     mean: float | Sequence[float] = (0.0, 0.0, 0.0, 0.0),
@@ -5468,7 +5492,7 @@ def _npx__image_random_brightness(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image times a factor: its brightness changes by a random amount from min_factor to
+    """Change the brightness of an image: multiply it by a random factor from min_factor to
     max_factor."""
 def _npx__image_random_color_jitter(
     data: NDArray,
@@ -5480,8 +5504,8 @@ def _npx__image_random_color_jitter(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image whose brightness, contrast, saturation and hue change by up to the amounts given, in
-    random order."""
+    """Change the brightness, contrast, saturation and hue of an image by up to the amounts given,
+    in random order."""
 def _npx__image_random_contrast(
     data: NDArray,
     min_factor: float,
@@ -5490,22 +5514,22 @@ def _npx__image_random_contrast(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image whose distance from its mean gray changes by a random amount from min_factor to
-    max_factor."""
+    """Change the contrast of an image: multiply its difference from its mean gray by a random
+    factor from min_factor to max_factor."""
 def _npx__image_random_flip_left_right(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image with left and right exchanged in half of the calls."""
+    """Flip an image left to right with probability 1/2."""
 def _npx__image_random_flip_top_bottom(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image with top and bottom exchanged in half of the calls."""
+    """Flip an image top to bottom with probability 1/2."""
 def _npx__image_random_hue(
     data: NDArray,
     min_factor: float,
@@ -5514,8 +5538,8 @@ def _npx__image_random_hue(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image whose hues turn, as a share of a full circle, by a random amount from min_factor to
-    max_factor."""
+    """Change the hue of an image: add to it, as a fraction of the color circle, a random number
+    from min_factor to max_factor."""
 def _npx__image_random_lighting(
     data: NDArray,
     alpha_std: float = 0.05,
@@ -5523,7 +5547,7 @@ def _npx__image_random_lighting(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image with random light added, of the colours that ImageNet's vary in."""
+    """Add random light to an image, in the colors that ImageNet's images vary in (PCA lighting)."""
 def _npx__image_random_saturation(
     data: NDArray,
     min_factor: float,
@@ -5532,8 +5556,8 @@ def _npx__image_random_saturation(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image whose distance from gray changes by a random amount from min_factor to
-    max_factor."""
+    """Change the saturation of an image: multiply its difference from gray by a random factor from
+    min_factor to max_factor."""
 def _npx__image_resize(
     data: NDArray,
     size: int | Sequence[int] = (),
@@ -5628,7 +5652,8 @@ def _npx_constraint_check(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """True if all elements are; else an error that says msg, when the result is waited for."""
+    """True if all elements are true; otherwise an error with the text msg when the result is waited
+    for."""
 def _npx_convolution(
     data: NDArray,
     weight: NDArray | None = None,
@@ -5848,7 +5873,7 @@ def _npx_one_hot(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Rows of depth values: on_value at the position that indices holds, off_value else."""
+    """Rows of depth values: on_value at the position in indices, off_value elsewhere."""
 def _npx_pick(
     data: NDArray,
     index: NDArray,
@@ -5859,7 +5884,7 @@ def _npx_pick(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One element of every row along axis, at the positions in index."""
+    """One element of every row along axis, at the position in index."""
 def _npx_pooling(
     data: NDArray,
     kernel: int | Sequence[int] = (),
@@ -5876,7 +5901,7 @@ def _npx_pooling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Reduce windows of the spatial axes to their maximum, mean, sum or p-norm."""
+    """Pooling: the maximum, mean, sum or p-norm of each window of the spatial axes."""
 def _npx_relu(
     data: NDArray,
     *,
@@ -5927,7 +5952,7 @@ def _npx_rnn(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Layers of recurrent cells over whole sequences."""
+    """Recurrent layers (RNN, LSTM or GRU) over whole sequences."""
 def _npx_roi_pooling(
     data: NDArray,
     rois: NDArray,
@@ -5937,7 +5962,7 @@ def _npx_roi_pooling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Regions of images as pooled_size grids of maxima."""
+    """Region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
 def _npx_sequence_mask(
     data: NDArray,
     sequence_length: NDArray | None = None,
@@ -5948,7 +5973,7 @@ def _npx_sequence_mask(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data with everything behind the end of each sequence set to value."""
+    """data with everything after the end of each sequence set to value."""
 def _npx_shape_array(
     data: NDArray,
     *,
@@ -6005,7 +6030,7 @@ def _npx_slice(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The region from begin up to end in steps of step, as Python slices it."""
+    """The region from begin up to end in steps of step, as Python slices."""
 def _npx_smooth_l1(
     data: NDArray,
     scalar: float = 1.0,
@@ -6064,7 +6089,7 @@ def _plus(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def _plus_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -6091,7 +6116,7 @@ def _pooling_backward(
     *,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of Pooling's data, from that of its output; all pool types but 'lp'."""
+    """Gradient of Pooling's data, from its output's gradient; all pool types but 'lp'."""
 def _pooling_select(
     values: NDArray,
     data: NDArray,
@@ -6109,7 +6134,7 @@ def _pooling_select(
     *,
     name: str | None = None,
 ) -> NDArray:
-    """What stands in values where data has the maximum of each window."""
+    """The elements of values at the position of the maximum of data in each window."""
 def _power(
     lhs: NDArray,
     rhs: NDArray,
@@ -6117,7 +6142,8 @@ def _power(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs to the power of rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs to the power of rhs; both arrays have the same dtype, and shapes
+    broadcast."""
 def _power_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -6149,7 +6175,7 @@ def _random_exponential(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of the exponential distribution with rate lam."""
+    """Samples of the exponential distribution with rate lam."""
 def _random_exponential_like(
     data: NDArray,
     lam: float = 1.0,
@@ -6157,7 +6183,7 @@ def _random_exponential_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of the exponential distribution with rate lam, in the dtype of data."""
+    """Samples of the exponential distribution with rate lam, in the dtype of data."""
 def _random_gamma(
     alpha: float = 1.0,
     beta: float = 1.0,
@@ -6168,7 +6194,7 @@ def _random_gamma(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of the gamma distribution with shape alpha and scale beta."""
+    """Samples of the gamma distribution with shape alpha and scale beta."""
 def _random_gamma_like(
     data: NDArray,
     alpha: float = 1.0,
@@ -6177,7 +6203,7 @@ def _random_gamma_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of the gamma distribution with shape alpha and scale beta, in the dtype of data."""
+    """Samples of the gamma distribution with shape alpha and scale beta, in the dtype of data."""
 def _random_generalized_negative_binomial(
     mu: float = 1.0,
     alpha: float = 1.0,
@@ -6188,7 +6214,8 @@ def _random_generalized_negative_binomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whole numbers of the negative binomial distribution with mean mu and dispersion alpha."""
+    """Samples (integers) of the negative binomial distribution with mean mu and dispersion
+    alpha."""
 def _random_generalized_negative_binomial_like(
     data: NDArray,
     mu: float = 1.0,
@@ -6197,8 +6224,8 @@ def _random_generalized_negative_binomial_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whole numbers of the negative binomial distribution with mean mu and dispersion alpha, in the
-    dtype of data."""
+    """Samples (integers) of the negative binomial distribution with mean mu and dispersion alpha,
+    in the dtype of data."""
 def _random_negative_binomial(
     k: int = 1,
     p: float = 1.0,
@@ -6230,7 +6257,7 @@ def _random_normal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of the normal distribution with mean loc and standard deviation scale."""
+    """Samples of the normal distribution with mean loc and standard deviation scale."""
 def _random_normal_like(
     data: NDArray,
     loc: float = 0.0,
@@ -6239,7 +6266,7 @@ def _random_normal_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of the normal distribution with mean loc and standard deviation scale, in the dtype
+    """Samples of the normal distribution with mean loc and standard deviation scale, in the dtype
     of data."""
 def _random_pdf_dirichlet(
     sample: NDArray,
@@ -6249,7 +6276,7 @@ def _random_pdf_dirichlet(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of the Dirichlet distribution at sample, or its logarithm with is_log."""
+    """Probability density of the Dirichlet distribution at sample, or with is_log its logarithm."""
 def _random_pdf_exponential(
     sample: NDArray,
     lam: NDArray,
@@ -6258,8 +6285,8 @@ def _random_pdf_exponential(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of the exponential distribution with rate lam at sample, or its logarithm with
-    is_log."""
+    """Probability density of the exponential distribution with rate lam at sample, or with is_log
+    its logarithm."""
 def _random_pdf_gamma(
     sample: NDArray,
     alpha: NDArray,
@@ -6269,8 +6296,8 @@ def _random_pdf_gamma(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of the gamma distribution with shape alpha and rate beta at sample, or its
-    logarithm with is_log."""
+    """Probability density of the gamma distribution with shape alpha and rate beta at sample, or
+    with is_log its logarithm."""
 def _random_pdf_generalized_negative_binomial(
     sample: NDArray,
     mu: NDArray,
@@ -6280,8 +6307,8 @@ def _random_pdf_generalized_negative_binomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of the negative binomial distribution with mean mu and dispersion alpha at
-    sample, or its logarithm with is_log."""
+    """Probability density of the negative binomial distribution with mean mu and dispersion alpha
+    at sample, or with is_log its logarithm."""
 def _random_pdf_negative_binomial(
     sample: NDArray,
     k: NDArray,
@@ -6291,8 +6318,8 @@ def _random_pdf_negative_binomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of failures before the k-th success of probability p at sample, or its logarithm
-    with is_log."""
+    """Probability density of the number of failures before the k-th success of probability p at
+    sample, or with is_log its logarithm."""
 def _random_pdf_normal(
     sample: NDArray,
     mu: NDArray,
@@ -6302,7 +6329,7 @@ def _random_pdf_normal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of the normal distribution at sample, or its logarithm with is_log."""
+    """Probability density of the normal distribution at sample, or with is_log its logarithm."""
 def _random_pdf_poisson(
     sample: NDArray,
     lam: NDArray,
@@ -6311,7 +6338,7 @@ def _random_pdf_poisson(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of the Poisson distribution at sample, or its logarithm with is_log."""
+    """Probability density of the Poisson distribution at sample, or with is_log its logarithm."""
 def _random_pdf_uniform(
     sample: NDArray,
     low: NDArray,
@@ -6321,8 +6348,8 @@ def _random_pdf_uniform(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The density of the uniform distribution on [low, high) at sample, or its logarithm with
-    is_log."""
+    """Probability density of the uniform distribution on [low, high) at sample, or with is_log its
+    logarithm."""
 def _random_poisson(
     lam: float = 1.0,
     shape: int | Sequence[int] | None = None,
@@ -6332,7 +6359,7 @@ def _random_poisson(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whole numbers of the Poisson distribution with mean lam."""
+    """Samples (integers) of the Poisson distribution with mean lam."""
 def _random_poisson_like(
     data: NDArray,
     lam: float = 1.0,
@@ -6340,7 +6367,7 @@ def _random_poisson_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whole numbers of the Poisson distribution with mean lam, in the dtype of data."""
+    """Samples (integers) of the Poisson distribution with mean lam, in the dtype of data."""
 def _random_randint(
     low: int,
     high: int,
@@ -6351,7 +6378,7 @@ def _random_randint(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whole numbers uniform on [low, high)."""
+    """Random integers, uniform on [low, high)."""
 def _random_uniform(
     low: float = 0.0,
     high: float = 1.0,
@@ -6362,7 +6389,7 @@ def _random_uniform(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers uniform on [low, high)."""
+    """Samples of the uniform distribution on [low, high)."""
 def _random_uniform_like(
     data: NDArray,
     low: float = 0.0,
@@ -6371,7 +6398,7 @@ def _random_uniform_like(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers uniform on [low, high), in the dtype of data."""
+    """Samples of the uniform distribution on [low, high), in the dtype of data."""
 def _ravel_multi_index(
     data: NDArray,
     shape: int | Sequence[int] | None = None,
@@ -6398,7 +6425,7 @@ def _regression_output_backward(
     *,
     name: str | None = None,
 ) -> NDArray:
-    """The gradient that a regression output gives its data."""
+    """The gradient of a regression output's data."""
 def _relu_slope(
     data: NDArray,
     *,
@@ -6467,7 +6494,7 @@ def _rnn_param_concat(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The arrays, which have one axis, beside each other along axis dim, which is 0."""
+    """Join vectors; dim must be 0."""
 def _roi_align_backward(
     grad: NDArray,
     rois: NDArray,
@@ -6499,7 +6526,7 @@ def _sample_exponential(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of exponential distributions with rate lam."""
+    """Samples of exponential distributions with rate lam."""
 def _sample_gamma(
     alpha: NDArray,
     beta: NDArray,
@@ -6509,7 +6536,7 @@ def _sample_gamma(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of gamma distributions with shape alpha and scale beta."""
+    """Samples of gamma distributions with shape alpha and scale beta."""
 def _sample_generalized_negative_binomial(
     mu: NDArray,
     alpha: NDArray,
@@ -6519,7 +6546,7 @@ def _sample_generalized_negative_binomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whole numbers of negative binomial distributions with mean mu and dispersion alpha."""
+    """Samples (integers) of negative binomial distributions with mean mu and dispersion alpha."""
 def _sample_multinomial(
     data: NDArray,
     shape: int | Sequence[int] = (),
@@ -6529,7 +6556,7 @@ def _sample_multinomial(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Classes drawn with the probabilities along the last axis, shape many for each row."""
+    """Classes drawn with the probabilities along the last axis, shape of them for each row."""
 def _sample_negative_binomial(
     k: NDArray,
     p: NDArray,
@@ -6549,7 +6576,7 @@ def _sample_normal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers of normal distributions with mean mu and standard deviation sigma."""
+    """Samples of normal distributions with mean mu and standard deviation sigma."""
 def _sample_poisson(
     lam: NDArray,
     shape: int | Sequence[int] = (),
@@ -6558,7 +6585,7 @@ def _sample_poisson(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whole numbers of Poisson distributions with mean lam."""
+    """Samples (integers) of Poisson distributions with mean lam."""
 def _sample_uniform(
     low: NDArray,
     high: NDArray,
@@ -6568,7 +6595,7 @@ def _sample_uniform(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Numbers uniform on [low, high)."""
+    """Samples of uniform distributions on [low, high)."""
 def _sample_unique_zipfian(
     range_max: int,
     shape: int | Sequence[int] | None = None,
@@ -6577,7 +6604,7 @@ def _sample_unique_zipfian(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Rows of whole numbers below range_max, none of which is twice in its row."""
+    """Rows of integers below range_max, without repeats in a row."""
 def _scan(
     data: NDArray,
     num_data: int,
@@ -6598,7 +6625,7 @@ def _scatter_elemwise_div(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs / rhs; of a sparse array only the elements that it holds change."""
+    """Elementwise lhs / rhs; in a sparse array only the stored elements change."""
 def _scatter_minus_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -6607,7 +6634,7 @@ def _scatter_minus_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data - scalar; of a sparse array only the elements that it holds change."""
+    """Elementwise data - scalar; in a sparse array only the stored elements change."""
 def _scatter_plus_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -6616,7 +6643,7 @@ def _scatter_plus_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data + scalar; of a sparse array only the elements that it holds change."""
+    """Elementwise data + scalar; in a sparse array only the stored elements change."""
 def _scatter_points(
     data: NDArray,
     index: NDArray,
@@ -6647,7 +6674,7 @@ def _sequence_put_last(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Zeros of a shape with data at the last step of every sequence."""
+    """Zeros of a shape, with data at the last step of every sequence."""
 def _sg_mkldnn_conv(
     data: NDArray,
     quantized: bool | int = False,
@@ -6662,7 +6689,7 @@ def _sg_mkldnn_conv(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """A Convolution with a BatchNorm, a function and a sum after it, which stand in its body."""
+    """A Convolution followed by a BatchNorm, an activation and a sum, which are its subgraph."""
 def _sg_mkldnn_fully_connected(
     data: NDArray,
     quantized: bool | int = False,
@@ -6677,7 +6704,7 @@ def _sg_mkldnn_fully_connected(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """A FullyConnected with a function after it, which stand in its body."""
+    """A FullyConnected followed by an activation, which are its subgraph."""
 def _shuffle(
     data: NDArray,
     *,
@@ -6756,7 +6783,7 @@ def _softmax_output_backward(
     *,
     name: str | None = None,
 ) -> NDArray:
-    """The gradient that SoftmaxOutput gives its data."""
+    """The gradient of SoftmaxOutput's data."""
 def _softplus(
     data: NDArray,
     *,
@@ -6770,7 +6797,7 @@ def _sparse_ElementWiseSum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The sum of arrays of one shape and dtype."""
+    """Sum of arrays of the same shape and dtype."""
 def _sparse_Embedding(
     data: NDArray,
     weight: NDArray,
@@ -6828,14 +6855,15 @@ def _sparse__contrib_round_ste(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Nearest whole number of data; the gradient passes as if it were data itself."""
+    """Nearest integer of data; the gradient is passed straight through, as that of data itself."""
 def _sparse__contrib_sign_ste(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sign (-1, 0 or 1) of data; the gradient passes as if it were data itself."""
+    """Sign (-1, 0 or 1) of data; the gradient is passed straight through, as that of data
+    itself."""
 def _sparse_abs(
     data: NDArray,
     *,
@@ -6874,14 +6902,14 @@ def _sparse_adam_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Adam without bias correction, which the caller puts into lr."""
+    """One step of Adam without bias correction (the caller includes it in lr)."""
 def _sparse_add_n(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The sum of arrays of one shape and dtype."""
+    """Sum of arrays of the same shape and dtype."""
 def _sparse_arccos(
     data: NDArray,
     *,
@@ -6931,7 +6959,7 @@ def _sparse_broadcast_add(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def _sparse_broadcast_div(
     lhs: NDArray,
     rhs: NDArray,
@@ -6939,7 +6967,7 @@ def _sparse_broadcast_div(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    """Elementwise lhs / rhs, toward zero for integers; both arrays have the same dtype, and shapes
     broadcast."""
 def _sparse_broadcast_minus(
     lhs: NDArray,
@@ -6948,7 +6976,7 @@ def _sparse_broadcast_minus(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def _sparse_broadcast_mul(
     lhs: NDArray,
     rhs: NDArray,
@@ -6956,7 +6984,7 @@ def _sparse_broadcast_mul(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs * rhs; both arrays have the same dtype, and shapes broadcast."""
 def _sparse_broadcast_plus(
     lhs: NDArray,
     rhs: NDArray,
@@ -6964,7 +6992,7 @@ def _sparse_broadcast_plus(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def _sparse_broadcast_sub(
     lhs: NDArray,
     rhs: NDArray,
@@ -6972,7 +7000,7 @@ def _sparse_broadcast_sub(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def _sparse_cast_storage(
     data: NDArray,
     stype: Literal["csr", "default", "row_sparse"] | str,
@@ -6994,7 +7022,7 @@ def _sparse_ceil(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise smallest whole number not below data."""
+    """Elementwise smallest integer not below data."""
 def _sparse_clip(
     data: NDArray,
     a_min: float,
@@ -7066,7 +7094,7 @@ def _sparse_degrees(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise angle in degrees, of radians."""
+    """Elementwise conversion of radians to degrees."""
 def _sparse_dot(
     lhs: NDArray,
     rhs: NDArray,
@@ -7085,7 +7113,7 @@ def _sparse_elemwise_add(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def _sparse_elemwise_div(
     lhs: NDArray,
     rhs: NDArray,
@@ -7093,7 +7121,7 @@ def _sparse_elemwise_div(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    """Elementwise lhs / rhs, toward zero for integers; both arrays have the same dtype, and shapes
     broadcast."""
 def _sparse_elemwise_mul(
     lhs: NDArray,
@@ -7102,7 +7130,7 @@ def _sparse_elemwise_mul(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs * rhs; both arrays have the same dtype, and shapes broadcast."""
 def _sparse_elemwise_sub(
     lhs: NDArray,
     rhs: NDArray,
@@ -7110,7 +7138,7 @@ def _sparse_elemwise_sub(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def _sparse_exp(
     data: NDArray,
     *,
@@ -7131,14 +7159,14 @@ def _sparse_fix(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise whole number toward zero."""
+    """Elementwise truncation toward zero to an integer."""
 def _sparse_floor(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise largest whole number not above data."""
+    """Elementwise largest integer not above data."""
 def _sparse_ftrl_update(
     weight: NDArray,
     grad: NDArray,
@@ -7231,15 +7259,15 @@ def _sparse_norm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of absolute values (ord=1) or root of the sum of squares (ord=2) along axis, or over all
-    elements."""
+    """Norm along axis, or over all elements: the sum of absolute values (ord=1) or the square root
+    of the sum of squares (ord=2)."""
 def _sparse_radians(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise angle in radians, of degrees."""
+    """Elementwise conversion of degrees to radians."""
 def _sparse_relu(
     data: NDArray,
     *,
@@ -7261,14 +7289,14 @@ def _sparse_rint(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise nearest whole number, halves downward."""
+    """Elementwise nearest integer, halves downward."""
 def _sparse_round(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise nearest whole number, halves away from zero."""
+    """Elementwise nearest integer, halves away from zero."""
 def _sparse_rows_to_dense(
     values: NDArray,
     rows: NDArray,
@@ -7350,7 +7378,7 @@ def _sparse_slice(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The region from begin up to end in steps of step, as Python slices it."""
+    """The region from begin up to end in steps of step, as Python slices."""
 def _sparse_sqrt(
     data: NDArray,
     *,
@@ -7402,7 +7430,7 @@ def _sparse_trunc(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise whole number toward zero."""
+    """Elementwise truncation toward zero to an integer."""
 def _sparse_where(
     condition: NDArray,
     x: NDArray,
@@ -7411,7 +7439,7 @@ def _sparse_where(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """x where condition is not 0, else y; condition has their shape, or one entry a row."""
+    """x where condition is not 0, else y; condition has their shape, or one entry for each row."""
 def _sparse_zeros_like(
     data: NDArray,
     *,
@@ -7440,7 +7468,7 @@ def _square_sum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of the squares of data over axes; arguments and shapes are those of sum."""
+    """Sum of the squares of data over axes; the arguments are those of sum."""
 def _sub(
     lhs: NDArray,
     rhs: NDArray,
@@ -7448,7 +7476,7 @@ def _sub(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def _sum_to_shape(
     data: NDArray,
     shape: int | Sequence[int] = (),
@@ -7466,7 +7494,8 @@ def _sum_under_mask(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The elements of data where mask is true, summed to a shape they were stretched from."""
+    """The elements of data where mask is true, summed to the shape that they were broadcast
+    from."""
 def _svm_output_backward(
     data: NDArray,
     label: NDArray,
@@ -7477,7 +7506,7 @@ def _svm_output_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The gradient that SVMOutput gives its data."""
+    """The gradient of SVMOutput's data."""
 def _take_add(
     data: NDArray,
     indices: NDArray,
@@ -7507,7 +7536,7 @@ def _triangle(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Matrices with zeros above (lower) or below the diagonal that offset names."""
+    """Matrices with zeros above (lower) or below the diagonal at offset."""
 def _trigamma(
     data: NDArray,
     *,
@@ -7541,7 +7570,7 @@ def _upsampling_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sums of squares of scale times scale pixels: the gradient of nearest scaling."""
+    """Sums over blocks of scale x scale pixels: the gradient of nearest upsampling."""
 def _while_loop(
     data: NDArray,
     num_args: int,

@@ -54,7 +54,7 @@ def AdaptiveAvgPooling2D(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Means of images (N, C, H, W) over output_size windows."""
+    """Adaptive average pooling: means over output_size windows of an image."""
 def BatchNormWithReLU(
     data: NDArray,
     gamma: NDArray,
@@ -74,7 +74,7 @@ def BatchNormWithReLU(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """BatchNorm with negative results replaced by 0; its inputs and attributes."""
+    """BatchNorm followed by relu: negative results become 0."""
 def BatchNormWithReLU_backward(
     grad: NDArray,
     data: NDArray,
@@ -91,8 +91,8 @@ def BatchNormWithReLU_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Gradients of _contrib_BatchNormWithReLU's data, gamma and beta, from that of its output, its
-    inputs and its outputs; the output and the mask both say where the gradient goes through."""
+    """Gradients of _contrib_BatchNormWithReLU's data, gamma and beta, from its inputs, its outputs
+    and the output's gradient; both the output and the mask say which elements have a gradient."""
 def BilinearResize2D(
     data: NDArray,
     like: NDArray | None = None,
@@ -106,7 +106,7 @@ def BilinearResize2D(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Images (N, C, H, W) at another size, interpolated between pixels."""
+    """Resize images with bilinear interpolation."""
 def CTCLoss(
     data: NDArray,
     label: NDArray | None = None,
@@ -119,7 +119,8 @@ def CTCLoss(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Negative log probability of label sequences over all alignments to the frames."""
+    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
+    the frames."""
 def DeformableConvolution(
     data: NDArray,
     offset: NDArray | None = None,
@@ -139,7 +140,8 @@ def DeformableConvolution(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Convolution whose windows read at offsets of their own, between pixels."""
+    """Deformable convolution: every element of a window is read at an offset of its own, with
+    bilinear interpolation."""
 def DeformablePSROIPooling(
     data: NDArray,
     rois: NDArray | None = None,
@@ -156,7 +158,7 @@ def DeformablePSROIPooling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Regions of images as grids of means, each part of a channel of its own and moved."""
+    """Deformable position-sensitive ROI pooling: each cell of the grid is moved by an offset."""
 def ModulatedDeformableConvolution(
     data: NDArray,
     offset: NDArray | None = None,
@@ -178,7 +180,8 @@ def ModulatedDeformableConvolution(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Convolution whose windows read at offsets of their own, between pixels, and weigh that."""
+    """Modulated deformable convolution: every element of a window is read at an offset of its own,
+    with bilinear interpolation, and multiplied by a weight of its own, mask."""
 def MultiBoxDetection(
     cls_prob: NDArray,
     loc_pred: NDArray,
@@ -242,7 +245,7 @@ def MultiProposal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Regions of images that a network proposes."""
+    """Region proposals for images, from the predictions of a region proposal network."""
 def PSROIPooling(
     data: NDArray,
     rois: NDArray,
@@ -254,7 +257,8 @@ def PSROIPooling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Regions of images as grids of means, each part of a channel of its own."""
+    """Position-sensitive ROI pooling: pool each region to a grid of means, each cell from a channel
+    of its own."""
 def Proposal(
     cls_prob: NDArray,
     bbox_pred: NDArray,
@@ -272,7 +276,7 @@ def Proposal(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Regions of one image that a network proposes."""
+    """Region proposals for one image, from the predictions of a region proposal network."""
 def ROIAlign(
     data: NDArray,
     rois: NDArray,
@@ -285,7 +289,8 @@ def ROIAlign(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Regions of images as pooled_size grids of means, read between pixels."""
+    """Region of interest (ROI) align: pool each region to a pooled_size grid of means of bilinear
+    samples."""
 def RROIAlign(
     data: NDArray,
     rois: NDArray,
@@ -296,7 +301,7 @@ def RROIAlign(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Turned regions of images as pooled_size grids of means, read between pixels."""
+    """Pool rotated regions to a pooled_size grid of means of bilinear samples."""
 def SparseEmbedding(
     data: NDArray,
     weight: NDArray,
@@ -309,7 +314,7 @@ def SparseEmbedding(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Rows of weight by the indices in data, with a row-sparse gradient of weight."""
+    """Look up rows of weight by the indices in data; the gradient of weight is row-sparse."""
 def SyncBatchNorm(
     data: NDArray,
     gamma: NDArray,
@@ -459,8 +464,7 @@ def calibrate_entropy(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """The size of the range, and the relative entropy, at which a histogram that is symmetric
-    around 0 loses least in num_quantized_bins bins."""
+    """The threshold at which a histogram loses least by quantization, and its relative entropy."""
 def count_sketch(
     data: NDArray,
     h: NDArray,
@@ -471,7 +475,7 @@ def count_sketch(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The columns of data, times their signs s, summed into out_dim columns as h says."""
+    """Count sketch: columns of data times their signs s, summed into out_dim columns given by h."""
 def ctc_loss(
     data: NDArray,
     label: NDArray | None = None,
@@ -484,7 +488,8 @@ def ctc_loss(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Negative log probability of label sequences over all alignments to the frames."""
+    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
+    the frames."""
 def dequantize(
     data: NDArray,
     min_range: NDArray,
@@ -494,7 +499,7 @@ def dequantize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The float32 numbers that int8 or uint8 data and its range stand for."""
+    """Convert int8 or uint8 data with its range to the float32 numbers that it represents."""
 def div_sqrt_dim(
     data: NDArray,
     *,
@@ -510,7 +515,7 @@ def edge_id(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elements of a CSR matrix at rows u and columns v; -1 where it holds none."""
+    """Elements of a CSR matrix at rows u and columns v; -1 where none is stored."""
 def fft(
     data: NDArray,
     compute_size: int = 128,
@@ -526,8 +531,8 @@ def getnnz(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Number of elements that a CSR matrix holds, zeros among them included; in a dense matrix, of
-    those that are not 0."""
+    """Number of elements stored in a CSR matrix, including stored zeros; for a dense matrix, of
+    elements that are not 0."""
 def gradientmultiplier(
     data: NDArray,
     scalar: float = 1.0,
@@ -641,7 +646,8 @@ def mrcnn_mask_target(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Masks that the mask branch of Mask R-CNN learns, and where it does."""
+    """Training targets of Mask R-CNN's mask branch: the mask of each region, and a mask of the
+    classes to train."""
 def quadratic(
     data: NDArray,
     a: float = 0.0,
@@ -661,7 +667,7 @@ def quantize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """data as int8 or uint8, and the range that these stand for."""
+    """Convert data to int8 or uint8, with the range that these represent."""
 def quantize_asym(
     data: NDArray,
     min_calib_range: float | None = None,
@@ -670,8 +676,8 @@ def quantize_asym(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """data as uint8 over all of a range, and with scale and shift what it was multiplied by and
-    what was added."""
+    """Convert data to uint8 over the whole range, with the scale that it was multiplied by and the
+    shift that was added."""
 def quantize_v2(
     data: NDArray,
     out_type: Literal["auto", "int8", "uint8"] | str = "int8",
@@ -681,7 +687,7 @@ def quantize_v2(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """data as int8 or uint8, and the range that these stand for."""
+    """Convert data to int8 or uint8, with the range that these represent."""
 def quantized_act(
     data: NDArray,
     min_data: NDArray,
@@ -691,7 +697,7 @@ def quantized_act(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """relu of a quantized array; act_type has no other value yet."""
+    """Activation of a quantized array; act_type must be relu."""
 def quantized_batch_norm(
     data: NDArray,
     gamma: NDArray,
@@ -713,7 +719,7 @@ def quantized_batch_norm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Batch normalization of a quantized array with the moving statistics, in int8 of the range
+    """Batch normalization of a quantized array with the moving statistics, to int8 in the range
     min_calib_range to max_calib_range, which must be given."""
 def quantized_concat(
     *data: NDArray | Sequence[NDArray],
@@ -722,7 +728,7 @@ def quantized_concat(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Quantized arrays joined along axis dim, in a range that holds all of theirs."""
+    """Join quantized arrays along axis dim, in a range that holds all of theirs."""
 def quantized_conv(
     data: NDArray,
     weight: NDArray | None = None,
@@ -762,7 +768,7 @@ def quantized_elemwise_add(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Sum of two quantized arrays: int32, whose range holds all sums."""
+    """Sum of two quantized arrays, as int32 with a range that holds all sums."""
 def quantized_elemwise_mul(
     lhs: NDArray,
     rhs: NDArray,
@@ -777,7 +783,7 @@ def quantized_elemwise_mul(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Product of two quantized arrays: int32 with its range."""
+    """Product of two quantized arrays, as int32 with its range."""
 def quantized_embedding(
     data: NDArray,
     weight: NDArray,
@@ -791,7 +797,7 @@ def quantized_embedding(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Rows of a quantized weight, whose range stays."""
+    """Look up rows of a quantized weight; the range stays the same."""
 def quantized_flatten(
     data: NDArray,
     min_data: NDArray,
@@ -800,7 +806,7 @@ def quantized_flatten(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """A quantized array with all axes but the first as one."""
+    """Flatten all axes of a quantized array after the first."""
 def quantized_fully_connected(
     data: NDArray,
     weight: NDArray | None = None,
@@ -818,7 +824,7 @@ def quantized_fully_connected(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """x W^T + b of quantized arrays."""
+    """Dense layer x W^T + b on quantized arrays."""
 def quantized_pooling(
     data: NDArray,
     min_data: NDArray,
@@ -837,7 +843,7 @@ def quantized_pooling(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Maximum or mean over windows of a quantized array, with the attributes of Pooling."""
+    """Maximum or mean over windows of a quantized array; attributes are those of Pooling."""
 def quantized_rnn(
     data: NDArray,
     parameters: NDArray | None = None,
@@ -860,7 +866,7 @@ def quantized_rnn(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Recurrent layers on data of _contrib_quantize_asym, with its scale and shift."""
+    """Recurrent layers on data from _contrib_quantize_asym, with its scale and shift."""
 def requantize(
     data: NDArray,
     min_range: NDArray,
@@ -872,21 +878,22 @@ def requantize(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """int32 data as int8 or uint8, and the range that these stand for."""
+    """Convert int32 data to int8 or uint8, with the range that these represent."""
 def round_ste(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Nearest whole number of data; the gradient passes as if it were data itself."""
+    """Nearest integer of data; the gradient is passed straight through, as that of data itself."""
 def sign_ste(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sign (-1, 0 or 1) of data; the gradient passes as if it were data itself."""
+    """Sign (-1, 0 or 1) of data; the gradient is passed straight through, as that of data
+    itself."""
 def sldwin_atten_context(
     score: NDArray,
     value: NDArray,

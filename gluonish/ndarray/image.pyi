@@ -13,8 +13,7 @@ def adjust_lighting(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image (height, width, channels) with light added, alpha of each colour that ImageNet's
-    images vary in."""
+    """Add light to an image: alpha of each color that ImageNet's images vary in (PCA lighting)."""
 def crop(
     data: NDArray,
     x: int,
@@ -32,14 +31,14 @@ def flip_left_right(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image with left and right exchanged."""
+    """Flip an image left to right."""
 def flip_top_bottom(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image with top and bottom exchanged."""
+    """Flip an image top to bottom."""
 def normalize(
     data: NDArray,
     mean: float | Sequence[float] = (0.0, 0.0, 0.0, 0.0),
@@ -57,7 +56,7 @@ def random_brightness(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image times a factor: its brightness changes by a random amount from min_factor to
+    """Change the brightness of an image: multiply it by a random factor from min_factor to
     max_factor."""
 def random_color_jitter(
     data: NDArray,
@@ -69,8 +68,8 @@ def random_color_jitter(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image whose brightness, contrast, saturation and hue change by up to the amounts given, in
-    random order."""
+    """Change the brightness, contrast, saturation and hue of an image by up to the amounts given,
+    in random order."""
 def random_contrast(
     data: NDArray,
     min_factor: float,
@@ -79,22 +78,22 @@ def random_contrast(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image whose distance from its mean gray changes by a random amount from min_factor to
-    max_factor."""
+    """Change the contrast of an image: multiply its difference from its mean gray by a random
+    factor from min_factor to max_factor."""
 def random_flip_left_right(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image with left and right exchanged in half of the calls."""
+    """Flip an image left to right with probability 1/2."""
 def random_flip_top_bottom(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image with top and bottom exchanged in half of the calls."""
+    """Flip an image top to bottom with probability 1/2."""
 def random_hue(
     data: NDArray,
     min_factor: float,
@@ -103,8 +102,8 @@ def random_hue(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image whose hues turn, as a share of a full circle, by a random amount from min_factor to
-    max_factor."""
+    """Change the hue of an image: add to it, as a fraction of the color circle, a random number
+    from min_factor to max_factor."""
 def random_lighting(
     data: NDArray,
     alpha_std: float = 0.05,
@@ -112,7 +111,7 @@ def random_lighting(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image with random light added, of the colours that ImageNet's vary in."""
+    """Add random light to an image, in the colors that ImageNet's images vary in (PCA lighting)."""
 def random_saturation(
     data: NDArray,
     min_factor: float,
@@ -121,8 +120,8 @@ def random_saturation(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An image whose distance from gray changes by a random amount from min_factor to
-    max_factor."""
+    """Change the saturation of an image: multiply its difference from gray by a random factor from
+    min_factor to max_factor."""
 def resize(
     data: NDArray,
     size: int | Sequence[int] = (),

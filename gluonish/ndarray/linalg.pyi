@@ -29,15 +29,16 @@ def extracttrian(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """A triangle of every square matrix, packed into vectors: rows of a lower, columns of an upper
-    one. lower counts where offset is 0."""
+    """Pack a triangle of every square matrix into a vector: the rows of a lower triangle, the
+    columns of an upper one."""
 def gelqf(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Q and L with A = L Q, for matrices of full rank with no more rows than columns."""
+    """LQ decomposition: Q and L with A = L Q, for matrices of full rank with no more rows than
+    columns."""
 def gemm(
     A: NDArray,
     B: NDArray,
@@ -78,7 +79,7 @@ def makediag(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Square matrices with vectors in the diagonal at offset, else zeros."""
+    """Square matrices with vectors on the diagonal at offset, and zeros elsewhere."""
 def maketrian(
     A: NDArray,
     offset: int = 0,
@@ -87,7 +88,7 @@ def maketrian(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Square matrices of packed triangles, else zeros: what extracttrian takes apart."""
+    """Square matrices from packed triangles, with zeros elsewhere: the inverse of extracttrian."""
 def potrf(
     A: NDArray,
     lower: bool | int = True,
@@ -95,8 +96,8 @@ def potrf(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Lower triangular L with A = L L^T, for symmetric positive definite A; without lower the upper
-    triangular U with A = U^T U."""
+    """Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A;
+    without lower the upper triangular U with A = U^T U."""
 def potri(
     A: NDArray,
     lower: bool | int = True,
@@ -104,8 +105,8 @@ def potri(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Inverse of L L^T, given the lower triangular L that potrf gives; without lower that of U^T
-    U."""
+    """Inverse of L L^T, given the lower triangular L that potrf returns; without lower the inverse
+    of U^T U."""
 def slogdet(
     A: NDArray,
     *,
@@ -119,14 +120,14 @@ def sumlogdiag(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of the logarithms of the diagonal of every matrix; shape (1,) for one matrix."""
+    """Sum of the logarithms of the diagonal of every matrix."""
 def syevd(
     A: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """U and L with A = U^T diag(L) U, for symmetric A."""
+    """Eigendecomposition: U and L with A = U^T diag(L) U, for symmetric A."""
 def syrk(
     A: NDArray,
     transpose: bool | int = False,
@@ -135,7 +136,7 @@ def syrk(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """alpha times the product of A with A transposed, or of A transposed with A."""
+    """alpha times the product of A and A transposed, or with transpose of A transposed and A."""
 def trmm(
     A: NDArray,
     B: NDArray,
@@ -147,7 +148,7 @@ def trmm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """alpha times a triangle of A times B, or B times it (rightside)."""
+    """alpha times the product of a triangle of A and B, or of B and the triangle (rightside)."""
 def trsm(
     A: NDArray,
     B: NDArray,
@@ -159,4 +160,4 @@ def trsm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """X of A X = alpha B, or of X A = alpha B (rightside), with a triangle of A."""
+    """Solve A X = alpha B, or X A = alpha B (rightside), for X, with a triangle of A."""

@@ -327,7 +327,7 @@ def one_hot(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Rows of depth values: on_value at the position that indices holds, off_value else."""
+    """Rows of depth values: on_value at the position in indices, off_value elsewhere."""
 def pick(
     data: ndarray,
     index: ndarray,
@@ -338,7 +338,7 @@ def pick(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """One element of every row along axis, at the positions in index."""
+    """One element of every row along axis, at the position in index."""
 def pooling(
     data: ndarray,
     kernel: int | Sequence[int] = (),
@@ -355,7 +355,7 @@ def pooling(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Reduce windows of the spatial axes to their maximum, mean, sum or p-norm."""
+    """Pooling: the maximum, mean, sum or p-norm of each window of the spatial axes."""
 def relu(
     data: ndarray,
     *,
@@ -406,7 +406,7 @@ def rnn(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Layers of recurrent cells over whole sequences."""
+    """Recurrent layers (RNN, LSTM or GRU) over whole sequences."""
 def roi_pooling(
     data: ndarray,
     rois: ndarray,
@@ -416,7 +416,7 @@ def roi_pooling(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Regions of images as pooled_size grids of maxima."""
+    """Region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
 def sequence_mask(
     data: ndarray,
     sequence_length: ndarray | None = None,
@@ -427,7 +427,7 @@ def sequence_mask(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """data with everything behind the end of each sequence set to value."""
+    """data with everything after the end of each sequence set to value."""
 def shape_array(
     data: ndarray,
     *,
@@ -451,7 +451,7 @@ def slice(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The region from begin up to end in steps of step, as Python slices it."""
+    """The region from begin up to end in steps of step, as Python slices."""
 def smooth_l1(
     data: ndarray,
     scalar: float = 1.0,

@@ -40,7 +40,7 @@ ADD_N = register(
         _infer,
         _kernel,
         _gradient,
-        doc="The sum of arrays of one shape and dtype.",
+        doc="Sum of arrays of the same shape and dtype.",
         inputs=("args",),
         schema=Schema(num_args=integer(low=1)),
         aliases=("ElementWiseSum", "_sparse_ElementWiseSum", "_sparse_add_n"),

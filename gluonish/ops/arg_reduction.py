@@ -63,8 +63,8 @@ def position_operator(
             kernel,
             zero_gradient,
             doc=(
-                f"Position of the first {method.removeprefix('arg')}imum along axis, or among all "
-                f"elements in row order.\n\n{doc}"
+                f"Position of the first {method.removeprefix('arg')}imum along axis, or over all "
+                f"elements in row-major order.\n\n{doc}"
                 "Shapes: data any, output data's without axis, or with size 1 there "
                 f"(keepdims){shapes}."
             ),
@@ -79,7 +79,7 @@ def _in_dtype_of_data(method: str) -> Operator:
         method,
         refuse_truth_values,
         lambda shape, data: Spec(shape or (1,), data.dtype),
-        "The dtype is that of data; one that cannot hold the row's last position is refused.\n\n",
+        "The dtype is that of data; one that cannot hold the last position is an error.\n\n",
         ";\n(1,) where no axis is left",
     )
 

@@ -50,7 +50,7 @@ BROADCAST_AXIS = register(
         _kernel,
         _axis_gradient,
         doc=(
-            "data with the axes in axis, all of size 1, stretched to the extents in size.\n\n"
+            "data with the axes in axis, all of size 1, broadcast to the sizes in size.\n\n"
             "Shapes: data any, output the same but for the axes in axis."
         ),
         schema=Schema(axis=shape(()), size=shape(())),

@@ -47,8 +47,8 @@ BROADCAST_TO = register(
         _kernel,
         _gradient,
         doc=(
-            "Stretch the axes of size 1 to shape; 0 in shape keeps an axis.\n\n"
-            "Shapes: data any, output shape, which has as many axes."
+            "Broadcast the axes of size 1 to shape; 0 in shape keeps the size of an axis.\n\n"
+            "Shapes: data any, output shape, which has the same number of axes."
         ),
         schema=Schema(shape=shape(())),
         execution=Execution(moves=True),

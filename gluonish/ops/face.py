@@ -309,7 +309,7 @@ def _shapes(op: Operator) -> list[str]:
     elif "broadcast" in op.doc:
         text = f"{', '.join(others)} and {last} broadcast to the output's"
     else:
-        text = "inputs and output all alike"
+        text = "inputs and output all the same"
     return [f"Shapes: {text}.", ""]
 
 

@@ -91,11 +91,11 @@ LOG_SOFTMAX_PICK = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "One element of log_softmax along axis in every row, at the positions in index,\n"
+            "One element of log_softmax along axis for every row, at the position in index,\n"
             "times scale.\n\n"
             "The other attributes are those of pick; with wide the result of 16-bit floats is\n"
-            "float32. The hidden outputs are the maximum of each row and the logarithm of the\n"
-            "sum of exponentials of what is left."
+            "float32. The hidden outputs are the maximum of each row, and the logarithm of the\n"
+            "sum of exponentials after subtracting it."
         ),
         inputs=("data", "index"),
         schema=_SCHEMA,

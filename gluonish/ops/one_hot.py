@@ -47,8 +47,7 @@ ONE_HOT = register(
         _kernel,
         zero_gradient,
         doc=(
-            "Rows of depth values: on_value at the position that indices holds, off_value\n"
-            "else.\n\n"
+            "Rows of depth values: on_value at the position in indices, off_value elsewhere.\n\n"
             "A position outside [0, depth) gives a row of off_value.\n\n"
             "Shapes: indices any, output (*indices.shape, depth)."
         ),

@@ -30,7 +30,7 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Position of the first maximum along axis, or among all elements in row order."""
+        """Position of the first maximum along axis, or over all elements in row-major order."""
     def argmax_channel(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Position of the first maximum along axis 1, in the dtype of data."""
     def argmin(
@@ -40,7 +40,7 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Position of the first minimum along axis, or among all elements in row order."""
+        """Position of the first minimum along axis, or over all elements in row-major order."""
     def argsort(
         self,
         axis: int | None = -1,
@@ -57,11 +57,11 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """data with the axes in axis, all of size 1, stretched to the extents in size."""
+        """data with the axes in axis, all of size 1, broadcast to the sizes in size."""
     def cbrt(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise cube root."""
     def ceil(self, *, out: Self | Sequence[Self] | None = None) -> Self:
-        """Elementwise smallest whole number not below data."""
+        """Elementwise smallest integer not below data."""
     def clip(self, a_min: float, a_max: float, *, out: Self | Sequence[Self] | None = None) -> Self:
         """data limited to [a_min, a_max]."""
     def cos(self, *, out: Self | Sequence[Self] | None = None) -> Self:
@@ -69,7 +69,7 @@ class OperatorMethods(Arithmetic):
     def cosh(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise hyperbolic cosine."""
     def degrees(self, *, out: Self | Sequence[Self] | None = None) -> Self:
-        """Elementwise angle in degrees, of radians."""
+        """Elementwise conversion of radians to degrees."""
     def depth_to_space(self, block_size: int, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Rearrange channels into blocks of pixels."""
     def diag(
@@ -86,11 +86,11 @@ class OperatorMethods(Arithmetic):
     def expm1(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise e to the power of data, minus 1."""
     def fix(self, *, out: Self | Sequence[Self] | None = None) -> Self:
-        """Elementwise whole number toward zero."""
+        """Elementwise truncation toward zero to an integer."""
     def flip(self, axis: int | Sequence[int], *, out: Self | Sequence[Self] | None = None) -> Self:
-        """The elements in opposite order along the axes in axis."""
+        """Reverse the order of elements along the axes in axis."""
     def floor(self, *, out: Self | Sequence[Self] | None = None) -> Self:
-        """Elementwise largest whole number not above data."""
+        """Elementwise largest integer not above data."""
     def log(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise natural logarithm."""
     def log10(self, *, out: Self | Sequence[Self] | None = None) -> Self:
@@ -144,8 +144,8 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Product of all that is not NaN along axis, all axes by default; with exclude along all
-        others."""
+        """Product of the elements that are not NaN along axis, all axes by default; with exclude
+        along all others."""
     def nansum(
         self,
         axis: int | Sequence[int] | None = None,
@@ -154,8 +154,8 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Sum of all that is not NaN along axis, all axes by default; with exclude along all
-        others."""
+        """Sum of the elements that are not NaN along axis, all axes by default; with exclude along
+        all others."""
     def norm(
         self,
         ord: int = 2,
@@ -165,8 +165,8 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Sum of absolute values (ord=1) or root of the sum of squares (ord=2) along axis, or over
-        all elements."""
+        """Norm along axis, or over all elements: the sum of absolute values (ord=1) or the square
+        root of the sum of squares (ord=2)."""
     def one_hot(
         self,
         depth: int,
@@ -176,7 +176,7 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Rows of depth values: on_value at the position that indices holds, off_value else."""
+        """Rows of depth values: on_value at the position in indices, off_value elsewhere."""
     def ones_like(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """An array of 1s with the shape and dtype of data."""
     def pad(
@@ -197,7 +197,7 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """One element of every row along axis, at the positions in index."""
+        """One element of every row along axis, at the position in index."""
     def prod(
         self,
         axis: int | Sequence[int] | None = None,
@@ -208,7 +208,7 @@ class OperatorMethods(Arithmetic):
     ) -> Self:
         """Product along axis, all axes by default; with exclude along all others."""
     def radians(self, *, out: Self | Sequence[Self] | None = None) -> Self:
-        """Elementwise angle in radians, of degrees."""
+        """Elementwise conversion of degrees to radians."""
     def rcbrt(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise 1 / cube root."""
     def reciprocal(self, *, out: Self | Sequence[Self] | None = None) -> Self:
@@ -235,9 +235,9 @@ class OperatorMethods(Arithmetic):
     ) -> Self:
         """lhs in the shape of rhs."""
     def rint(self, *, out: Self | Sequence[Self] | None = None) -> Self:
-        """Elementwise nearest whole number, halves downward."""
+        """Elementwise nearest integer, halves downward."""
     def round(self, *, out: Self | Sequence[Self] | None = None) -> Self:
-        """Elementwise nearest whole number, halves away from zero."""
+        """Elementwise nearest integer, halves away from zero."""
     def rsqrt(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise 1 / square root."""
     def shape_array(self, *, out: Self | Sequence[Self] | None = None) -> Self:
@@ -260,7 +260,7 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """The region from begin up to end in steps of step, as Python slices it."""
+        """The region from begin up to end in steps of step, as Python slices."""
     def slice_axis(
         self,
         axis: int,
@@ -355,8 +355,8 @@ class OperatorMethods(Arithmetic):
     def tanh(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """Elementwise hyperbolic tangent."""
     def tile(self, reps: int | Sequence[int], *, out: Self | Sequence[Self] | None = None) -> Self:
-        """The whole array copied reps[i] times along axis i; the shorter of both is filled with
-        1."""
+        """Repeat the whole array reps[i] times along axis i; the shorter of the shape and reps is
+        filled with 1s at the front."""
     def topk(
         self,
         axis: int | None = -1,
@@ -375,8 +375,9 @@ class OperatorMethods(Arithmetic):
         *,
         out: Self | Sequence[Self] | None = None,
     ) -> Self:
-        """Axis i of the output is axis axes[i] of data; without axes their order is reversed."""
+        """Permute the axes: axis i of the output is axis axes[i] of data; without axes their order
+        is reversed."""
     def trunc(self, *, out: Self | Sequence[Self] | None = None) -> Self:
-        """Elementwise whole number toward zero."""
+        """Elementwise truncation toward zero to an integer."""
     def zeros_like(self, *, out: Self | Sequence[Self] | None = None) -> Self:
         """An array of 0s with the shape and dtype of data."""

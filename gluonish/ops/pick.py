@@ -187,11 +187,11 @@ PICK = register(
         _pick_kernel,
         _pick_gradient,
         doc=(
-            "One element of every row along axis, at the positions in index.\n\n"
-            "Positions outside are moved to the nearest end (clip) or counted around (wrap).\n"
-            "index has the shape of data without axis, or with size 1 there.\n\n"
-            "Shapes: data (..., K, ...) with K along axis, output data's without axis, or\n"
-            "with size 1 there (keepdims)."
+            "One element of every row along axis, at the position in index.\n\n"
+            "Positions out of range are limited to the nearest end (clip) or wrap around\n"
+            "(wrap). index has the shape of data without axis, or with size 1 there.\n\n"
+            "Shapes: data (..., K, ...) with K along axis, output data's without axis, or with\n"
+            "size 1 there (keepdims)."
         ),
         inputs=("data", "index"),
         schema=Schema(axis=optional(integer(), -1), keepdims=boolean(False), mode=_MODE),

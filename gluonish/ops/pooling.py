@@ -354,14 +354,15 @@ POOLING = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "Reduce windows of the spatial axes to their maximum, mean, sum or p-norm.\n\n"
-            "Shapes: data (N, C, *spatial), or channels last in the layouts that end in C. An\n"
-            "output extent is (extent + 2 pad - kernel) / stride + 1, rounded down ('valid')\n"
-            "or up ('full'); with 'same' it is extent / stride rounded up, windows begin at 0\n"
-            "and end with the data. global_pool makes one window of everything. Means count\n"
-            "padding unless count_include_pad is False. 'lp' is the p-th root of the sum of\n"
-            "p-th powers, p_value 1, 2 or 3. Of equal maxima the first gets the gradient.\n"
-            "cudnn_off changes nothing."
+            "Pooling: the maximum, mean, sum or p-norm of each window of the spatial axes.\n\n"
+            "Each spatial output size is (size + 2 * pad - kernel) / stride + 1, rounded down\n"
+            "('valid') or up ('full'); with 'same' it is size / stride rounded up, windows\n"
+            "begin at 0 and are cut off at the end of the data. global_pool makes everything\n"
+            "one window. Means include padding unless count_include_pad is False. 'lp' is the\n"
+            "p-th root of the sum of p-th powers, with p_value 1, 2 or 3. Of equal maxima the\n"
+            "first gets the gradient. In the layouts that end in C the channels are last.\n"
+            "cudnn_off is accepted and ignored.\n\n"
+            "Shapes: data (N, C, *spatial), output (N, C, *windows)."
         ),
         schema=_SCHEMA,
         aliases=("_npx_pooling",),
@@ -376,7 +377,7 @@ POOLING_BACKWARD = register(
         lambda grad, data, out, **_: (data,),
         _backward_kernel,
         _backward_gradient,
-        doc="Gradient of Pooling's data, from that of its output; all pool types but 'lp'.",
+        doc="Gradient of Pooling's data, from its output's gradient; all pool types but 'lp'.",
         inputs=("grad", "data", "out"),
         schema=_SCHEMA,
         execution=Execution(heavy=True),
@@ -389,7 +390,7 @@ _SELECT = register(
         lambda values, data, out, **_: (out,),
         _select_kernel,
         _select_gradient,
-        doc="What stands in values where data has the maximum of each window.",
+        doc="The elements of values at the position of the maximum of data in each window.",
         inputs=("values", "data", "out"),
         schema=_SCHEMA,
         execution=Execution(heavy=True),

@@ -275,7 +275,7 @@ class _Distribution:
 
 _RANDINT = _Distribution(
     "_random_randint",
-    "Whole numbers uniform on [low, high)",
+    "Random integers, uniform on [low, high)",
     _randint,
     {"low": integer(), "high": integer()},
     INT32,
@@ -286,32 +286,32 @@ _RANDINT.register("_npi_random_randint")
 _FLOATING = (
     _Distribution(
         "_random_uniform",
-        "Numbers uniform on [low, high)",
+        "Samples of the uniform distribution on [low, high)",
         _uniform,
         {"low": number(0.0), "high": number(1.0)},
     ),
     _Distribution(
         "_random_normal",
-        "Numbers of the normal distribution with mean loc and standard deviation scale",
+        "Samples of the normal distribution with mean loc and standard deviation scale",
         _normal,
         {"loc": number(0.0), "scale": number(1.0)},
     ),
     _Distribution(
         "_random_gamma",
-        "Numbers of the gamma distribution with shape alpha and scale beta",
+        "Samples of the gamma distribution with shape alpha and scale beta",
         _each(variates.gamma),
         {"alpha": number(1.0), "beta": number(1.0)},
         heavy=True,
     ),
     _Distribution(
         "_random_exponential",
-        "Numbers of the exponential distribution with rate lam",
+        "Samples of the exponential distribution with rate lam",
         _exponential,
         {"lam": number(1.0)},
     ),
     _Distribution(
         "_random_poisson",
-        "Whole numbers of the Poisson distribution with mean lam",
+        "Samples (integers) of the Poisson distribution with mean lam",
         _each(variates.poisson),
         {"lam": number(1.0)},
         heavy=True,
@@ -325,7 +325,8 @@ _FLOATING = (
     ),
     _Distribution(
         "_random_generalized_negative_binomial",
-        "Whole numbers of the negative binomial distribution with mean mu and dispersion alpha",
+        "Samples (integers) of the negative binomial distribution with mean mu and dispersion "
+        "alpha",
         _each(variates.generalized_negative_binomial),
         {"mu": number(1.0), "alpha": number(1.0)},
         heavy=True,

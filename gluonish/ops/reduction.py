@@ -209,14 +209,14 @@ PROD = _row(
 )
 NANSUM = _row(
     "nansum",
-    doc="Sum of all that is not NaN",
+    doc="Sum of the elements that are not NaN",
     reduce=_without_nan(_sum, 0),
     rule=lambda g, x, y, kept, count: _of_present(x, _spread(g, x, kept)),
     empty=True,
 )
 NANPROD = _row(
     "nanprod",
-    doc="Product of all that is not NaN",
+    doc="Product of the elements that are not NaN",
     reduce=_without_nan(_prod, 1),
     rule=lambda g, x, y, kept, count: _of_present(x, _spread(g * y, x, kept) / _present(x)),
     empty=True,
@@ -312,8 +312,8 @@ NORM = register(
         _norm_kernel,
         Gradient(_norm_gradient, uses_output=True),
         doc=(
-            "Sum of absolute values (ord=1) or root of the sum of squares (ord=2) along axis,\n"
-            "or over all elements.\n\n"
+            "Norm along axis, or over all elements: the sum of absolute values (ord=1) or the\n"
+            "square root of the sum of squares (ord=2).\n\n"
             "Shapes: data any, output data's without the axes in axis, or with size 1 there\n"
             "(keepdims); (1,) where no axis is left."
         ),

@@ -33,7 +33,7 @@ REVERSE = register(
         _kernel,
         _gradient,
         doc=(
-            "The elements in opposite order along the axes in axis.\n\n"
+            "Reverse the order of elements along the axes in axis.\n\n"
             "Shapes: data any, output the same."
         ),
         schema=Schema(axis=shape()),

@@ -105,10 +105,11 @@ SEQUENCE_MASK = register(
         _mask_kernel,
         _mask_gradient,
         doc=(
-            "data with everything behind the end of each sequence set to value.\n\n"
-            "Time runs along axis (0 or 1), the batch along the other; sequence_length\n"
-            "(batch,).\n\n"
-            "Shapes: data (T, N, ...), or (N, T, ...) with axis 1, output the same."
+            "data with everything after the end of each sequence set to value.\n\n"
+            "Time is axis (0 or 1), and the batch the other of the two. Without\n"
+            "use_sequence_length data is returned as it is.\n\n"
+            "Shapes: data (T, N, ...), or (N, T, ...) with axis 1, sequence_length (N,), output\n"
+            "that of data."
         ),
         inputs=("data", "sequence_length"),
         active_inputs=_active,
@@ -164,9 +165,10 @@ SEQUENCE_LAST = register(
         _last_gradient,
         doc=(
             "The last step of every sequence.\n\n"
-            "Time runs along axis (0 or 1), the batch along the other; sequence_length\n"
-            "(batch,).\n\n"
-            "Shapes: data (T, N, ...), or (N, T, ...) with axis 1, output (N, ...)."
+            "Time is axis (0 or 1), and the batch the other of the two. Without\n"
+            "use_sequence_length it is the last step of data.\n\n"
+            "Shapes: data (T, N, ...), or (N, T, ...) with axis 1, sequence_length (N,), output\n"
+            "(N, ...)."
         ),
         inputs=("data", "sequence_length"),
         active_inputs=_active,
@@ -219,7 +221,7 @@ _PUT_LAST = register(
         _put_infer,
         _put_kernel,
         _put_gradient,
-        doc="Zeros of a shape with data at the last step of every sequence.",
+        doc="Zeros of a shape, with data at the last step of every sequence.",
         inputs=("data", "sequence_length"),
         active_inputs=_active,
         schema=Schema(shape=shape(), use_sequence_length=boolean(False), axis=integer(0)),
@@ -272,8 +274,9 @@ SEQUENCE_REVERSE = register(
         _reverse_kernel,
         _reverse_gradient,
         doc=(
-            "Every sequence in opposite order; what lies behind its end stays.\n\n"
-            "Shapes: data (time, batch, ...), sequence_length (batch,)."
+            "Every sequence reversed; the steps after its end stay where they are.\n\n"
+            "Without use_sequence_length every sequence is as long as data.\n\n"
+            "Shapes: data (T, N, ...), sequence_length (N,), output that of data."
         ),
         inputs=("data", "sequence_length"),
         active_inputs=_active,

@@ -85,10 +85,10 @@ SLICE = register(
         _kernel,
         _gradient,
         doc=(
-            "The region from begin up to end in steps of step, as Python slices it.\n\n"
-            "None stands for the first or last element in the direction of the step; axes\n"
-            "that are not given stay whole.\n\n"
-            "Shapes: data any, output that of the region, with as many axes."
+            "The region from begin up to end in steps of step, as Python slices.\n\n"
+            "None means the first or last element in the direction of the step; axes that are\n"
+            "not given are taken whole.\n\n"
+            "Shapes: data any, output that of the region, with the same number of axes."
         ),
         schema=Schema(**_REGION),
         aliases=("crop", "_npi_slice", "_npx_slice", "_sparse_slice"),

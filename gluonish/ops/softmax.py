@@ -152,12 +152,15 @@ def _family(name: str, word: str, *aliases: str, sign: float = 1.0, log: bool = 
     """
     doc = (
         f"{word} along axis, of data / temperature.\n\n"
-        "The result has data's dtype unless dtype says another."
+        "The result has data's dtype unless dtype is given."
     )
     lengths: dict[str, Any] = {}
     shapes = "data any, output the same"
     if name == "softmax":
-        doc += " With use_length,\nelements from length on along axis are left out, and become 0."
+        doc += (
+            " With use_length,\nelements from position length on along axis are left out, and "
+            "are 0 in the result."
+        )
         shapes = "data and output any, length data's without axis"
         lengths = {
             "inputs": ("data", "length"),

@@ -139,13 +139,14 @@ SOFTMAX_OUTPUT = register(
         Gradient(_gradient, uses_output=True, own=True),
         doc=(
             "softmax of data, with the gradient of a cross-entropy loss.\n\n"
-            "Shapes: data (N, K) and label (N,) of class numbers; with multi_output data (N,\n"
-            "K, ...) and a label for each (N, ...); with preserve_shape the classes are the\n"
-            "last axis. A label of data's shape holds probabilities. The gradient is the\n"
-            "difference of output and label times grad_scale, whatever the output's own\n"
-            "gradient, unless out_grad multiplies them. normalization divides it by the\n"
-            "number of labels (batch) or of labels that are not ignore_label (valid).\n"
-            "smooth_alpha goes from the label to the others."
+            "With multi_output the classes are along axis 1, with preserve_shape along the last\n"
+            "axis. A label of data's shape holds probabilities. The gradient is (output -\n"
+            "label) * grad_scale, whatever gradient the output gets, unless out_grad multiplies\n"
+            "by that. normalization divides it by the number of labels (batch), or by the\n"
+            "number of labels that are not ignore_label (valid). smooth_alpha is the\n"
+            "probability moved from the label to the other classes.\n\n"
+            "Shapes: data (N, K), label (N,) of class indices, output that of data; with\n"
+            "multi_output data (N, K, ...), label (N, ...)."
         ),
         inputs=("data", "label"),
         schema=_SCHEMA,
@@ -161,7 +162,7 @@ _BACKWARD = register(
         lambda out, label, head=None, **_: (out,),
         _backward_kernel,
         None,
-        doc="The gradient that SoftmaxOutput gives its data.",
+        doc="The gradient of SoftmaxOutput's data.",
         inputs=("out", "label", "head"),
         active_inputs=lambda attrs: ("out", "label", "head")[: 3 if attrs["out_grad"] else 2],
         schema=_SCHEMA,

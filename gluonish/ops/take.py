@@ -61,11 +61,9 @@ TAKE = register(
         _gradient,
         doc=(
             "Slices of a along axis at the positions in indices, which may be of any dtype.\n\n"
-            "Positions outside are moved to the nearest end (clip), counted around (wrap), or\n"
-            "refused (raise). Output shape: that of a with axis replaced by the shape of\n"
-            "indices.\n\n"
-            "Shapes: a any, indices any, output a's with axis replaced by the axes of\n"
-            "indices."
+            "Positions out of range are limited to the nearest end (clip), wrap around (wrap),\n"
+            "or are an error (raise).\n\n"
+            "Shapes: a any, indices any, output a's with axis replaced by the axes of indices."
         ),
         inputs=("a", "indices"),
         schema=Schema(axis=integer(0), mode=_MODE),

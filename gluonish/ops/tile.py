@@ -55,9 +55,9 @@ TILE = register(
         _tile_kernel,
         _tile_gradient,
         doc=(
-            "The whole array copied reps[i] times along axis i; the shorter of both is filled\n"
-            "with 1.\n\n"
-            "Shapes: data any, output (extent_i * reps_i, ...)."
+            "Repeat the whole array reps[i] times along axis i; the shorter of the shape and\n"
+            "reps is filled with 1s at the front.\n\n"
+            "Shapes: data any, output (size_i * reps_i, ...)."
         ),
         schema=Schema(reps=shape()),
         aliases=("_npi_tile",),

@@ -47,8 +47,9 @@ TRANSPOSE = register(
         _kernel,
         _gradient,
         doc=(
-            "Axis i of the output is axis axes[i] of data; without axes their order is reversed."
-            "\n\nShapes: data any, output the same extents in another order."
+            "Permute the axes: axis i of the output is axis axes[i] of data; without axes their\n"
+            "order is reversed.\n\n"
+            "Shapes: data any, output the same sizes in another order."
         ),
         schema=Schema(axes=shape(())),
         shapes=ShapeFacts(rule=permuted(_order)),

@@ -160,12 +160,12 @@ LOG1P = row(
 NEGATIVE = row("negative _sparse_negative", "-data", ufunc("negative"), lambda g, x: -g)
 SIGN = row("sign _sparse_sign", "sign: -1, 0 or 1", _sign)
 ABS = row("abs _sparse_abs", "absolute value", ufunc("absolute"), lambda g, x: g * SIGN(x))
-FLOOR = row("floor _sparse_floor", "largest whole number not above data", rounding("floor"))
-CEIL = row("ceil _sparse_ceil", "smallest whole number not below data", rounding("ceil"))
-TRUNC = row("trunc _sparse_trunc", "whole number toward zero", rounding("trunc"))
-FIX = row("fix _sparse_fix", "whole number toward zero", rounding("trunc"))
-ROUND = row("round _sparse_round", "nearest whole number, halves away from zero", whole(_round))
-RINT = row("rint _sparse_rint", "nearest whole number, halves downward", whole(_rint))
+FLOOR = row("floor _sparse_floor", "largest integer not above data", rounding("floor"))
+CEIL = row("ceil _sparse_ceil", "smallest integer not below data", rounding("ceil"))
+TRUNC = row("trunc _sparse_trunc", "truncation toward zero to an integer", rounding("trunc"))
+FIX = row("fix _sparse_fix", "truncation toward zero to an integer", rounding("trunc"))
+ROUND = row("round _sparse_round", "nearest integer, halves away from zero", whole(_round))
+RINT = row("rint _sparse_rint", "nearest integer, halves downward", whole(_rint))
 LOGICAL_NOT = row("logical_not", "1 where data is 0, else 0", _logical_not)
 
 # Trigonometry.
@@ -216,13 +216,13 @@ ARCTANH = row(
 )
 DEGREES = row(
     "degrees _sparse_degrees",
-    "angle in degrees, of radians",
+    "conversion of radians to degrees",
     real("degrees"),
     lambda g, x: g * (180 / math.pi),
 )
 RADIANS = row(
     "radians _sparse_radians",
-    "angle in radians, of degrees",
+    "conversion of degrees to radians",
     real("radians"),
     lambda g, x: g * (math.pi / 180),
 )

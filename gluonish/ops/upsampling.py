@@ -155,12 +155,14 @@ UPSAMPLING = register(
         _kernel,
         _gradient,
         doc=(
-            "Images scaled by whole factors.\n\n"
-            "Shapes: data (N, C, H, W). 'nearest' repeats pixels. Of several inputs, each is\n"
-            "scaled to scale times the first one's size, and they are joined along their\n"
-            "channels or summed, as multi_input_mode says. 'bilinear' takes data and weight\n"
-            "(C, 1, K, K) with K = 2 scale - scale % 2: a filter for each channel, put at\n"
-            "every pixel. num_filter and workspace change nothing."
+            "Enlarge images by a whole factor, scale.\n\n"
+            "'nearest' repeats pixels. Several inputs are each enlarged to scale times the size\n"
+            "of the first one, and then joined along their channels or summed, as\n"
+            "multi_input_mode says. 'bilinear' takes data and weight, with a filter of K = 2 *\n"
+            "scale - scale % 2 rows and columns for each channel, and is a transposed\n"
+            "convolution. num_filter and workspace are accepted and ignored.\n\n"
+            "Shapes: data (N, C, H, W), weight (C, 1, K, K), output (N, C, H * scale, W *\n"
+            "scale)."
         ),
         inputs=("data",),
         schema=Schema(
@@ -205,7 +207,7 @@ UPSAMPLING_BACKWARD = register(
         _backward_infer,
         _backward_kernel,
         _backward_gradient,
-        doc="Sums of squares of scale times scale pixels: the gradient of nearest scaling.",
+        doc="Sums over blocks of scale x scale pixels: the gradient of nearest upsampling.",
         inputs=("grad",),
         schema=Schema(scale=integer(low=1)),
     )

@@ -66,8 +66,9 @@ WHERE = register(
         _kernel,
         _gradient,
         doc=(
-            "x where condition is not 0, else y; condition has their shape, or one entry a row.\n\n"
-            "Shapes: x, y and output alike, condition the same or (N,) for x (N, ...)."
+            "x where condition is not 0, else y; condition has their shape, or one entry for\n"
+            "each row.\n\n"
+            "Shapes: x, y and output the same, condition the same or (N,) for x (N, ...)."
         ),
         inputs=("condition", "x", "y"),
         aliases=("_sparse_where",),

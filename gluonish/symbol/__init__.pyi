@@ -129,7 +129,7 @@ def BatchNorm_v1(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """BatchNorm over axis 1 of data (N, C) or (N, C, H, W): its first form."""
+    """The first version of BatchNorm, over axis 1."""
 def BilinearSampler(
     data: Symbol | None = None,
     grid: Symbol | None = None,
@@ -139,8 +139,7 @@ def BilinearSampler(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Images (N, C, H, W) read at the places that a grid (N, 2, H', W') names: x and y, -1 at the
-    first pixel and 1 at the last."""
+    """Sample images at the positions in a grid with bilinear interpolation."""
 def BlockGrad(
     data: Symbol | None = None,
     *,
@@ -162,7 +161,8 @@ def CTCLoss(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Negative log probability of label sequences over all alignments to the frames."""
+    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
+    the frames."""
 def Cast(
     data: Symbol | None = None,
     dtype: DType = ...,
@@ -223,7 +223,7 @@ def Convolution_v1(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Convolution of images (N, C, H, W): the first form of Convolution."""
+    """The first version of Convolution, for images."""
 def Correlation(
     data1: Symbol | None = None,
     data2: Symbol | None = None,
@@ -238,7 +238,7 @@ def Correlation(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """How alike patches of two images are, for displacements of the second."""
+    """Correlation of patches of two images, for displacements of the second image."""
 def Crop(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -249,7 +249,7 @@ def Crop(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """A window of images (N, C, H, W) at offset, or in their middle with center_crop."""
+    """Crop images at offset, or at their center with center_crop."""
 def Custom(
     *args: Any,
     op_type: Any = None,
@@ -302,7 +302,7 @@ def ElementWiseSum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The sum of arrays of one shape and dtype."""
+    """Sum of arrays of the same shape and dtype."""
 def Embedding(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -346,7 +346,7 @@ def GridGenerator(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Grids for BilinearSampler, (N, 2, H, W)."""
+    """Sampling grids for BilinearSampler."""
 def GroupNorm(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -359,8 +359,8 @@ def GroupNorm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """(data - mean) / sqrt(variance + eps) * gamma + beta, each sample and group of channels by
-    itself."""
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics of each sample and group
+    of channels."""
 def IdentityAttachKLSparseReg(
     data: Symbol | None = None,
     moving_avg: Symbol | None = None,
@@ -372,7 +372,8 @@ def IdentityAttachKLSparseReg(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data; its gradient gets that of a penalty on averages far from a target."""
+    """data itself, with the gradient of a penalty that pulls each channel's average toward a
+    target."""
 def InstanceNorm(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -383,7 +384,8 @@ def InstanceNorm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """(data - mean) / sqrt(variance + eps) * gamma + beta, each sample and channel by itself."""
+    """(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics of each sample and
+    channel."""
 def L2Normalization(
     data: Symbol | None = None,
     eps: float = 1e-10,
@@ -393,7 +395,7 @@ def L2Normalization(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data divided by the root of its sum of squares plus eps."""
+    """data divided by its L2 norm: the square root of its sum of squares plus eps."""
 def LRN(
     data: Symbol | None = None,
     alpha: float = 0.0001,
@@ -405,7 +407,7 @@ def LRN(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data / (knorm + alpha / nsize * sum of squares) ** beta."""
+    """Local response normalization: data / (knorm + alpha / nsize * sum of squares) ** beta."""
 def LayerNorm(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -501,7 +503,7 @@ def Pooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Reduce windows of the spatial axes to their maximum, mean, sum or p-norm."""
+    """Pooling: the maximum, mean, sum or p-norm of each window of the spatial axes."""
 def Pooling_v1(
     data: Symbol | None = None,
     kernel: int | Sequence[int] = (),
@@ -515,7 +517,7 @@ def Pooling_v1(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Maximum, mean or sum of windows of images (N, C, H, W): the first form of Pooling."""
+    """The first version of Pooling, for images: the maximum, mean or sum of each window."""
 def RNN(
     data: Symbol | None = None,
     parameters: Symbol | None = None,
@@ -538,7 +540,7 @@ def RNN(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Layers of recurrent cells over whole sequences."""
+    """Recurrent layers (RNN, LSTM or GRU) over whole sequences."""
 def ROIPooling(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -549,7 +551,7 @@ def ROIPooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Regions of images as pooled_size grids of maxima."""
+    """Region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
 def Reshape(
     data: Symbol | None = None,
     shape: int | Sequence[int] = (),
@@ -573,7 +575,7 @@ def SVMOutput(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data, with the gradient of a hinge loss, whatever comes from behind."""
+    """data itself, with the gradient of a hinge loss, whatever gradient the output gets."""
 def SequenceLast(
     data: Symbol | None = None,
     sequence_length: Symbol | None = None,
@@ -596,7 +598,7 @@ def SequenceMask(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data with everything behind the end of each sequence set to value."""
+    """data with everything after the end of each sequence set to value."""
 def SequenceReverse(
     data: Symbol | None = None,
     sequence_length: Symbol | None = None,
@@ -607,7 +609,7 @@ def SequenceReverse(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Every sequence in opposite order; what lies behind its end stays."""
+    """Every sequence reversed; the steps after its end stay where they are."""
 def SliceChannel(
     data: Symbol | None = None,
     num_outputs: int = ...,
@@ -644,8 +646,7 @@ def SoftmaxActivation(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """softmax of data: over the last axis (instance), or over axis 1 for each position of data (N,
-    C, ...) (channel)."""
+    """softmax of data: over the last axis (instance), or over axis 1 at each position (channel)."""
 def SoftmaxOutput(
     data: Symbol | None = None,
     label: Symbol | None = None,
@@ -675,7 +676,7 @@ def SpatialTransformer(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Images (N, C, H, W) read through affine maps, at target_shape."""
+    """Transform images by affine maps, with bilinear interpolation."""
 def SwapAxis(
     data: Symbol | None = None,
     dim1: int = 0,
@@ -698,7 +699,7 @@ def UpSampling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Images scaled by whole factors."""
+    """Enlarge images by a whole factor, scale."""
 def abs(
     data: Symbol | None = None,
     *,
@@ -725,7 +726,7 @@ def adam_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Adam without bias correction, which the caller puts into lr."""
+    """One step of Adam without bias correction (the caller includes it in lr)."""
 def add_n(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -733,7 +734,7 @@ def add_n(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The sum of arrays of one shape and dtype."""
+    """Sum of arrays of the same shape and dtype."""
 def all_finite(
     data: Symbol | None = None,
     init_output: bool | int = True,
@@ -819,7 +820,7 @@ def argmax(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Position of the first maximum along axis, or among all elements in row order."""
+    """Position of the first maximum along axis, or over all elements in row-major order."""
 def argmax_channel(
     data: Symbol | None = None,
     *,
@@ -837,7 +838,7 @@ def argmin(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Position of the first minimum along axis, or among all elements in row order."""
+    """Position of the first minimum along axis, or over all elements in row-major order."""
 def argsort(
     data: Symbol | None = None,
     axis: int | None = -1,
@@ -878,7 +879,7 @@ def broadcast_add(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_axes(
     data: Symbol | None = None,
     axis: int | Sequence[int] = (),
@@ -888,7 +889,7 @@ def broadcast_axes(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data with the axes in axis, all of size 1, stretched to the extents in size."""
+    """data with the axes in axis, all of size 1, broadcast to the sizes in size."""
 def broadcast_axis(
     data: Symbol | None = None,
     axis: int | Sequence[int] = (),
@@ -898,7 +899,7 @@ def broadcast_axis(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data with the axes in axis, all of size 1, stretched to the extents in size."""
+    """data with the axes in axis, all of size 1, broadcast to the sizes in size."""
 def broadcast_div(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -907,7 +908,7 @@ def broadcast_div(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    """Elementwise lhs / rhs, toward zero for integers; both arrays have the same dtype, and shapes
     broadcast."""
 def broadcast_equal(
     lhs: Symbol | None = None,
@@ -917,7 +918,7 @@ def broadcast_equal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs == rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs == rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_greater(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -926,7 +927,7 @@ def broadcast_greater(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs > rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs > rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_greater_equal(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -935,7 +936,7 @@ def broadcast_greater_equal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs >= rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs >= rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_hypot(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -944,8 +945,8 @@ def broadcast_hypot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise square root of the sum of the squares of lhs and rhs; the arrays have one dtype,
-    and shapes broadcast."""
+    """Elementwise square root of the sum of the squares of lhs and rhs; both arrays have the same
+    dtype, and shapes broadcast."""
 def broadcast_lesser(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -954,7 +955,7 @@ def broadcast_lesser(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs < rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs < rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_lesser_equal(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -963,7 +964,7 @@ def broadcast_lesser_equal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs <= rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs <= rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_like(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -983,7 +984,8 @@ def broadcast_logical_and(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs and rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs and rhs, as 0 and 1; both arrays have the same dtype, and shapes
+    broadcast."""
 def broadcast_logical_or(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -992,7 +994,7 @@ def broadcast_logical_or(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs or rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs or rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_logical_xor(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1001,7 +1003,8 @@ def broadcast_logical_xor(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs xor rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs xor rhs, as 0 and 1; both arrays have the same dtype, and shapes
+    broadcast."""
 def broadcast_maximum(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1010,7 +1013,7 @@ def broadcast_maximum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise maximum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise maximum of lhs and rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_minimum(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1019,7 +1022,7 @@ def broadcast_minimum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise minimum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise minimum of lhs and rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_minus(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1028,7 +1031,7 @@ def broadcast_minus(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_mod(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1037,8 +1040,8 @@ def broadcast_mod(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0; the arrays
-    have one dtype, and shapes broadcast."""
+    """Elementwise lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0; both
+    arrays have the same dtype, and shapes broadcast."""
 def broadcast_mul(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1047,7 +1050,7 @@ def broadcast_mul(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs * rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_not_equal(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1056,7 +1059,7 @@ def broadcast_not_equal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs != rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs != rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_plus(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1065,7 +1068,7 @@ def broadcast_plus(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_power(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1074,7 +1077,8 @@ def broadcast_power(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs to the power of rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs to the power of rhs; both arrays have the same dtype, and shapes
+    broadcast."""
 def broadcast_sub(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1083,7 +1087,7 @@ def broadcast_sub(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_to(
     data: Symbol | None = None,
     shape: int | Sequence[int] = (),
@@ -1092,7 +1096,7 @@ def broadcast_to(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Stretch the axes of size 1 to shape; 0 in shape keeps an axis."""
+    """Broadcast the axes of size 1 to shape; 0 in shape keeps the size of an axis."""
 def cast(
     data: Symbol | None = None,
     dtype: DType = ...,
@@ -1127,7 +1131,7 @@ def ceil(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise smallest whole number not below data."""
+    """Elementwise smallest integer not below data."""
 def choose_element_0index(
     data: Symbol | None = None,
     index: Symbol | None = None,
@@ -1139,7 +1143,7 @@ def choose_element_0index(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One element of every row along axis, at the positions in index."""
+    """One element of every row along axis, at the position in index."""
 def clip(
     data: Symbol | None = None,
     a_min: float = ...,
@@ -1162,8 +1166,8 @@ def col2im(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Images (N, C, *output_size) that sum the columns (N, C * window, positions) where im2col
-    takes them from: its adjoint."""
+    """Add up columns at the positions in images that im2col takes them from: the adjoint of
+    im2col."""
 def concat(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -1199,7 +1203,7 @@ def crop(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The region from begin up to end in steps of step, as Python slices it."""
+    """The region from begin up to end in steps of step, as Python slices."""
 def ctc_loss(
     data: Symbol | None = None,
     label: Symbol | None = None,
@@ -1213,7 +1217,8 @@ def ctc_loss(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Negative log probability of label sequences over all alignments to the frames."""
+    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
+    the frames."""
 def cumsum(
     a: Symbol | None = None,
     axis: int | None = None,
@@ -1223,7 +1228,7 @@ def cumsum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sums of the elements up to each one along axis, or of all elements in row order."""
+    """Cumulative sums along axis, or of all elements in row-major order."""
 def degrees(
     data: Symbol | None = None,
     *,
@@ -1231,7 +1236,7 @@ def degrees(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise angle in degrees, of radians."""
+    """Elementwise conversion of radians to degrees."""
 def depth_to_space(
     data: Symbol | None = None,
     block_size: int = ...,
@@ -1280,7 +1285,7 @@ def elemwise_add(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def elemwise_div(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1289,7 +1294,7 @@ def elemwise_div(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    """Elementwise lhs / rhs, toward zero for integers; both arrays have the same dtype, and shapes
     broadcast."""
 def elemwise_mul(
     lhs: Symbol | None = None,
@@ -1299,7 +1304,7 @@ def elemwise_mul(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs * rhs; both arrays have the same dtype, and shapes broadcast."""
 def elemwise_sub(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1308,7 +1313,7 @@ def elemwise_sub(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def erf(
     data: Symbol | None = None,
     *,
@@ -1367,7 +1372,7 @@ def fix(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise whole number toward zero."""
+    """Elementwise truncation toward zero to an integer."""
 def flatten(
     data: Symbol | None = None,
     *,
@@ -1384,7 +1389,7 @@ def flip(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The elements in opposite order along the axes in axis."""
+    """Reverse the order of elements along the axes in axis."""
 def floor(
     data: Symbol | None = None,
     *,
@@ -1392,7 +1397,7 @@ def floor(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise largest whole number not above data."""
+    """Elementwise largest integer not above data."""
 def ftml_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -1484,7 +1489,7 @@ def im2col(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The windows of images (N, C, *spatial) as columns: (N, C * window, positions)."""
+    """Rearrange the windows of images into columns."""
 def khatri_rao(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -1492,7 +1497,7 @@ def khatri_rao(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Kronecker products of the columns of matrices."""
+    """Khatri-Rao product: the Kronecker products of the columns of matrices."""
 def lamb_update_phase1(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -1552,8 +1557,8 @@ def linalg_extracttrian(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """A triangle of every square matrix, packed into vectors: rows of a lower, columns of an upper
-    one. lower counts where offset is 0."""
+    """Pack a triangle of every square matrix into a vector: the rows of a lower triangle, the
+    columns of an upper one."""
 def linalg_gelqf(
     A: Symbol | None = None,
     *,
@@ -1561,7 +1566,8 @@ def linalg_gelqf(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Q and L with A = L Q, for matrices of full rank with no more rows than columns."""
+    """LQ decomposition: Q and L with A = L Q, for matrices of full rank with no more rows than
+    columns."""
 def linalg_gemm(
     A: Symbol | None = None,
     B: Symbol | None = None,
@@ -1606,7 +1612,7 @@ def linalg_makediag(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Square matrices with vectors in the diagonal at offset, else zeros."""
+    """Square matrices with vectors on the diagonal at offset, and zeros elsewhere."""
 def linalg_maketrian(
     A: Symbol | None = None,
     offset: int = 0,
@@ -1616,7 +1622,7 @@ def linalg_maketrian(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Square matrices of packed triangles, else zeros: what extracttrian takes apart."""
+    """Square matrices from packed triangles, with zeros elsewhere: the inverse of extracttrian."""
 def linalg_potrf(
     A: Symbol | None = None,
     lower: bool | int = True,
@@ -1625,8 +1631,8 @@ def linalg_potrf(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Lower triangular L with A = L L^T, for symmetric positive definite A; without lower the upper
-    triangular U with A = U^T U."""
+    """Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A;
+    without lower the upper triangular U with A = U^T U."""
 def linalg_potri(
     A: Symbol | None = None,
     lower: bool | int = True,
@@ -1635,8 +1641,8 @@ def linalg_potri(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Inverse of L L^T, given the lower triangular L that potrf gives; without lower that of U^T
-    U."""
+    """Inverse of L L^T, given the lower triangular L that potrf returns; without lower the inverse
+    of U^T U."""
 def linalg_slogdet(
     A: Symbol | None = None,
     *,
@@ -1652,7 +1658,7 @@ def linalg_sumlogdiag(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of the logarithms of the diagonal of every matrix; shape (1,) for one matrix."""
+    """Sum of the logarithms of the diagonal of every matrix."""
 def linalg_syrk(
     A: Symbol | None = None,
     transpose: bool | int = False,
@@ -1662,7 +1668,7 @@ def linalg_syrk(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """alpha times the product of A with A transposed, or of A transposed with A."""
+    """alpha times the product of A and A transposed, or with transpose of A transposed and A."""
 def linalg_trmm(
     A: Symbol | None = None,
     B: Symbol | None = None,
@@ -1675,7 +1681,7 @@ def linalg_trmm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """alpha times a triangle of A times B, or B times it (rightside)."""
+    """alpha times the product of a triangle of A and B, or of B and the triangle (rightside)."""
 def linalg_trsm(
     A: Symbol | None = None,
     B: Symbol | None = None,
@@ -1688,7 +1694,7 @@ def linalg_trsm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """X of A X = alpha B, or of X A = alpha B (rightside), with a triangle of A."""
+    """Solve A X = alpha B, or X A = alpha B (rightside), for X, with a triangle of A."""
 def log(
     data: Symbol | None = None,
     *,
@@ -1829,7 +1835,7 @@ def moments(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Mean and variance over axes, which must be named."""
+    """Mean and variance over axes, which must be given."""
 def mp_lamb_update_phase1(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -1880,7 +1886,7 @@ def mp_nag_mom_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Nesterov's accelerated gradient as the optimizer class has it in mixed
+    """One step of Nesterov's accelerated gradient, computed as the optimizer class does, in mixed
     precision."""
 def mp_sgd_mom_update(
     weight: Symbol | None = None,
@@ -2025,8 +2031,8 @@ def nanprod(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Product of all that is not NaN along axis, all axes by default; with exclude along all
-    others."""
+    """Product of the elements that are not NaN along axis, all axes by default; with exclude along
+    all others."""
 def nansum(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -2037,7 +2043,8 @@ def nansum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of all that is not NaN along axis, all axes by default; with exclude along all others."""
+    """Sum of the elements that are not NaN along axis, all axes by default; with exclude along all
+    others."""
 def negative(
     data: Symbol | None = None,
     *,
@@ -2057,8 +2064,8 @@ def norm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of absolute values (ord=1) or root of the sum of squares (ord=2) along axis, or over all
-    elements."""
+    """Norm along axis, or over all elements: the sum of absolute values (ord=1) or the square root
+    of the sum of squares (ord=2)."""
 def normal(
     loc: float = 0.0,
     scale: float = 1.0,
@@ -2070,7 +2077,7 @@ def normal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of the normal distribution with mean loc and standard deviation scale."""
+    """Samples of the normal distribution with mean loc and standard deviation scale."""
 def one_hot(
     indices: Symbol | None = None,
     depth: int = ...,
@@ -2082,7 +2089,7 @@ def one_hot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Rows of depth values: on_value at the position that indices holds, off_value else."""
+    """Rows of depth values: on_value at the position in indices, off_value elsewhere."""
 def ones_like(
     data: Symbol | None = None,
     *,
@@ -2113,7 +2120,7 @@ def pick(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One element of every row along axis, at the positions in index."""
+    """One element of every row along axis, at the position in index."""
 def preloaded_multi_mp_sgd_mom_update(
     *data: Symbol | Sequence[Symbol],
     momentum: float = 0.0,
@@ -2178,7 +2185,7 @@ def radians(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise angle in radians, of degrees."""
+    """Elementwise conversion of degrees to radians."""
 def random_exponential(
     lam: float = 1.0,
     shape: int | Sequence[int] | None = None,
@@ -2189,7 +2196,7 @@ def random_exponential(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of the exponential distribution with rate lam."""
+    """Samples of the exponential distribution with rate lam."""
 def random_gamma(
     alpha: float = 1.0,
     beta: float = 1.0,
@@ -2201,7 +2208,7 @@ def random_gamma(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of the gamma distribution with shape alpha and scale beta."""
+    """Samples of the gamma distribution with shape alpha and scale beta."""
 def random_generalized_negative_binomial(
     mu: float = 1.0,
     alpha: float = 1.0,
@@ -2213,7 +2220,8 @@ def random_generalized_negative_binomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whole numbers of the negative binomial distribution with mean mu and dispersion alpha."""
+    """Samples (integers) of the negative binomial distribution with mean mu and dispersion
+    alpha."""
 def random_negative_binomial(
     k: int = 1,
     p: float = 1.0,
@@ -2237,7 +2245,7 @@ def random_normal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of the normal distribution with mean loc and standard deviation scale."""
+    """Samples of the normal distribution with mean loc and standard deviation scale."""
 def random_pdf_dirichlet(
     sample: Symbol | None = None,
     alpha: Symbol | None = None,
@@ -2247,7 +2255,7 @@ def random_pdf_dirichlet(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The density of the Dirichlet distribution at sample, or its logarithm with is_log."""
+    """Probability density of the Dirichlet distribution at sample, or with is_log its logarithm."""
 def random_pdf_exponential(
     sample: Symbol | None = None,
     lam: Symbol | None = None,
@@ -2257,8 +2265,8 @@ def random_pdf_exponential(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The density of the exponential distribution with rate lam at sample, or its logarithm with
-    is_log."""
+    """Probability density of the exponential distribution with rate lam at sample, or with is_log
+    its logarithm."""
 def random_pdf_gamma(
     sample: Symbol | None = None,
     alpha: Symbol | None = None,
@@ -2269,8 +2277,8 @@ def random_pdf_gamma(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The density of the gamma distribution with shape alpha and rate beta at sample, or its
-    logarithm with is_log."""
+    """Probability density of the gamma distribution with shape alpha and rate beta at sample, or
+    with is_log its logarithm."""
 def random_pdf_generalized_negative_binomial(
     sample: Symbol | None = None,
     mu: Symbol | None = None,
@@ -2281,8 +2289,8 @@ def random_pdf_generalized_negative_binomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The density of the negative binomial distribution with mean mu and dispersion alpha at
-    sample, or its logarithm with is_log."""
+    """Probability density of the negative binomial distribution with mean mu and dispersion alpha
+    at sample, or with is_log its logarithm."""
 def random_pdf_negative_binomial(
     sample: Symbol | None = None,
     k: Symbol | None = None,
@@ -2293,8 +2301,8 @@ def random_pdf_negative_binomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The density of failures before the k-th success of probability p at sample, or its logarithm
-    with is_log."""
+    """Probability density of the number of failures before the k-th success of probability p at
+    sample, or with is_log its logarithm."""
 def random_pdf_normal(
     sample: Symbol | None = None,
     mu: Symbol | None = None,
@@ -2305,7 +2313,7 @@ def random_pdf_normal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The density of the normal distribution at sample, or its logarithm with is_log."""
+    """Probability density of the normal distribution at sample, or with is_log its logarithm."""
 def random_pdf_poisson(
     sample: Symbol | None = None,
     lam: Symbol | None = None,
@@ -2315,7 +2323,7 @@ def random_pdf_poisson(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The density of the Poisson distribution at sample, or its logarithm with is_log."""
+    """Probability density of the Poisson distribution at sample, or with is_log its logarithm."""
 def random_pdf_uniform(
     sample: Symbol | None = None,
     low: Symbol | None = None,
@@ -2326,8 +2334,8 @@ def random_pdf_uniform(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The density of the uniform distribution on [low, high) at sample, or its logarithm with
-    is_log."""
+    """Probability density of the uniform distribution on [low, high) at sample, or with is_log its
+    logarithm."""
 def random_poisson(
     lam: float = 1.0,
     shape: int | Sequence[int] | None = None,
@@ -2338,7 +2346,7 @@ def random_poisson(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whole numbers of the Poisson distribution with mean lam."""
+    """Samples (integers) of the Poisson distribution with mean lam."""
 def random_randint(
     low: int,
     high: int,
@@ -2350,7 +2358,7 @@ def random_randint(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whole numbers uniform on [low, high)."""
+    """Random integers, uniform on [low, high)."""
 def random_uniform(
     low: float = 0.0,
     high: float = 1.0,
@@ -2362,7 +2370,7 @@ def random_uniform(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers uniform on [low, high)."""
+    """Samples of the uniform distribution on [low, high)."""
 def ravel_multi_index(
     data: Symbol | None = None,
     shape: int | Sequence[int] | None = None,
@@ -2447,7 +2455,7 @@ def reverse(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The elements in opposite order along the axes in axis."""
+    """Reverse the order of elements along the axes in axis."""
 def rint(
     data: Symbol | None = None,
     *,
@@ -2455,7 +2463,7 @@ def rint(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise nearest whole number, halves downward."""
+    """Elementwise nearest integer, halves downward."""
 def rmsprop_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -2500,7 +2508,7 @@ def round(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise nearest whole number, halves away from zero."""
+    """Elementwise nearest integer, halves away from zero."""
 def rsqrt(
     data: Symbol | None = None,
     *,
@@ -2518,7 +2526,7 @@ def sample_exponential(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of exponential distributions with rate lam."""
+    """Samples of exponential distributions with rate lam."""
 def sample_gamma(
     alpha: Symbol | None = None,
     beta: Symbol | None = None,
@@ -2529,7 +2537,7 @@ def sample_gamma(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of gamma distributions with shape alpha and scale beta."""
+    """Samples of gamma distributions with shape alpha and scale beta."""
 def sample_generalized_negative_binomial(
     mu: Symbol | None = None,
     alpha: Symbol | None = None,
@@ -2540,7 +2548,7 @@ def sample_generalized_negative_binomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whole numbers of negative binomial distributions with mean mu and dispersion alpha."""
+    """Samples (integers) of negative binomial distributions with mean mu and dispersion alpha."""
 def sample_multinomial(
     data: Symbol | None = None,
     shape: int | Sequence[int] = (),
@@ -2551,7 +2559,7 @@ def sample_multinomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Classes drawn with the probabilities along the last axis, shape many for each row."""
+    """Classes drawn with the probabilities along the last axis, shape of them for each row."""
 def sample_negative_binomial(
     k: Symbol | None = None,
     p: Symbol | None = None,
@@ -2573,7 +2581,7 @@ def sample_normal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of normal distributions with mean mu and standard deviation sigma."""
+    """Samples of normal distributions with mean mu and standard deviation sigma."""
 def sample_poisson(
     lam: Symbol | None = None,
     shape: int | Sequence[int] = (),
@@ -2583,7 +2591,7 @@ def sample_poisson(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whole numbers of Poisson distributions with mean lam."""
+    """Samples (integers) of Poisson distributions with mean lam."""
 def sample_uniform(
     low: Symbol | None = None,
     high: Symbol | None = None,
@@ -2594,7 +2602,7 @@ def sample_uniform(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers uniform on [low, high)."""
+    """Samples of uniform distributions on [low, high)."""
 def scatter_nd(
     data: Symbol | None = None,
     indices: Symbol | None = None,
@@ -2731,7 +2739,7 @@ def slice(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The region from begin up to end in steps of step, as Python slices it."""
+    """The region from begin up to end in steps of step, as Python slices."""
 def slice_axis(
     data: Symbol | None = None,
     axis: int = ...,
@@ -2946,7 +2954,8 @@ def tile(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The whole array copied reps[i] times along axis i; the shorter of both is filled with 1."""
+    """Repeat the whole array reps[i] times along axis i; the shorter of the shape and reps is
+    filled with 1s at the front."""
 def topk(
     data: Symbol | None = None,
     axis: int | None = -1,
@@ -2969,7 +2978,8 @@ def transpose(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Axis i of the output is axis axes[i] of data; without axes their order is reversed."""
+    """Permute the axes: axis i of the output is axis axes[i] of data; without axes their order is
+    reversed."""
 def trunc(
     data: Symbol | None = None,
     *,
@@ -2977,7 +2987,7 @@ def trunc(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise whole number toward zero."""
+    """Elementwise truncation toward zero to an integer."""
 def uniform(
     low: float = 0.0,
     high: float = 1.0,
@@ -2989,7 +2999,7 @@ def uniform(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers uniform on [low, high)."""
+    """Samples of the uniform distribution on [low, high)."""
 def unravel_index(
     data: Symbol | None = None,
     shape: int | Sequence[int] | None = None,
@@ -3008,7 +3018,7 @@ def where(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """x where condition is not 0, else y; condition has their shape, or one entry a row."""
+    """x where condition is not 0, else y; condition has their shape, or one entry for each row."""
 def zeros_like(
     data: Symbol | None = None,
     *,

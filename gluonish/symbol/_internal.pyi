@@ -300,7 +300,7 @@ def _Div(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    """Elementwise lhs / rhs, toward zero for integers; both arrays have the same dtype, and shapes
     broadcast."""
 def _DivScalar(
     data: Symbol | None = None,
@@ -321,7 +321,7 @@ def _Equal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs == rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs == rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _EqualScalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -340,7 +340,7 @@ def _Greater(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs > rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs > rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _GreaterEqualScalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -369,7 +369,7 @@ def _Greater_Equal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs >= rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs >= rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _Hypot(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -378,8 +378,8 @@ def _Hypot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise square root of the sum of the squares of lhs and rhs; the arrays have one dtype,
-    and shapes broadcast."""
+    """Elementwise square root of the sum of the squares of lhs and rhs; both arrays have the same
+    dtype, and shapes broadcast."""
 def _HypotScalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -399,7 +399,7 @@ def _Lesser(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs < rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs < rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _LesserEqualScalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -428,7 +428,7 @@ def _Lesser_Equal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs <= rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs <= rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _LogicalAndScalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -467,7 +467,8 @@ def _Logical_And(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs and rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs and rhs, as 0 and 1; both arrays have the same dtype, and shapes
+    broadcast."""
 def _Logical_Or(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -476,7 +477,7 @@ def _Logical_Or(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs or rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs or rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _Logical_Xor(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -485,7 +486,8 @@ def _Logical_Xor(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs xor rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs xor rhs, as 0 and 1; both arrays have the same dtype, and shapes
+    broadcast."""
 def _Maximum(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -494,7 +496,7 @@ def _Maximum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise maximum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise maximum of lhs and rhs; both arrays have the same dtype, and shapes broadcast."""
 def _MaximumScalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -513,7 +515,7 @@ def _Minimum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise minimum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise minimum of lhs and rhs; both arrays have the same dtype, and shapes broadcast."""
 def _MinimumScalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -532,7 +534,7 @@ def _Minus(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def _MinusScalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -551,8 +553,8 @@ def _Mod(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0; the arrays
-    have one dtype, and shapes broadcast."""
+    """Elementwise lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0; both
+    arrays have the same dtype, and shapes broadcast."""
 def _ModScalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -572,7 +574,7 @@ def _Mul(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs * rhs; both arrays have the same dtype, and shapes broadcast."""
 def _MulScalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -620,7 +622,7 @@ def _Not_Equal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs != rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs != rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _Plus(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -629,7 +631,7 @@ def _Plus(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def _PlusScalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -648,7 +650,8 @@ def _Power(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs to the power of rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs to the power of rhs; both arrays have the same dtype, and shapes
+    broadcast."""
 def _PowerScalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -728,8 +731,8 @@ def _adamw_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Adam with decoupled weight decay, without bias correction, which the caller puts
-    into lr."""
+    """One step of Adam with decoupled weight decay, without bias correction (the caller includes it
+    in lr)."""
 def _adaptive_avg_pooling_backward(
     data: Symbol | None = None,
     size: int | Sequence[int] = ...,
@@ -738,7 +741,7 @@ def _adaptive_avg_pooling_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Adjoint of: Means over windows of images."""
+    """The adjoint of: Means over windows of images."""
 def _adaptive_avg_pooling_forward(
     data: Symbol | None = None,
     size: int | Sequence[int] = ...,
@@ -756,7 +759,7 @@ def _add(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def _add_along(
     data: Symbol | None = None,
     index: Symbol | None = None,
@@ -793,7 +796,8 @@ def _backward_einsum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros with data along the axes of term: diagonals of repeated labels, copies of new."""
+    """Zeros with data along the axes of term: on diagonals for repeated labels, copied along new
+    ones."""
 def _backward_gather_nd(
     data: Symbol | None = None,
     indices: Symbol | None = None,
@@ -815,7 +819,7 @@ def _backward_trace(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros of a shape with one number in all places of a diagonal."""
+    """Zeros of a shape, with one number in all places of a diagonal."""
 def _batch_norm_apply(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -833,7 +837,7 @@ def _batch_norm_apply(
     out: None = None,
 ) -> Symbol:
     """(data - mean) * inverse_std * gamma + beta, then addend added (add), then negative results
-    replaced by 0 (relu): what BatchNorm gave with these statistics."""
+    replaced by 0 (relu): the result of BatchNorm with these statistics."""
 def _batch_norm_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,
@@ -880,7 +884,7 @@ def _batch_norm_statistics(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Mean, inverse standard deviation, and scale of each channel (axis 1) of data, by which
+    """Mean, inverse standard deviation, and scale of each channel (axis 1) of data, with which
     BatchNorm normalizes: (data - mean) * scale + beta."""
 def _batch_norm_sums(
     grad: Symbol | None = None,
@@ -909,8 +913,8 @@ def _bilinear_corners(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The flat indices of the four pixels around positions, the row and the column of the first
-    one, and 1 where the weights depend on the row, and on the column."""
+    """The flat indices of the four pixels around each position, the row and column of the first
+    one, and 1 where the weights depend on the row and on the column."""
 def _bilinear_points(
     data: Symbol | None = None,
     rows: Symbol | None = None,
@@ -921,7 +925,7 @@ def _bilinear_points(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Values (N, C, P) of images (N, C, H, W) at rows and columns (N, P) between pixels."""
+    """Bilinear samples (N, C, P) of images (N, C, H, W) at rows and columns (N, P)."""
 def _bilinear_points_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,
@@ -943,7 +947,7 @@ def _bilinear_resize_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Adjoint of: Images at another size."""
+    """The adjoint of: Images resized with bilinear interpolation."""
 def _bilinear_resize_forward(
     data: Symbol | None = None,
     size: int | Sequence[int] = ...,
@@ -953,7 +957,7 @@ def _bilinear_resize_forward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Images at another size."""
+    """Images resized with bilinear interpolation."""
 def _boolean_mask_put(
     data: Symbol | None = None,
     index: Symbol | None = None,
@@ -1017,7 +1021,7 @@ def _contrib_AdaptiveAvgPooling2D(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Means of images (N, C, H, W) over output_size windows."""
+    """Adaptive average pooling: means over output_size windows of an image."""
 def _contrib_BatchNormWithReLU(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -1038,7 +1042,7 @@ def _contrib_BatchNormWithReLU(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """BatchNorm with negative results replaced by 0; its inputs and attributes."""
+    """BatchNorm followed by relu: negative results become 0."""
 def _contrib_BatchNormWithReLU_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,
@@ -1056,8 +1060,8 @@ def _contrib_BatchNormWithReLU_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradients of _contrib_BatchNormWithReLU's data, gamma and beta, from that of its output, its
-    inputs and its outputs; the output and the mask both say where the gradient goes through."""
+    """Gradients of _contrib_BatchNormWithReLU's data, gamma and beta, from its inputs, its outputs
+    and the output's gradient; both the output and the mask say which elements have a gradient."""
 def _contrib_BilinearResize2D(
     data: Symbol | None = None,
     like: Symbol | None = None,
@@ -1072,7 +1076,7 @@ def _contrib_BilinearResize2D(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Images (N, C, H, W) at another size, interpolated between pixels."""
+    """Resize images with bilinear interpolation."""
 def _contrib_CTCLoss(
     data: Symbol | None = None,
     label: Symbol | None = None,
@@ -1086,7 +1090,8 @@ def _contrib_CTCLoss(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Negative log probability of label sequences over all alignments to the frames."""
+    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
+    the frames."""
 def _contrib_DeformableConvolution(
     data: Symbol | None = None,
     offset: Symbol | None = None,
@@ -1107,7 +1112,8 @@ def _contrib_DeformableConvolution(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Convolution whose windows read at offsets of their own, between pixels."""
+    """Deformable convolution: every element of a window is read at an offset of its own, with
+    bilinear interpolation."""
 def _contrib_DeformablePSROIPooling(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -1125,7 +1131,7 @@ def _contrib_DeformablePSROIPooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Regions of images as grids of means, each part of a channel of its own and moved."""
+    """Deformable position-sensitive ROI pooling: each cell of the grid is moved by an offset."""
 def _contrib_ModulatedDeformableConvolution(
     data: Symbol | None = None,
     offset: Symbol | None = None,
@@ -1148,7 +1154,8 @@ def _contrib_ModulatedDeformableConvolution(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Convolution whose windows read at offsets of their own, between pixels, and weigh that."""
+    """Modulated deformable convolution: every element of a window is read at an offset of its own,
+    with bilinear interpolation, and multiplied by a weight of its own, mask."""
 def _contrib_MultiBoxDetection(
     cls_prob: Symbol | None = None,
     loc_pred: Symbol | None = None,
@@ -1216,7 +1223,7 @@ def _contrib_MultiProposal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Regions of images that a network proposes."""
+    """Region proposals for images, from the predictions of a region proposal network."""
 def _contrib_PSROIPooling(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -1229,7 +1236,8 @@ def _contrib_PSROIPooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Regions of images as grids of means, each part of a channel of its own."""
+    """Position-sensitive ROI pooling: pool each region to a grid of means, each cell from a channel
+    of its own."""
 def _contrib_Proposal(
     cls_prob: Symbol | None = None,
     bbox_pred: Symbol | None = None,
@@ -1248,7 +1256,7 @@ def _contrib_Proposal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Regions of one image that a network proposes."""
+    """Region proposals for one image, from the predictions of a region proposal network."""
 def _contrib_ROIAlign(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -1262,7 +1270,8 @@ def _contrib_ROIAlign(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Regions of images as pooled_size grids of means, read between pixels."""
+    """Region of interest (ROI) align: pool each region to a pooled_size grid of means of bilinear
+    samples."""
 def _contrib_RROIAlign(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -1274,7 +1283,7 @@ def _contrib_RROIAlign(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Turned regions of images as pooled_size grids of means, read between pixels."""
+    """Pool rotated regions to a pooled_size grid of means of bilinear samples."""
 def _contrib_SparseEmbedding(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -1288,7 +1297,7 @@ def _contrib_SparseEmbedding(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Rows of weight by the indices in data, with a row-sparse gradient of weight."""
+    """Look up rows of weight by the indices in data; the gradient of weight is row-sparse."""
 def _contrib_SyncBatchNorm(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -1441,8 +1450,7 @@ def _contrib_calibrate_entropy(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The size of the range, and the relative entropy, at which a histogram that is symmetric
-    around 0 loses least in num_quantized_bins bins."""
+    """The threshold at which a histogram loses least by quantization, and its relative entropy."""
 def _contrib_count_sketch(
     data: Symbol | None = None,
     h: Symbol | None = None,
@@ -1454,7 +1462,7 @@ def _contrib_count_sketch(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The columns of data, times their signs s, summed into out_dim columns as h says."""
+    """Count sketch: columns of data times their signs s, summed into out_dim columns given by h."""
 def _contrib_ctc_loss(
     data: Symbol | None = None,
     label: Symbol | None = None,
@@ -1468,7 +1476,8 @@ def _contrib_ctc_loss(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Negative log probability of label sequences over all alignments to the frames."""
+    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
+    the frames."""
 def _contrib_dequantize(
     data: Symbol | None = None,
     min_range: Symbol | None = None,
@@ -1479,7 +1488,7 @@ def _contrib_dequantize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The float32 numbers that int8 or uint8 data and its range stand for."""
+    """Convert int8 or uint8 data with its range to the float32 numbers that it represents."""
 def _contrib_div_sqrt_dim(
     data: Symbol | None = None,
     *,
@@ -1497,7 +1506,7 @@ def _contrib_edge_id(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elements of a CSR matrix at rows u and columns v; -1 where it holds none."""
+    """Elements of a CSR matrix at rows u and columns v; -1 where none is stored."""
 def _contrib_fft(
     data: Symbol | None = None,
     compute_size: int = 128,
@@ -1515,8 +1524,8 @@ def _contrib_getnnz(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Number of elements that a CSR matrix holds, zeros among them included; in a dense matrix, of
-    those that are not 0."""
+    """Number of elements stored in a CSR matrix, including stored zeros; for a dense matrix, of
+    elements that are not 0."""
 def _contrib_gradientmultiplier(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -1641,7 +1650,8 @@ def _contrib_mrcnn_mask_target(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Masks that the mask branch of Mask R-CNN learns, and where it does."""
+    """Training targets of Mask R-CNN's mask branch: the mask of each region, and a mask of the
+    classes to train."""
 def _contrib_quadratic(
     data: Symbol | None = None,
     a: float = 0.0,
@@ -1663,7 +1673,7 @@ def _contrib_quantize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data as int8 or uint8, and the range that these stand for."""
+    """Convert data to int8 or uint8, with the range that these represent."""
 def _contrib_quantize_asym(
     data: Symbol | None = None,
     min_calib_range: float | None = None,
@@ -1673,8 +1683,8 @@ def _contrib_quantize_asym(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data as uint8 over all of a range, and with scale and shift what it was multiplied by and
-    what was added."""
+    """Convert data to uint8 over the whole range, with the scale that it was multiplied by and the
+    shift that was added."""
 def _contrib_quantize_v2(
     data: Symbol | None = None,
     out_type: Literal["auto", "int8", "uint8"] | str = "int8",
@@ -1685,7 +1695,7 @@ def _contrib_quantize_v2(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data as int8 or uint8, and the range that these stand for."""
+    """Convert data to int8 or uint8, with the range that these represent."""
 def _contrib_quantized_act(
     data: Symbol | None = None,
     min_data: Symbol | None = None,
@@ -1696,7 +1706,7 @@ def _contrib_quantized_act(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """relu of a quantized array; act_type has no other value yet."""
+    """Activation of a quantized array; act_type must be relu."""
 def _contrib_quantized_batch_norm(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -1719,7 +1729,7 @@ def _contrib_quantized_batch_norm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Batch normalization of a quantized array with the moving statistics, in int8 of the range
+    """Batch normalization of a quantized array with the moving statistics, to int8 in the range
     min_calib_range to max_calib_range, which must be given."""
 def _contrib_quantized_concat(
     *data: Symbol | Sequence[Symbol],
@@ -1729,7 +1739,7 @@ def _contrib_quantized_concat(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Quantized arrays joined along axis dim, in a range that holds all of theirs."""
+    """Join quantized arrays along axis dim, in a range that holds all of theirs."""
 def _contrib_quantized_conv(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -1771,7 +1781,7 @@ def _contrib_quantized_elemwise_add(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of two quantized arrays: int32, whose range holds all sums."""
+    """Sum of two quantized arrays, as int32 with a range that holds all sums."""
 def _contrib_quantized_elemwise_mul(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -1787,7 +1797,7 @@ def _contrib_quantized_elemwise_mul(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Product of two quantized arrays: int32 with its range."""
+    """Product of two quantized arrays, as int32 with its range."""
 def _contrib_quantized_embedding(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -1802,7 +1812,7 @@ def _contrib_quantized_embedding(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Rows of a quantized weight, whose range stays."""
+    """Look up rows of a quantized weight; the range stays the same."""
 def _contrib_quantized_flatten(
     data: Symbol | None = None,
     min_data: Symbol | None = None,
@@ -1812,7 +1822,7 @@ def _contrib_quantized_flatten(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """A quantized array with all axes but the first as one."""
+    """Flatten all axes of a quantized array after the first."""
 def _contrib_quantized_fully_connected(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -1831,7 +1841,7 @@ def _contrib_quantized_fully_connected(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """x W^T + b of quantized arrays."""
+    """Dense layer x W^T + b on quantized arrays."""
 def _contrib_quantized_pooling(
     data: Symbol | None = None,
     min_data: Symbol | None = None,
@@ -1851,7 +1861,7 @@ def _contrib_quantized_pooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Maximum or mean over windows of a quantized array, with the attributes of Pooling."""
+    """Maximum or mean over windows of a quantized array; attributes are those of Pooling."""
 def _contrib_quantized_rnn(
     data: Symbol | None = None,
     parameters: Symbol | None = None,
@@ -1875,7 +1885,7 @@ def _contrib_quantized_rnn(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Recurrent layers on data of _contrib_quantize_asym, with its scale and shift."""
+    """Recurrent layers on data from _contrib_quantize_asym, with its scale and shift."""
 def _contrib_requantize(
     data: Symbol | None = None,
     min_range: Symbol | None = None,
@@ -1888,7 +1898,7 @@ def _contrib_requantize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """int32 data as int8 or uint8, and the range that these stand for."""
+    """Convert int32 data to int8 or uint8, with the range that these represent."""
 def _contrib_round_ste(
     data: Symbol | None = None,
     *,
@@ -1896,7 +1906,7 @@ def _contrib_round_ste(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Nearest whole number of data; the gradient passes as if it were data itself."""
+    """Nearest integer of data; the gradient is passed straight through, as that of data itself."""
 def _contrib_sign_ste(
     data: Symbol | None = None,
     *,
@@ -1904,7 +1914,8 @@ def _contrib_sign_ste(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sign (-1, 0 or 1) of data; the gradient passes as if it were data itself."""
+    """Sign (-1, 0 or 1) of data; the gradient is passed straight through, as that of data
+    itself."""
 def _contrib_sldwin_atten_context(
     score: Symbol | None = None,
     value: Symbol | None = None,
@@ -2044,7 +2055,7 @@ def _count_sketch_places(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The column of the sketch that each column goes to, -1 for none."""
+    """The column of the sketch that each column is added to, -1 for none."""
 def _crop_assign(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -2077,7 +2088,8 @@ def _cumsum_reversed(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sums of the elements from each one to the last along axis."""
+    """Cumulative sums from the end: the sum of the elements from each one to the last along
+    axis."""
 def _custom_backward(
     data: Symbol | None = None,
     training: bool | int = ...,
@@ -2165,7 +2177,7 @@ def _deformable_psroi_pixels(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The four pixels around each sample, and its share of the mean."""
+    """The four pixels around each sample, and their weight in the mean."""
 def _deformable_psroi_samples(
     rois: Symbol | None = None,
     spatial_scale: float = ...,
@@ -2181,7 +2193,7 @@ def _deformable_psroi_samples(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Where the samples of regions lie without offsets, and the regions' extents."""
+    """The positions of the samples of regions without offsets, and the sizes of the regions."""
 def _diag_put(
     data: Symbol | None = None,
     shape: int | Sequence[int] = ...,
@@ -2202,7 +2214,7 @@ def _div(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    """Elementwise lhs / rhs, toward zero for integers; both arrays have the same dtype, and shapes
     broadcast."""
 def _div_scalar(
     data: Symbol | None = None,
@@ -2237,7 +2249,7 @@ def _equal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs == rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs == rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _equal_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -2275,7 +2287,7 @@ def _fold_batch_norm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Weight and bias of a layer that does what its BatchNorm after it would do as well."""
+    """Weight and bias of a layer that includes the BatchNorm after it."""
 def _foreach(
     data: Symbol | None = None,
     num_args: int = ...,
@@ -2392,7 +2404,7 @@ def _fused_rnn(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """RNN on separate parameters."""
+    """RNN with separate parameter arrays."""
 def _fused_rnn_backward(
     data: Symbol | None = None,
     state_size: int = ...,
@@ -2449,7 +2461,7 @@ def _greater(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs > rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs > rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _greater_equal(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -2458,7 +2470,7 @@ def _greater_equal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs >= rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs >= rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _greater_equal_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -2487,7 +2499,7 @@ def _grid_generator_base(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """x, y and 1 of every pixel of a grid, for each sample of like."""
+    """x, y and 1 for every pixel of a grid, for each sample of like."""
 def _group_norm_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,
@@ -2510,8 +2522,8 @@ def _gru_step(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Hidden state (N, H) of a GRU after a step, from both products (N, 3 * H) and the hidden state
-    before."""
+    """Hidden state (N, H) of a GRU after one step, from both products (N, 3 * H) and the hidden
+    state before."""
 def _gru_step_backward(
     d_after: Symbol | None = None,
     i2h: Symbol | None = None,
@@ -2553,8 +2565,8 @@ def _hypot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise square root of the sum of the squares of lhs and rhs; the arrays have one dtype,
-    and shapes broadcast."""
+    """Elementwise square root of the sum of the squares of lhs and rhs; both arrays have the same
+    dtype, and shapes broadcast."""
 def _hypot_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -2583,8 +2595,7 @@ def _image_adjust_lighting(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image (height, width, channels) with light added, alpha of each colour that ImageNet's
-    images vary in."""
+    """Add light to an image: alpha of each color that ImageNet's images vary in (PCA lighting)."""
 def _image_crop(
     data: Symbol | None = None,
     x: int = ...,
@@ -2604,7 +2615,7 @@ def _image_flip_left_right(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image with left and right exchanged."""
+    """Flip an image left to right."""
 def _image_flip_top_bottom(
     data: Symbol | None = None,
     *,
@@ -2612,7 +2623,7 @@ def _image_flip_top_bottom(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image with top and bottom exchanged."""
+    """Flip an image top to bottom."""
 def _image_normalize(
     data: Symbol | None = None,
     mean: float | Sequence[float] = (0.0, 0.0, 0.0, 0.0),
@@ -2632,7 +2643,7 @@ def _image_random_brightness(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image times a factor: its brightness changes by a random amount from min_factor to
+    """Change the brightness of an image: multiply it by a random factor from min_factor to
     max_factor."""
 def _image_random_color_jitter(
     data: Symbol | None = None,
@@ -2645,8 +2656,8 @@ def _image_random_color_jitter(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image whose brightness, contrast, saturation and hue change by up to the amounts given, in
-    random order."""
+    """Change the brightness, contrast, saturation and hue of an image by up to the amounts given,
+    in random order."""
 def _image_random_contrast(
     data: Symbol | None = None,
     min_factor: float = ...,
@@ -2656,8 +2667,8 @@ def _image_random_contrast(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image whose distance from its mean gray changes by a random amount from min_factor to
-    max_factor."""
+    """Change the contrast of an image: multiply its difference from its mean gray by a random
+    factor from min_factor to max_factor."""
 def _image_random_flip_left_right(
     data: Symbol | None = None,
     *,
@@ -2665,7 +2676,7 @@ def _image_random_flip_left_right(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image with left and right exchanged in half of the calls."""
+    """Flip an image left to right with probability 1/2."""
 def _image_random_flip_top_bottom(
     data: Symbol | None = None,
     *,
@@ -2673,7 +2684,7 @@ def _image_random_flip_top_bottom(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image with top and bottom exchanged in half of the calls."""
+    """Flip an image top to bottom with probability 1/2."""
 def _image_random_hue(
     data: Symbol | None = None,
     min_factor: float = ...,
@@ -2683,8 +2694,8 @@ def _image_random_hue(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image whose hues turn, as a share of a full circle, by a random amount from min_factor to
-    max_factor."""
+    """Change the hue of an image: add to it, as a fraction of the color circle, a random number
+    from min_factor to max_factor."""
 def _image_random_lighting(
     data: Symbol | None = None,
     alpha_std: float = 0.05,
@@ -2693,7 +2704,7 @@ def _image_random_lighting(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image with random light added, of the colours that ImageNet's vary in."""
+    """Add random light to an image, in the colors that ImageNet's images vary in (PCA lighting)."""
 def _image_random_saturation(
     data: Symbol | None = None,
     min_factor: float = ...,
@@ -2703,8 +2714,8 @@ def _image_random_saturation(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image whose distance from gray changes by a random amount from min_factor to
-    max_factor."""
+    """Change the saturation of an image: multiply its difference from gray by a random factor from
+    min_factor to max_factor."""
 def _image_resize(
     data: Symbol | None = None,
     size: int | Sequence[int] = (),
@@ -2793,7 +2804,7 @@ def _int8_pooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Maximum or mean over windows of bytes, rounded, with the attributes of Pooling."""
+    """Maximum or mean over windows of 8-bit data, rounded; attributes are those of Pooling."""
 def _int8_quantize(
     data: Symbol | None = None,
     scale: Symbol | None = None,
@@ -2803,7 +2814,8 @@ def _int8_quantize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data times scale as bytes: the nearest whole numbers, cut where the dtype ends."""
+    """data times scale, rounded to the nearest integers and limited to the range of the 8-bit
+    dtype."""
 def _int8_range(
     low: float,
     high: float,
@@ -2813,8 +2825,7 @@ def _int8_range(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The ends of a range, and what numbers in it are multiplied by to make them bytes of
-    out_type."""
+    """Minimum and maximum of a range, and the factor that converts its numbers to out_type."""
 def _int8_scales(
     min_data: Symbol | None = None,
     max_data: Symbol | None = None,
@@ -2840,7 +2851,7 @@ def _int8_scales(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The factors of a layer on bytes, and the range of what it gives."""
+    """The factors of an 8-bit layer, and the range of its result."""
 def _int8_weight(
     weight: Symbol | None = None,
     channel_wise: bool | int = True,
@@ -2869,7 +2880,7 @@ def _l2_normalization_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of L2Normalization's data, from that of its output, data and the norms."""
+    """Gradient of L2Normalization's data, from the output's gradient, data and the norms."""
 def _layer_norm_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,
@@ -2902,7 +2913,7 @@ def _lesser(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs < rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs < rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _lesser_equal(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -2911,7 +2922,7 @@ def _lesser_equal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs <= rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs <= rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _lesser_equal_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -2958,8 +2969,8 @@ def _linalg_extracttrian(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """A triangle of every square matrix, packed into vectors: rows of a lower, columns of an upper
-    one. lower counts where offset is 0."""
+    """Pack a triangle of every square matrix into a vector: the rows of a lower triangle, the
+    columns of an upper one."""
 def _linalg_gelqf(
     A: Symbol | None = None,
     *,
@@ -2967,7 +2978,8 @@ def _linalg_gelqf(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Q and L with A = L Q, for matrices of full rank with no more rows than columns."""
+    """LQ decomposition: Q and L with A = L Q, for matrices of full rank with no more rows than
+    columns."""
 def _linalg_gemm(
     A: Symbol | None = None,
     B: Symbol | None = None,
@@ -3012,7 +3024,7 @@ def _linalg_makediag(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Square matrices with vectors in the diagonal at offset, else zeros."""
+    """Square matrices with vectors on the diagonal at offset, and zeros elsewhere."""
 def _linalg_maketrian(
     A: Symbol | None = None,
     offset: int = 0,
@@ -3022,7 +3034,7 @@ def _linalg_maketrian(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Square matrices of packed triangles, else zeros: what extracttrian takes apart."""
+    """Square matrices from packed triangles, with zeros elsewhere: the inverse of extracttrian."""
 def _linalg_potrf(
     A: Symbol | None = None,
     lower: bool | int = True,
@@ -3031,8 +3043,8 @@ def _linalg_potrf(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Lower triangular L with A = L L^T, for symmetric positive definite A; without lower the upper
-    triangular U with A = U^T U."""
+    """Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A;
+    without lower the upper triangular U with A = U^T U."""
 def _linalg_potri(
     A: Symbol | None = None,
     lower: bool | int = True,
@@ -3041,8 +3053,8 @@ def _linalg_potri(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Inverse of L L^T, given the lower triangular L that potrf gives; without lower that of U^T
-    U."""
+    """Inverse of L L^T, given the lower triangular L that potrf returns; without lower the inverse
+    of U^T U."""
 def _linalg_slogdet(
     A: Symbol | None = None,
     *,
@@ -3058,7 +3070,7 @@ def _linalg_sumlogdiag(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of the logarithms of the diagonal of every matrix; shape (1,) for one matrix."""
+    """Sum of the logarithms of the diagonal of every matrix."""
 def _linalg_syevd(
     A: Symbol | None = None,
     *,
@@ -3066,7 +3078,7 @@ def _linalg_syevd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """U and L with A = U^T diag(L) U, for symmetric A."""
+    """Eigendecomposition: U and L with A = U^T diag(L) U, for symmetric A."""
 def _linalg_syrk(
     A: Symbol | None = None,
     transpose: bool | int = False,
@@ -3076,7 +3088,7 @@ def _linalg_syrk(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """alpha times the product of A with A transposed, or of A transposed with A."""
+    """alpha times the product of A and A transposed, or with transpose of A transposed and A."""
 def _linalg_trmm(
     A: Symbol | None = None,
     B: Symbol | None = None,
@@ -3089,7 +3101,7 @@ def _linalg_trmm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """alpha times a triangle of A times B, or B times it (rightside)."""
+    """alpha times the product of a triangle of A and B, or of B and the triangle (rightside)."""
 def _linalg_trsm(
     A: Symbol | None = None,
     B: Symbol | None = None,
@@ -3102,7 +3114,7 @@ def _linalg_trsm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """X of A X = alpha B, or of X A = alpha B (rightside), with a triangle of A."""
+    """Solve A X = alpha B, or X A = alpha B (rightside), for X, with a triangle of A."""
 def _linspace(
     start: float,
     stop: float,
@@ -3129,7 +3141,7 @@ def _log_softmax_pick(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One element of log_softmax along axis in every row, at the positions in index, times
+    """One element of log_softmax along axis for every row, at the position in index, times
     scale."""
 def _log_softmax_pick_backward(
     grad: Symbol | None = None,
@@ -3156,7 +3168,8 @@ def _logical_and(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs and rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs and rhs, as 0 and 1; both arrays have the same dtype, and shapes
+    broadcast."""
 def _logical_and_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -3175,7 +3188,7 @@ def _logical_or(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs or rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs or rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _logical_or_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -3194,7 +3207,8 @@ def _logical_xor(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs xor rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs xor rhs, as 0 and 1; both arrays have the same dtype, and shapes
+    broadcast."""
 def _logical_xor_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -3217,7 +3231,7 @@ def _lrn_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of LRN's data, from that of its output."""
+    """Gradient of LRN's data, from its output's gradient."""
 def _lrn_window_sum(
     data: Symbol | None = None,
     reach: int = ...,
@@ -3226,7 +3240,7 @@ def _lrn_window_sum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of each channel and of up to reach on either side."""
+    """Sum of each channel and of up to reach channels on either side."""
 def _lstm_step(
     i2h: Symbol | None = None,
     h2h: Symbol | None = None,
@@ -3236,8 +3250,8 @@ def _lstm_step(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Hidden state and cells (N, H) of an LSTM after a step, from both products (N, 4 * H) and the
-    cells before."""
+    """Hidden state and cell (N, H) of an LSTM after one step, from both products (N, 4 * H) and the
+    cell before."""
 def _lstm_step_backward(
     d_hidden: Symbol | None = None,
     d_after: Symbol | None = None,
@@ -3251,7 +3265,7 @@ def _lstm_step_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradients of _lstm_step's inputs: of both products, and of the cells."""
+    """Gradients of _lstm_step's inputs: of both products, and of the cell."""
 def _maximum(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -3260,7 +3274,7 @@ def _maximum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise maximum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise maximum of lhs and rhs; both arrays have the same dtype, and shapes broadcast."""
 def _maximum_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -3279,7 +3293,7 @@ def _minimum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise minimum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise minimum of lhs and rhs; both arrays have the same dtype, and shapes broadcast."""
 def _minimum_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -3298,7 +3312,7 @@ def _minus(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def _minus_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -3317,8 +3331,8 @@ def _mod(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0; the arrays
-    have one dtype, and shapes broadcast."""
+    """Elementwise lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0; both
+    arrays have the same dtype, and shapes broadcast."""
 def _mod_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -3349,8 +3363,8 @@ def _mp_adamw_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Adam with decoupled weight decay, without bias correction, which the caller puts
-    into lr in mixed precision."""
+    """One step of Adam with decoupled weight decay, without bias correction (the caller includes it
+    in lr) in mixed precision."""
 def _mul(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -3359,7 +3373,7 @@ def _mul(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs * rhs; both arrays have the same dtype, and shapes broadcast."""
 def _mul_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -3399,7 +3413,7 @@ def _multi_adam_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Adam without bias correction, which the caller puts into lr for num_weights
+    """One step of Adam without bias correction (the caller includes it in lr) for num_weights
     weights."""
 def _multi_adamw_update(
     *data: Symbol | Sequence[Symbol],
@@ -3416,8 +3430,8 @@ def _multi_adamw_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Adam with decoupled weight decay, without bias correction, which the caller puts
-    into lr for num_weights weights."""
+    """One step of Adam with decoupled weight decay, without bias correction (the caller includes it
+    in lr) for num_weights weights."""
 def _multi_lamb_update(
     *data: Symbol | Sequence[Symbol],
     learning_rates: float | Sequence[float],
@@ -3467,7 +3481,7 @@ def _multi_mp_adam_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Adam without bias correction, which the caller puts into lr for num_weights
+    """One step of Adam without bias correction (the caller includes it in lr) for num_weights
     weights in mixed precision."""
 def _multi_mp_adamw_update(
     *data: Symbol | Sequence[Symbol],
@@ -3484,8 +3498,8 @@ def _multi_mp_adamw_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Adam with decoupled weight decay, without bias correction, which the caller puts
-    into lr for num_weights weights in mixed precision."""
+    """One step of Adam with decoupled weight decay, without bias correction (the caller includes it
+    in lr) for num_weights weights in mixed precision."""
 def _multi_mp_lamb_update(
     *data: Symbol | Sequence[Symbol],
     learning_rates: float | Sequence[float],
@@ -3519,8 +3533,8 @@ def _multi_mp_nag_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Nesterov's accelerated gradient as the optimizer class has it for num_weights
-    weights in mixed precision."""
+    """One step of Nesterov's accelerated gradient, computed as the optimizer class does, for
+    num_weights weights in mixed precision."""
 def _multi_mp_rmsprop_update(
     *data: Symbol | Sequence[Symbol],
     lrs: float | Sequence[float],
@@ -3567,8 +3581,8 @@ def _multi_nag_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Nesterov's accelerated gradient as the optimizer class has it for num_weights
-    weights."""
+    """One step of Nesterov's accelerated gradient, computed as the optimizer class does, for
+    num_weights weights."""
 def _multi_rmsprop_update(
     *data: Symbol | Sequence[Symbol],
     lrs: float | Sequence[float],
@@ -3610,7 +3624,7 @@ def _not_equal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs != rhs, as 0 and 1; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs != rhs, as 0 and 1; both arrays have the same dtype, and shapes broadcast."""
 def _not_equal_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -3630,7 +3644,7 @@ def _np_all(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whether all elements are not 0 along axis, all axes by default, as bool."""
+    """Whether all elements are not 0, along axis, all axes by default, as bool."""
 def _np_amax(
     a: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -3662,7 +3676,7 @@ def _np_any(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whether any element is not 0 along axis, all axes by default, as bool."""
+    """Whether any element is not 0, along axis, all axes by default, as bool."""
 def _np_atleast_1d(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -3670,7 +3684,7 @@ def _np_atleast_1d(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Each array with axes of size 1 put in until it has 1, as NumPy does."""
+    """Each array with axes of size 1 added until it has 1, as in NumPy."""
 def _np_atleast_2d(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -3678,7 +3692,7 @@ def _np_atleast_2d(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Each array with axes of size 1 put in until it has 2, as NumPy does."""
+    """Each array with axes of size 1 added until it has 2, as in NumPy."""
 def _np_atleast_3d(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -3686,7 +3700,7 @@ def _np_atleast_3d(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Each array with axes of size 1 put in until it has 3, as NumPy does."""
+    """Each array with axes of size 1 added until it has 3, as in NumPy."""
 def _np_copy(
     a: Symbol | None = None,
     *,
@@ -3704,7 +3718,7 @@ def _np_cumsum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sums of the elements up to each one along axis, or of all elements in row order."""
+    """Cumulative sums along axis, or of all elements in row-major order."""
 def _np_diag(
     data: Symbol | None = None,
     k: int = 0,
@@ -3713,7 +3727,7 @@ def _np_diag(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Diagonal k of a matrix; of a vector, the matrix with it on diagonal k."""
+    """Diagonal k of a matrix; for a vector, the matrix with the vector on diagonal k."""
 def _np_diagflat(
     data: Symbol | None = None,
     k: int = 0,
@@ -3722,7 +3736,7 @@ def _np_diagflat(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The matrix with all elements of data, in row order, on diagonal k."""
+    """A matrix with all elements of data, in row-major order, on diagonal k."""
 def _np_diagonal(
     data: Symbol | None = None,
     offset: int = 0,
@@ -3733,7 +3747,8 @@ def _np_diagonal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Diagonal offset of the matrices along axis1 and axis2, as the last axis."""
+    """The diagonal at offset of the matrices in axes axis1 and axis2, which becomes the last
+    axis."""
 def _np_dot(
     a: Symbol | None = None,
     b: Symbol | None = None,
@@ -3742,7 +3757,8 @@ def _np_dot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of products over a's last axis and b's last but one, or b's only axis."""
+    """Sum of products over the last axis of a and the second-to-last axis of b, or b's only
+    axis."""
 def _np_max(
     a: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -3774,7 +3790,7 @@ def _np_moveaxis(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The axes in source moved to the positions in destination; the others keep order."""
+    """Move the axes in source to the positions in destination; the others keep their order."""
 def _np_moved(
     data: Symbol | None = None,
     name: str = ...,
@@ -3787,7 +3803,8 @@ def _np_moved(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """What an operator that moves elements gives of one input, with zeros for the others."""
+    """The result for one input of an operator that moves elements, with zeros for the other
+    inputs."""
 def _np_moved_back(
     data: Symbol | None = None,
     name: str = ...,
@@ -3800,7 +3817,7 @@ def _np_moved_back(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The adjoint of _np_moved: each element added where it came from."""
+    """The adjoint of _np_moved: each element is added to the place that it came from."""
 def _np_prod(
     a: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -3844,7 +3861,8 @@ def _np_reshape(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The same elements in the same order in another shape; one extent may be -1."""
+    """The same elements in the same order in another shape; one size may be -1, and is then
+    inferred."""
 def _np_roll(
     data: Symbol | None = None,
     shift: int | Sequence[int] | None = None,
@@ -3854,7 +3872,8 @@ def _np_roll(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elements moved shift places along axis, those past the end to the beginning."""
+    """Shift elements by shift places along axis; those pushed past the end come in at the
+    beginning."""
 def _np_sometrue(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -3864,7 +3883,7 @@ def _np_sometrue(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whether any element is not 0 along axis, all axes by default, as bool."""
+    """Whether any element is not 0, along axis, all axes by default, as bool."""
 def _np_squeeze(
     a: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -3873,7 +3892,7 @@ def _np_squeeze(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Drop the axes of size 1, or those of them that axis names."""
+    """Remove the axes of size 1, or only those in axis."""
 def _np_sum(
     a: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -3905,7 +3924,7 @@ def _np_transpose(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The axes in another order: opposite without axes."""
+    """Permute the axes; without axes their order is reversed."""
 def _npi_Custom(
     *args: Any,
     op_type: Any = None,
@@ -4041,7 +4060,7 @@ def _npi_argmax(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Position of the first maximum along axis, or among all elements in row order."""
+    """Position of the first maximum along axis, or over all elements in row-major order."""
 def _npi_argmin(
     data: Symbol | None = None,
     axis: int | None = None,
@@ -4051,7 +4070,7 @@ def _npi_argmin(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Position of the first minimum along axis, or among all elements in row order."""
+    """Position of the first minimum along axis, or over all elements in row-major order."""
 def _npi_argsort(
     data: Symbol | None = None,
     axis: int | None = -1,
@@ -4071,7 +4090,7 @@ def _npi_around(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Round to a number of decimals, halves to the even neighbour."""
+    """Round to a number of decimals, halves to the even neighbor."""
 def _npi_average(
     a: Symbol | None = None,
     weights: Symbol | None = None,
@@ -4097,7 +4116,7 @@ def _npi_bernoulli(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """1 with probability prob, or 1 / (1 + exp(-logit)) with is_logit, else 0."""
+    """1 with probability prob, or with is_logit with probability 1 / (1 + exp(-logit)), else 0."""
 def _npi_bincount(
     data: Symbol | None = None,
     weights: Symbol | None = None,
@@ -4108,7 +4127,8 @@ def _npi_bincount(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """How often each number from 0 to the largest is in data, at least minlength bins."""
+    """The number of times that each integer from 0 to the largest occurs in data, with at least
+    minlength bins."""
 def _npi_bitwise_and(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -4204,8 +4224,8 @@ def _npi_boolean_mask_assign_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data with the number value where mask is true; mask lies over the axes of data from
-    start_axis on."""
+    """data with the number value where mask is true; mask covers the axes of data from start_axis
+    on."""
 def _npi_boolean_mask_assign_tensor(
     data: Symbol | None = None,
     mask: Symbol | None = None,
@@ -4225,7 +4245,7 @@ def _npi_broadcast_to(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Stretch the axes of size 1 to shape; -2 in shape keeps an axis."""
+    """Broadcast the axes of size 1 to shape; -2 in shape keeps the size of an axis."""
 def _npi_cast(
     data: Symbol | None = None,
     dtype: DType = ...,
@@ -4251,7 +4271,7 @@ def _npi_ceil(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise smallest whole number not below data."""
+    """Elementwise smallest integer not below data."""
 def _npi_choice(
     input1: Symbol | None = None,
     input2: Symbol | None = None,
@@ -4265,7 +4285,7 @@ def _npi_choice(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Positions drawn from a population of a, or of the elements of the first input."""
+    """Positions drawn from 0 up to a, or up to the number of elements of the first input."""
 def _npi_cholesky(
     A: Symbol | None = None,
     *,
@@ -4273,7 +4293,7 @@ def _npi_cholesky(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Lower triangular L with A = L L^T, for symmetric positive definite A."""
+    """Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A."""
 def _npi_clip(
     data: Symbol | None = None,
     a_min: float = ...,
@@ -4291,7 +4311,7 @@ def _npi_column_stack(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The arrays beside each other; one of a single axis is a column."""
+    """Join arrays along axis 1; a vector is one column."""
 def _npi_concatenate(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -4301,8 +4321,7 @@ def _npi_concatenate(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The arrays beside each other along axis, an axis they have; flattened first where it is
-    None."""
+    """Join arrays along an existing axis; if axis is None they are flattened first."""
 def _npi_copysign(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -4385,7 +4404,7 @@ def _npi_degrees(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise angle in degrees, of radians."""
+    """Elementwise conversion of radians to degrees."""
 def _npi_delete(
     arr: Symbol | None = None,
     obj: Symbol | None = None,
@@ -4399,7 +4418,7 @@ def _npi_delete(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """arr without some positions along axis: int_ind, a slice with a step, or obj."""
+    """arr without some positions along axis: int_ind, a slice, or those in obj."""
 def _npi_det(
     A: Symbol | None = None,
     *,
@@ -4425,7 +4444,7 @@ def _npi_diff(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Differences between neighbours along axis, taken n times."""
+    """Differences between neighboring elements along axis, taken n times."""
 def _npi_dsplit(
     data: Symbol | None = None,
     indices: int | Sequence[int] = ...,
@@ -4437,7 +4456,7 @@ def _npi_dsplit(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Pieces along axis 2."""
+    """Split data along axis 2."""
 def _npi_dstack(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -4446,7 +4465,7 @@ def _npi_dstack(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The arrays behind each other, along axis 2. dim is ignored."""
+    """Stack arrays in depth, along axis 2. dim is ignored."""
 def _npi_ediff1d(
     input1: Symbol | None = None,
     input2: Symbol | None = None,
@@ -4460,7 +4479,7 @@ def _npi_ediff1d(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Differences between neighbours of all elements in row order."""
+    """Differences between neighboring elements of the flattened array."""
 def _npi_eig(
     A: Symbol | None = None,
     *,
@@ -4468,7 +4487,7 @@ def _npi_eig(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Eigenvalues and eigenvectors, as columns of length 1, of square matrices."""
+    """Eigenvalues of square matrices, and eigenvectors of length 1 as columns."""
 def _npi_eigh(
     A: Symbol | None = None,
     UPLO: Literal["L", "U"] | str = "L",
@@ -4477,7 +4496,7 @@ def _npi_eigh(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Ascending eigenvalues and orthonormal eigenvectors, as columns, of symmetric A."""
+    """Ascending eigenvalues of symmetric A, and its orthonormal eigenvectors as columns."""
 def _npi_eigvals(
     A: Symbol | None = None,
     *,
@@ -4485,7 +4504,7 @@ def _npi_eigvals(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Eigenvalues of square matrices, in LAPACK's order."""
+    """Eigenvalues of square matrices, in the order of LAPACK."""
 def _npi_eigvalsh(
     A: Symbol | None = None,
     UPLO: Literal["L", "U"] | str = "L",
@@ -4504,7 +4523,7 @@ def _npi_einsum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of products of arrays over axes with the same label."""
+    """Einstein summation: sum of products of arrays over axes with the same label."""
 def _npi_equal(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -4559,7 +4578,7 @@ def _npi_exponential(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Exponential numbers."""
+    """Samples of the exponential distribution."""
 def _npi_eye(
     N: int,
     M: int | None = None,
@@ -4579,7 +4598,7 @@ def _npi_fix(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise whole number toward zero."""
+    """Elementwise truncation toward zero to an integer."""
 def _npi_flip(
     data: Symbol | None = None,
     axis: int | Sequence[int] = ...,
@@ -4588,7 +4607,7 @@ def _npi_flip(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The elements in opposite order along the axes in axis."""
+    """Reverse the order of elements along the axes in axis."""
 def _npi_floor(
     x: Symbol | None = None,
     *,
@@ -4596,7 +4615,7 @@ def _npi_floor(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise largest whole number not above data."""
+    """Elementwise largest integer not above data."""
 def _npi_full(
     shape: int | Sequence[int] | None = None,
     ctx: str = "",
@@ -4618,7 +4637,7 @@ def _npi_full_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An array of equal values with the shape of a, in its dtype or another."""
+    """An array filled with one value, with the shape of a, and its dtype unless dtype is given."""
 def _npi_gamma(
     input1: Symbol | None = None,
     input2: Symbol | None = None,
@@ -4632,7 +4651,7 @@ def _npi_gamma(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of the gamma distribution."""
+    """Samples of the gamma distribution."""
 def _npi_gather_nd(
     data: Symbol | None = None,
     indices: Symbol | None = None,
@@ -4692,7 +4711,7 @@ def _npi_gumbel(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of the Gumbel distribution."""
+    """Samples of the Gumbel distribution."""
 def _npi_hamming(
     M: int | None = None,
     ctx: str = "",
@@ -4735,7 +4754,7 @@ def _npi_hsplit(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Pieces along axis 1, or 0 of a vector."""
+    """Split data along axis 1, or 0 of a vector."""
 def _npi_hstack(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -4744,7 +4763,7 @@ def _npi_hstack(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The arrays beside each other, along axis 1, or 0 of those with one axis. dim is ignored."""
+    """Stack arrays horizontally: along axis 1, or along axis 0 for vectors. dim is ignored."""
 def _npi_hypot(
     x1: Symbol | None = None,
     x2: Symbol | None = None,
@@ -4784,7 +4803,8 @@ def _npi_indices(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Coordinates of the points of a grid: entry i along the first axis holds coordinate i."""
+    """Coordinates of the points of a grid: entry i along the first axis holds coordinate i of each
+    point."""
 def _npi_insert_scalar(
     arr: Symbol | None = None,
     values: Symbol | None = None,
@@ -4799,7 +4819,7 @@ def _npi_insert_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """values, or the number val, before position int_ind along axis."""
+    """Insert values, or the number val, before position int_ind along axis."""
 def _npi_insert_slice(
     arr: Symbol | None = None,
     values: Symbol | None = None,
@@ -4814,7 +4834,8 @@ def _npi_insert_slice(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """values, or the number val, before the positions of a slice along axis, one each."""
+    """Insert values, or the number val, before the positions of a slice along axis, one for
+    each."""
 def _npi_insert_tensor(
     arr: Symbol | None = None,
     values: Symbol | None = None,
@@ -4830,7 +4851,7 @@ def _npi_insert_tensor(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """values, or the number val, before the positions in obj along axis, one each."""
+    """Insert values, or the number val, before the positions in obj along axis, one for each."""
 def _npi_inv(
     A: Symbol | None = None,
     *,
@@ -4870,7 +4891,7 @@ def _npi_isneginf(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whether each element is minus infinity, as bool."""
+    """Whether each element is negative infinity, as bool."""
 def _npi_isposinf(
     x: Symbol | None = None,
     *,
@@ -4878,7 +4899,7 @@ def _npi_isposinf(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whether each element is infinity, as bool."""
+    """Whether each element is positive infinity, as bool."""
 def _npi_lcm(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -5020,7 +5041,7 @@ def _npi_logistic(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of the logistic distribution."""
+    """Samples of the logistic distribution."""
 def _npi_logspace(
     start: float,
     stop: float,
@@ -5034,7 +5055,8 @@ def _npi_logspace(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """num powers of base, their exponents evenly spaced from start to stop, with it if endpoint."""
+    """num powers of base, with exponents evenly spaced from start to stop, including stop if
+    endpoint."""
 def _npi_matmul(
     a: Symbol | None = None,
     b: Symbol | None = None,
@@ -5043,7 +5065,7 @@ def _npi_matmul(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Products of matrices in the last two axes; the axes before broadcast."""
+    """Matrix products of the last two axes; the axes before broadcast."""
 def _npi_maximum(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -5052,7 +5074,7 @@ def _npi_maximum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise maximum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise maximum of lhs and rhs; both arrays have the same dtype, and shapes broadcast."""
 def _npi_maximum_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -5083,7 +5105,7 @@ def _npi_minimum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise minimum of lhs and rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise minimum of lhs and rhs; both arrays have the same dtype, and shapes broadcast."""
 def _npi_minimum_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -5124,7 +5146,7 @@ def _npi_multinomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """How often each class comes among n trials, an array of counts for each of size."""
+    """How often each class occurs in n trials: an array of counts for each element of size."""
 def _npi_multiply(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -5155,7 +5177,7 @@ def _npi_nan_to_num(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """NaN and infinities replaced: by nan, posinf and neginf."""
+    """Replace NaN and infinities by nan, posinf and neginf."""
 def _npi_negative(
     x: Symbol | None = None,
     *,
@@ -5183,7 +5205,7 @@ def _npi_norm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Norm of vectors along one axis, or of matrices along two (rows, then columns)."""
+    """Norm of vectors along one axis, or of matrices along two axes (rows, then columns)."""
 def _npi_normal(
     input1: Symbol | None = None,
     input2: Symbol | None = None,
@@ -5197,7 +5219,7 @@ def _npi_normal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Normal numbers."""
+    """Samples of the normal distribution."""
 def _npi_normal_n(
     input1: Symbol | None = None,
     input2: Symbol | None = None,
@@ -5211,7 +5233,7 @@ def _npi_normal_n(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Normal numbers, an array of shape size for each parameter."""
+    """Samples of the normal distribution, an array of shape size for each parameter."""
 def _npi_not_equal(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -5252,7 +5274,7 @@ def _npi_pad(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data with as many elements before and behind each axis as pad_width says."""
+    """data padded along each axis, with the number of elements before and after in pad_width."""
 def _npi_pareto(
     input1: Symbol | None = None,
     a: float | None = None,
@@ -5263,7 +5285,7 @@ def _npi_pareto(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of the Pareto distribution from 0 on."""
+    """Samples of the Pareto II (Lomax) distribution, from 0 on."""
 def _npi_percentile(
     a: Symbol | None = None,
     q: Symbol | None = None,
@@ -5276,8 +5298,8 @@ def _npi_percentile(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Percentiles along axis, all axes by default: for each of q, of the leading axis, or for the
-    number q_scalar, in [0, 100]."""
+    """Percentiles along axis, all axes by default: for each value in q, along a new first axis, or
+    for the number q_scalar, in [0, 100]."""
 def _npi_pinv(
     A: Symbol | None = None,
     rcond: Symbol | None = None,
@@ -5306,7 +5328,7 @@ def _npi_polyval(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The polynomial with coefficients p, that of the highest power first, at the points x."""
+    """Evaluate the polynomial with coefficients p, highest power first, at x."""
 def _npi_power(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -5335,7 +5357,7 @@ def _npi_powerd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers on (0, 1) of density a x^(a - 1)."""
+    """Samples of the power distribution on (0, 1), with density a x^(a - 1)."""
 def _npi_radians(
     x: Symbol | None = None,
     *,
@@ -5343,7 +5365,7 @@ def _npi_radians(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise angle in radians, of degrees."""
+    """Elementwise conversion of degrees to radians."""
 def _npi_random_randint(
     low: int,
     high: int,
@@ -5355,7 +5377,7 @@ def _npi_random_randint(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whole numbers uniform on [low, high)."""
+    """Random integers, uniform on [low, high)."""
 def _npi_rarctan2_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -5376,7 +5398,7 @@ def _npi_rayleigh(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of the Rayleigh distribution."""
+    """Samples of the Rayleigh distribution."""
 def _npi_rcopysign_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -5413,7 +5435,7 @@ def _npi_rint(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise nearest whole number, halves downward."""
+    """Elementwise nearest integer, halves downward."""
 def _npi_rldexp_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -5442,7 +5464,7 @@ def _npi_rnn_param_concat(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The arrays, which have one axis, beside each other along axis dim, which is 0."""
+    """Join vectors; dim must be 0."""
 def _npi_rot90(
     data: Symbol | None = None,
     k: int = 1,
@@ -5452,7 +5474,7 @@ def _npi_rot90(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """k quarter turns in the plane of two axes, from the first toward the second."""
+    """Rotate by k quarter turns in the plane of two axes, from the first toward the second."""
 def _npi_rpower_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -5502,7 +5524,7 @@ def _npi_share_memory(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whether two arrays lie in the same memory."""
+    """Whether two arrays share memory."""
 def _npi_shuffle(
     data: Symbol | None = None,
     *,
@@ -5545,7 +5567,7 @@ def _npi_slice(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The region from begin up to end in steps of step, as Python slices it."""
+    """The region from begin up to end in steps of step, as Python slices."""
 def _npi_slice_assign(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -5586,7 +5608,7 @@ def _npi_solve(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """X of A X = B, for square matrices A (..., n, n) and B (..., n) or (..., n, k)."""
+    """Solve A X = B for X, with square matrices A."""
 def _npi_sort(
     data: Symbol | None = None,
     axis: int | None = -1,
@@ -5673,7 +5695,8 @@ def _npi_svd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """U, s and V with A = U diag(s) V, singular values in descending order."""
+    """Singular value decomposition: U, s and V with A = U diag(s) V, singular values in descending
+    order."""
 def _npi_swapaxes(
     data: Symbol | None = None,
     dim1: int = 0,
@@ -5721,7 +5744,7 @@ def _npi_tensordot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of products over axes of a and of b that are named in pairs."""
+    """Sum of products over pairs of axes of a and b."""
 def _npi_tensordot_int_axes(
     a: Symbol | None = None,
     b: Symbol | None = None,
@@ -5731,7 +5754,7 @@ def _npi_tensordot_int_axes(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of products over the last axes of a and the first of b, as many as axes says."""
+    """Sum of products over the last axes of a and the first axes of b; axes is their number."""
 def _npi_tensorinv(
     a: Symbol | None = None,
     ind: int = 2,
@@ -5740,7 +5763,7 @@ def _npi_tensorinv(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Inverse of a as a matrix from its axes behind ind to those before."""
+    """Inverse of a as a matrix that maps its axes from ind on to those before."""
 def _npi_tensorsolve(
     a: Symbol | None = None,
     b: Symbol | None = None,
@@ -5750,7 +5773,7 @@ def _npi_tensorsolve(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """x with tensordot(a, x, x.ndim) = b: the last axes of a are the unknowns."""
+    """Solve tensordot(a, x, x.ndim) = b for x: the last axes of a are those of x."""
 def _npi_tile(
     data: Symbol | None = None,
     reps: int | Sequence[int] = ...,
@@ -5759,7 +5782,8 @@ def _npi_tile(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The whole array copied reps[i] times along axis i; the shorter of both is filled with 1."""
+    """Repeat the whole array reps[i] times along axis i; the shorter of the shape and reps is
+    filled with 1s at the front."""
 def _npi_tril(
     data: Symbol | None = None,
     k: int = 0,
@@ -5768,7 +5792,7 @@ def _npi_tril(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Matrices with zeros above diagonal k; a vector stands for the matrix of its copies."""
+    """Lower triangle of matrices: zeros above diagonal k."""
 def _npi_true_divide(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -5795,7 +5819,7 @@ def _npi_trunc(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise whole number toward zero."""
+    """Elementwise truncation toward zero to an integer."""
 def _npi_uniform(
     input1: Symbol | None = None,
     input2: Symbol | None = None,
@@ -5809,7 +5833,7 @@ def _npi_uniform(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers uniform on [low, high)."""
+    """Samples of the uniform distribution on [low, high)."""
 def _npi_uniform_n(
     input1: Symbol | None = None,
     input2: Symbol | None = None,
@@ -5823,7 +5847,8 @@ def _npi_uniform_n(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers uniform on [low, high), an array of shape size for each parameter."""
+    """Samples of the uniform distribution on [low, high), an array of shape size for each
+    parameter."""
 def _npi_unique(
     data: Symbol | None = None,
     return_index: bool | int = False,
@@ -5835,7 +5860,7 @@ def _npi_unique(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The different elements of data, ascending; with axis, its different slices."""
+    """The unique elements of data, ascending; with axis, its unique slices."""
 def _npi_var(
     a: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -5855,7 +5880,7 @@ def _npi_vstack(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The arrays below each other; one of a single axis is a row."""
+    """Stack arrays vertically, along axis 0; a vector is one row."""
 def _npi_weibull(
     input1: Symbol | None = None,
     a: float | None = None,
@@ -5866,7 +5891,7 @@ def _npi_weibull(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of the Weibull distribution."""
+    """Samples of the Weibull distribution."""
 def _npi_where(
     condition: Symbol | None = None,
     x: Symbol | None = None,
@@ -5876,7 +5901,7 @@ def _npi_where(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """x where condition is not 0, else y; shapes broadcast, x and y have one dtype."""
+    """x where condition is not 0, else y; shapes broadcast, and x and y have the same dtype."""
 def _npi_where_lscalar(
     condition: Symbol | None = None,
     x: Symbol | None = None,
@@ -5925,8 +5950,7 @@ def _npx__image_adjust_lighting(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image (height, width, channels) with light added, alpha of each colour that ImageNet's
-    images vary in."""
+    """Add light to an image: alpha of each color that ImageNet's images vary in (PCA lighting)."""
 def _npx__image_crop(
     data: Symbol | None = None,
     x: int = ...,
@@ -5946,7 +5970,7 @@ def _npx__image_flip_left_right(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image with left and right exchanged."""
+    """Flip an image left to right."""
 def _npx__image_flip_top_bottom(
     data: Symbol | None = None,
     *,
@@ -5954,7 +5978,7 @@ def _npx__image_flip_top_bottom(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image with top and bottom exchanged."""
+    """Flip an image top to bottom."""
 def _npx__image_normalize(
     data: Symbol | None = None,
     mean: float | Sequence[float] = (0.0, 0.0, 0.0, 0.0),
@@ -5974,7 +5998,7 @@ def _npx__image_random_brightness(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image times a factor: its brightness changes by a random amount from min_factor to
+    """Change the brightness of an image: multiply it by a random factor from min_factor to
     max_factor."""
 def _npx__image_random_color_jitter(
     data: Symbol | None = None,
@@ -5987,8 +6011,8 @@ def _npx__image_random_color_jitter(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image whose brightness, contrast, saturation and hue change by up to the amounts given, in
-    random order."""
+    """Change the brightness, contrast, saturation and hue of an image by up to the amounts given,
+    in random order."""
 def _npx__image_random_contrast(
     data: Symbol | None = None,
     min_factor: float = ...,
@@ -5998,8 +6022,8 @@ def _npx__image_random_contrast(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image whose distance from its mean gray changes by a random amount from min_factor to
-    max_factor."""
+    """Change the contrast of an image: multiply its difference from its mean gray by a random
+    factor from min_factor to max_factor."""
 def _npx__image_random_flip_left_right(
     data: Symbol | None = None,
     *,
@@ -6007,7 +6031,7 @@ def _npx__image_random_flip_left_right(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image with left and right exchanged in half of the calls."""
+    """Flip an image left to right with probability 1/2."""
 def _npx__image_random_flip_top_bottom(
     data: Symbol | None = None,
     *,
@@ -6015,7 +6039,7 @@ def _npx__image_random_flip_top_bottom(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image with top and bottom exchanged in half of the calls."""
+    """Flip an image top to bottom with probability 1/2."""
 def _npx__image_random_hue(
     data: Symbol | None = None,
     min_factor: float = ...,
@@ -6025,8 +6049,8 @@ def _npx__image_random_hue(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image whose hues turn, as a share of a full circle, by a random amount from min_factor to
-    max_factor."""
+    """Change the hue of an image: add to it, as a fraction of the color circle, a random number
+    from min_factor to max_factor."""
 def _npx__image_random_lighting(
     data: Symbol | None = None,
     alpha_std: float = 0.05,
@@ -6035,7 +6059,7 @@ def _npx__image_random_lighting(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image with random light added, of the colours that ImageNet's vary in."""
+    """Add random light to an image, in the colors that ImageNet's images vary in (PCA lighting)."""
 def _npx__image_random_saturation(
     data: Symbol | None = None,
     min_factor: float = ...,
@@ -6045,8 +6069,8 @@ def _npx__image_random_saturation(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image whose distance from gray changes by a random amount from min_factor to
-    max_factor."""
+    """Change the saturation of an image: multiply its difference from gray by a random factor from
+    min_factor to max_factor."""
 def _npx__image_resize(
     data: Symbol | None = None,
     size: int | Sequence[int] = (),
@@ -6150,7 +6174,8 @@ def _npx_constraint_check(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """True if all elements are; else an error that says msg, when the result is waited for."""
+    """True if all elements are true; otherwise an error with the text msg when the result is waited
+    for."""
 def _npx_convolution(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -6389,7 +6414,7 @@ def _npx_one_hot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Rows of depth values: on_value at the position that indices holds, off_value else."""
+    """Rows of depth values: on_value at the position in indices, off_value elsewhere."""
 def _npx_pick(
     data: Symbol | None = None,
     index: Symbol | None = None,
@@ -6401,7 +6426,7 @@ def _npx_pick(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One element of every row along axis, at the positions in index."""
+    """One element of every row along axis, at the position in index."""
 def _npx_pooling(
     data: Symbol | None = None,
     kernel: int | Sequence[int] = (),
@@ -6419,7 +6444,7 @@ def _npx_pooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Reduce windows of the spatial axes to their maximum, mean, sum or p-norm."""
+    """Pooling: the maximum, mean, sum or p-norm of each window of the spatial axes."""
 def _npx_relu(
     data: Symbol | None = None,
     *,
@@ -6474,7 +6499,7 @@ def _npx_rnn(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Layers of recurrent cells over whole sequences."""
+    """Recurrent layers (RNN, LSTM or GRU) over whole sequences."""
 def _npx_roi_pooling(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -6485,7 +6510,7 @@ def _npx_roi_pooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Regions of images as pooled_size grids of maxima."""
+    """Region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
 def _npx_sequence_mask(
     data: Symbol | None = None,
     sequence_length: Symbol | None = None,
@@ -6497,7 +6522,7 @@ def _npx_sequence_mask(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data with everything behind the end of each sequence set to value."""
+    """data with everything after the end of each sequence set to value."""
 def _npx_shape_array(
     data: Symbol | None = None,
     *,
@@ -6560,7 +6585,7 @@ def _npx_slice(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The region from begin up to end in steps of step, as Python slices it."""
+    """The region from begin up to end in steps of step, as Python slices."""
 def _npx_smooth_l1(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -6625,7 +6650,7 @@ def _plus(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def _plus_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -6654,7 +6679,7 @@ def _pooling_backward(
     name: str | None = None,
     attr: Mapping[str, str] | None = None,
 ) -> Symbol:
-    """Gradient of Pooling's data, from that of its output; all pool types but 'lp'."""
+    """Gradient of Pooling's data, from its output's gradient; all pool types but 'lp'."""
 def _pooling_select(
     values: Symbol | None = None,
     data: Symbol | None = None,
@@ -6673,7 +6698,7 @@ def _pooling_select(
     name: str | None = None,
     attr: Mapping[str, str] | None = None,
 ) -> Symbol:
-    """What stands in values where data has the maximum of each window."""
+    """The elements of values at the position of the maximum of data in each window."""
 def _power(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -6682,7 +6707,8 @@ def _power(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs to the power of rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs to the power of rhs; both arrays have the same dtype, and shapes
+    broadcast."""
 def _power_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -6717,7 +6743,7 @@ def _random_exponential(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of the exponential distribution with rate lam."""
+    """Samples of the exponential distribution with rate lam."""
 def _random_exponential_like(
     data: Symbol | None = None,
     lam: float = 1.0,
@@ -6726,7 +6752,7 @@ def _random_exponential_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of the exponential distribution with rate lam, in the dtype of data."""
+    """Samples of the exponential distribution with rate lam, in the dtype of data."""
 def _random_gamma(
     alpha: float = 1.0,
     beta: float = 1.0,
@@ -6738,7 +6764,7 @@ def _random_gamma(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of the gamma distribution with shape alpha and scale beta."""
+    """Samples of the gamma distribution with shape alpha and scale beta."""
 def _random_gamma_like(
     data: Symbol | None = None,
     alpha: float = 1.0,
@@ -6748,7 +6774,7 @@ def _random_gamma_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of the gamma distribution with shape alpha and scale beta, in the dtype of data."""
+    """Samples of the gamma distribution with shape alpha and scale beta, in the dtype of data."""
 def _random_generalized_negative_binomial(
     mu: float = 1.0,
     alpha: float = 1.0,
@@ -6760,7 +6786,8 @@ def _random_generalized_negative_binomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whole numbers of the negative binomial distribution with mean mu and dispersion alpha."""
+    """Samples (integers) of the negative binomial distribution with mean mu and dispersion
+    alpha."""
 def _random_generalized_negative_binomial_like(
     data: Symbol | None = None,
     mu: float = 1.0,
@@ -6770,8 +6797,8 @@ def _random_generalized_negative_binomial_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whole numbers of the negative binomial distribution with mean mu and dispersion alpha, in the
-    dtype of data."""
+    """Samples (integers) of the negative binomial distribution with mean mu and dispersion alpha,
+    in the dtype of data."""
 def _random_negative_binomial(
     k: int = 1,
     p: float = 1.0,
@@ -6806,7 +6833,7 @@ def _random_normal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of the normal distribution with mean loc and standard deviation scale."""
+    """Samples of the normal distribution with mean loc and standard deviation scale."""
 def _random_normal_like(
     data: Symbol | None = None,
     loc: float = 0.0,
@@ -6816,7 +6843,7 @@ def _random_normal_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of the normal distribution with mean loc and standard deviation scale, in the dtype
+    """Samples of the normal distribution with mean loc and standard deviation scale, in the dtype
     of data."""
 def _random_pdf_dirichlet(
     sample: Symbol | None = None,
@@ -6827,7 +6854,7 @@ def _random_pdf_dirichlet(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The density of the Dirichlet distribution at sample, or its logarithm with is_log."""
+    """Probability density of the Dirichlet distribution at sample, or with is_log its logarithm."""
 def _random_pdf_exponential(
     sample: Symbol | None = None,
     lam: Symbol | None = None,
@@ -6837,8 +6864,8 @@ def _random_pdf_exponential(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The density of the exponential distribution with rate lam at sample, or its logarithm with
-    is_log."""
+    """Probability density of the exponential distribution with rate lam at sample, or with is_log
+    its logarithm."""
 def _random_pdf_gamma(
     sample: Symbol | None = None,
     alpha: Symbol | None = None,
@@ -6849,8 +6876,8 @@ def _random_pdf_gamma(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The density of the gamma distribution with shape alpha and rate beta at sample, or its
-    logarithm with is_log."""
+    """Probability density of the gamma distribution with shape alpha and rate beta at sample, or
+    with is_log its logarithm."""
 def _random_pdf_generalized_negative_binomial(
     sample: Symbol | None = None,
     mu: Symbol | None = None,
@@ -6861,8 +6888,8 @@ def _random_pdf_generalized_negative_binomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The density of the negative binomial distribution with mean mu and dispersion alpha at
-    sample, or its logarithm with is_log."""
+    """Probability density of the negative binomial distribution with mean mu and dispersion alpha
+    at sample, or with is_log its logarithm."""
 def _random_pdf_negative_binomial(
     sample: Symbol | None = None,
     k: Symbol | None = None,
@@ -6873,8 +6900,8 @@ def _random_pdf_negative_binomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The density of failures before the k-th success of probability p at sample, or its logarithm
-    with is_log."""
+    """Probability density of the number of failures before the k-th success of probability p at
+    sample, or with is_log its logarithm."""
 def _random_pdf_normal(
     sample: Symbol | None = None,
     mu: Symbol | None = None,
@@ -6885,7 +6912,7 @@ def _random_pdf_normal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The density of the normal distribution at sample, or its logarithm with is_log."""
+    """Probability density of the normal distribution at sample, or with is_log its logarithm."""
 def _random_pdf_poisson(
     sample: Symbol | None = None,
     lam: Symbol | None = None,
@@ -6895,7 +6922,7 @@ def _random_pdf_poisson(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The density of the Poisson distribution at sample, or its logarithm with is_log."""
+    """Probability density of the Poisson distribution at sample, or with is_log its logarithm."""
 def _random_pdf_uniform(
     sample: Symbol | None = None,
     low: Symbol | None = None,
@@ -6906,8 +6933,8 @@ def _random_pdf_uniform(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The density of the uniform distribution on [low, high) at sample, or its logarithm with
-    is_log."""
+    """Probability density of the uniform distribution on [low, high) at sample, or with is_log its
+    logarithm."""
 def _random_poisson(
     lam: float = 1.0,
     shape: int | Sequence[int] | None = None,
@@ -6918,7 +6945,7 @@ def _random_poisson(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whole numbers of the Poisson distribution with mean lam."""
+    """Samples (integers) of the Poisson distribution with mean lam."""
 def _random_poisson_like(
     data: Symbol | None = None,
     lam: float = 1.0,
@@ -6927,7 +6954,7 @@ def _random_poisson_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whole numbers of the Poisson distribution with mean lam, in the dtype of data."""
+    """Samples (integers) of the Poisson distribution with mean lam, in the dtype of data."""
 def _random_randint(
     low: int,
     high: int,
@@ -6939,7 +6966,7 @@ def _random_randint(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whole numbers uniform on [low, high)."""
+    """Random integers, uniform on [low, high)."""
 def _random_uniform(
     low: float = 0.0,
     high: float = 1.0,
@@ -6951,7 +6978,7 @@ def _random_uniform(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers uniform on [low, high)."""
+    """Samples of the uniform distribution on [low, high)."""
 def _random_uniform_like(
     data: Symbol | None = None,
     low: float = 0.0,
@@ -6961,7 +6988,7 @@ def _random_uniform_like(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers uniform on [low, high), in the dtype of data."""
+    """Samples of the uniform distribution on [low, high), in the dtype of data."""
 def _ravel_multi_index(
     data: Symbol | None = None,
     shape: int | Sequence[int] | None = None,
@@ -6991,7 +7018,7 @@ def _regression_output_backward(
     name: str | None = None,
     attr: Mapping[str, str] | None = None,
 ) -> Symbol:
-    """The gradient that a regression output gives its data."""
+    """The gradient of a regression output's data."""
 def _relu_slope(
     data: Symbol | None = None,
     *,
@@ -7066,7 +7093,7 @@ def _rnn_param_concat(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The arrays, which have one axis, beside each other along axis dim, which is 0."""
+    """Join vectors; dim must be 0."""
 def _roi_align_backward(
     grad: Symbol | None = None,
     rois: Symbol | None = None,
@@ -7101,7 +7128,7 @@ def _sample_exponential(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of exponential distributions with rate lam."""
+    """Samples of exponential distributions with rate lam."""
 def _sample_gamma(
     alpha: Symbol | None = None,
     beta: Symbol | None = None,
@@ -7112,7 +7139,7 @@ def _sample_gamma(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of gamma distributions with shape alpha and scale beta."""
+    """Samples of gamma distributions with shape alpha and scale beta."""
 def _sample_generalized_negative_binomial(
     mu: Symbol | None = None,
     alpha: Symbol | None = None,
@@ -7123,7 +7150,7 @@ def _sample_generalized_negative_binomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whole numbers of negative binomial distributions with mean mu and dispersion alpha."""
+    """Samples (integers) of negative binomial distributions with mean mu and dispersion alpha."""
 def _sample_multinomial(
     data: Symbol | None = None,
     shape: int | Sequence[int] = (),
@@ -7134,7 +7161,7 @@ def _sample_multinomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Classes drawn with the probabilities along the last axis, shape many for each row."""
+    """Classes drawn with the probabilities along the last axis, shape of them for each row."""
 def _sample_negative_binomial(
     k: Symbol | None = None,
     p: Symbol | None = None,
@@ -7156,7 +7183,7 @@ def _sample_normal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers of normal distributions with mean mu and standard deviation sigma."""
+    """Samples of normal distributions with mean mu and standard deviation sigma."""
 def _sample_poisson(
     lam: Symbol | None = None,
     shape: int | Sequence[int] = (),
@@ -7166,7 +7193,7 @@ def _sample_poisson(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whole numbers of Poisson distributions with mean lam."""
+    """Samples (integers) of Poisson distributions with mean lam."""
 def _sample_uniform(
     low: Symbol | None = None,
     high: Symbol | None = None,
@@ -7177,7 +7204,7 @@ def _sample_uniform(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Numbers uniform on [low, high)."""
+    """Samples of uniform distributions on [low, high)."""
 def _sample_unique_zipfian(
     range_max: int,
     shape: int | Sequence[int] | None = None,
@@ -7186,7 +7213,7 @@ def _sample_unique_zipfian(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Rows of whole numbers below range_max, none of which is twice in its row."""
+    """Rows of integers below range_max, without repeats in a row."""
 def _scan(
     data: Symbol | None = None,
     num_data: int = ...,
@@ -7209,7 +7236,7 @@ def _scatter_elemwise_div(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs / rhs; of a sparse array only the elements that it holds change."""
+    """Elementwise lhs / rhs; in a sparse array only the stored elements change."""
 def _scatter_minus_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -7219,7 +7246,7 @@ def _scatter_minus_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data - scalar; of a sparse array only the elements that it holds change."""
+    """Elementwise data - scalar; in a sparse array only the stored elements change."""
 def _scatter_plus_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -7229,7 +7256,7 @@ def _scatter_plus_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data + scalar; of a sparse array only the elements that it holds change."""
+    """Elementwise data + scalar; in a sparse array only the stored elements change."""
 def _scatter_points(
     data: Symbol | None = None,
     index: Symbol | None = None,
@@ -7263,7 +7290,7 @@ def _sequence_put_last(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Zeros of a shape with data at the last step of every sequence."""
+    """Zeros of a shape, with data at the last step of every sequence."""
 def _sg_mkldnn_conv(
     data: Symbol | None = None,
     quantized: bool | int = False,
@@ -7279,7 +7306,7 @@ def _sg_mkldnn_conv(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """A Convolution with a BatchNorm, a function and a sum after it, which stand in its body."""
+    """A Convolution followed by a BatchNorm, an activation and a sum, which are its subgraph."""
 def _sg_mkldnn_fully_connected(
     data: Symbol | None = None,
     quantized: bool | int = False,
@@ -7295,7 +7322,7 @@ def _sg_mkldnn_fully_connected(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """A FullyConnected with a function after it, which stand in its body."""
+    """A FullyConnected followed by an activation, which are its subgraph."""
 def _shuffle(
     data: Symbol | None = None,
     *,
@@ -7381,7 +7408,7 @@ def _softmax_output_backward(
     name: str | None = None,
     attr: Mapping[str, str] | None = None,
 ) -> Symbol:
-    """The gradient that SoftmaxOutput gives its data."""
+    """The gradient of SoftmaxOutput's data."""
 def _softplus(
     data: Symbol | None = None,
     *,
@@ -7397,7 +7424,7 @@ def _sparse_ElementWiseSum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The sum of arrays of one shape and dtype."""
+    """Sum of arrays of the same shape and dtype."""
 def _sparse_Embedding(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -7461,7 +7488,7 @@ def _sparse__contrib_round_ste(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Nearest whole number of data; the gradient passes as if it were data itself."""
+    """Nearest integer of data; the gradient is passed straight through, as that of data itself."""
 def _sparse__contrib_sign_ste(
     data: Symbol | None = None,
     *,
@@ -7469,7 +7496,8 @@ def _sparse__contrib_sign_ste(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sign (-1, 0 or 1) of data; the gradient passes as if it were data itself."""
+    """Sign (-1, 0 or 1) of data; the gradient is passed straight through, as that of data
+    itself."""
 def _sparse_abs(
     data: Symbol | None = None,
     *,
@@ -7511,7 +7539,7 @@ def _sparse_adam_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Adam without bias correction, which the caller puts into lr."""
+    """One step of Adam without bias correction (the caller includes it in lr)."""
 def _sparse_add_n(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -7519,7 +7547,7 @@ def _sparse_add_n(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The sum of arrays of one shape and dtype."""
+    """Sum of arrays of the same shape and dtype."""
 def _sparse_arccos(
     data: Symbol | None = None,
     *,
@@ -7576,7 +7604,7 @@ def _sparse_broadcast_add(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def _sparse_broadcast_div(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -7585,7 +7613,7 @@ def _sparse_broadcast_div(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    """Elementwise lhs / rhs, toward zero for integers; both arrays have the same dtype, and shapes
     broadcast."""
 def _sparse_broadcast_minus(
     lhs: Symbol | None = None,
@@ -7595,7 +7623,7 @@ def _sparse_broadcast_minus(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def _sparse_broadcast_mul(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -7604,7 +7632,7 @@ def _sparse_broadcast_mul(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs * rhs; both arrays have the same dtype, and shapes broadcast."""
 def _sparse_broadcast_plus(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -7613,7 +7641,7 @@ def _sparse_broadcast_plus(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def _sparse_broadcast_sub(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -7622,7 +7650,7 @@ def _sparse_broadcast_sub(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def _sparse_cast_storage(
     data: Symbol | None = None,
     stype: Literal["csr", "default", "row_sparse"] | str = ...,
@@ -7647,7 +7675,7 @@ def _sparse_ceil(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise smallest whole number not below data."""
+    """Elementwise smallest integer not below data."""
 def _sparse_clip(
     data: Symbol | None = None,
     a_min: float = ...,
@@ -7727,7 +7755,7 @@ def _sparse_degrees(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise angle in degrees, of radians."""
+    """Elementwise conversion of radians to degrees."""
 def _sparse_dot(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -7748,7 +7776,7 @@ def _sparse_elemwise_add(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def _sparse_elemwise_div(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -7757,7 +7785,7 @@ def _sparse_elemwise_div(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    """Elementwise lhs / rhs, toward zero for integers; both arrays have the same dtype, and shapes
     broadcast."""
 def _sparse_elemwise_mul(
     lhs: Symbol | None = None,
@@ -7767,7 +7795,7 @@ def _sparse_elemwise_mul(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs * rhs; both arrays have the same dtype, and shapes broadcast."""
 def _sparse_elemwise_sub(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -7776,7 +7804,7 @@ def _sparse_elemwise_sub(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def _sparse_exp(
     data: Symbol | None = None,
     *,
@@ -7800,7 +7828,7 @@ def _sparse_fix(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise whole number toward zero."""
+    """Elementwise truncation toward zero to an integer."""
 def _sparse_floor(
     data: Symbol | None = None,
     *,
@@ -7808,7 +7836,7 @@ def _sparse_floor(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise largest whole number not above data."""
+    """Elementwise largest integer not above data."""
 def _sparse_ftrl_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -7912,8 +7940,8 @@ def _sparse_norm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of absolute values (ord=1) or root of the sum of squares (ord=2) along axis, or over all
-    elements."""
+    """Norm along axis, or over all elements: the sum of absolute values (ord=1) or the square root
+    of the sum of squares (ord=2)."""
 def _sparse_radians(
     data: Symbol | None = None,
     *,
@@ -7921,7 +7949,7 @@ def _sparse_radians(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise angle in radians, of degrees."""
+    """Elementwise conversion of degrees to radians."""
 def _sparse_relu(
     data: Symbol | None = None,
     *,
@@ -7946,7 +7974,7 @@ def _sparse_rint(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise nearest whole number, halves downward."""
+    """Elementwise nearest integer, halves downward."""
 def _sparse_round(
     data: Symbol | None = None,
     *,
@@ -7954,7 +7982,7 @@ def _sparse_round(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise nearest whole number, halves away from zero."""
+    """Elementwise nearest integer, halves away from zero."""
 def _sparse_rows_to_dense(
     values: Symbol | None = None,
     rows: Symbol | None = None,
@@ -8045,7 +8073,7 @@ def _sparse_slice(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The region from begin up to end in steps of step, as Python slices it."""
+    """The region from begin up to end in steps of step, as Python slices."""
 def _sparse_sqrt(
     data: Symbol | None = None,
     *,
@@ -8104,7 +8132,7 @@ def _sparse_trunc(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise whole number toward zero."""
+    """Elementwise truncation toward zero to an integer."""
 def _sparse_where(
     condition: Symbol | None = None,
     x: Symbol | None = None,
@@ -8114,7 +8142,7 @@ def _sparse_where(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """x where condition is not 0, else y; condition has their shape, or one entry a row."""
+    """x where condition is not 0, else y; condition has their shape, or one entry for each row."""
 def _sparse_zeros_like(
     data: Symbol | None = None,
     *,
@@ -8146,7 +8174,7 @@ def _square_sum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of the squares of data over axes; arguments and shapes are those of sum."""
+    """Sum of the squares of data over axes; the arguments are those of sum."""
 def _sub(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -8155,7 +8183,7 @@ def _sub(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def _sum_to_shape(
     data: Symbol | None = None,
     shape: int | Sequence[int] = (),
@@ -8175,7 +8203,8 @@ def _sum_under_mask(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The elements of data where mask is true, summed to a shape they were stretched from."""
+    """The elements of data where mask is true, summed to the shape that they were broadcast
+    from."""
 def _svm_output_backward(
     data: Symbol | None = None,
     label: Symbol | None = None,
@@ -8187,7 +8216,7 @@ def _svm_output_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The gradient that SVMOutput gives its data."""
+    """The gradient of SVMOutput's data."""
 def _take_add(
     data: Symbol | None = None,
     indices: Symbol | None = None,
@@ -8220,7 +8249,7 @@ def _triangle(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Matrices with zeros above (lower) or below the diagonal that offset names."""
+    """Matrices with zeros above (lower) or below the diagonal at offset."""
 def _trigamma(
     data: Symbol | None = None,
     *,
@@ -8258,7 +8287,7 @@ def _upsampling_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sums of squares of scale times scale pixels: the gradient of nearest scaling."""
+    """Sums over blocks of scale x scale pixels: the gradient of nearest upsampling."""
 def _while_loop(
     data: Symbol | None = None,
     num_args: int = ...,

@@ -89,7 +89,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Position of the first maximum along axis, or among all elements in row order."""
+        """Position of the first maximum along axis, or over all elements in row-major order."""
     def argmax_channel(
         self,
         *,
@@ -107,7 +107,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Position of the first minimum along axis, or among all elements in row order."""
+        """Position of the first minimum along axis, or over all elements in row-major order."""
     def argsort(
         self,
         axis: int | None = -1,
@@ -133,7 +133,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """data with the axes in axis, all of size 1, stretched to the extents in size."""
+        """data with the axes in axis, all of size 1, broadcast to the sizes in size."""
     def cbrt(
         self,
         *,
@@ -149,7 +149,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Elementwise smallest whole number not below data."""
+        """Elementwise smallest integer not below data."""
     def clip(
         self,
         a_min: float,
@@ -184,7 +184,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Elementwise angle in degrees, of radians."""
+        """Elementwise conversion of radians to degrees."""
     def depth_to_space(
         self,
         block_size: int,
@@ -229,7 +229,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Elementwise whole number toward zero."""
+        """Elementwise truncation toward zero to an integer."""
     def flip(
         self,
         axis: int | Sequence[int],
@@ -238,7 +238,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """The elements in opposite order along the axes in axis."""
+        """Reverse the order of elements along the axes in axis."""
     def floor(
         self,
         *,
@@ -246,7 +246,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Elementwise largest whole number not above data."""
+        """Elementwise largest integer not above data."""
     get_backend_symbol = _function_get_backend_symbol
     infer_shape_partial = _function_infer_shape_partial
     infer_type = _function_infer_type
@@ -338,8 +338,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Product of all that is not NaN along axis, all axes by default; with exclude along all
-        others."""
+        """Product of the elements that are not NaN along axis, all axes by default; with exclude
+        along all others."""
     def nansum(
         self,
         axis: int | Sequence[int] | None = None,
@@ -350,8 +350,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Sum of all that is not NaN along axis, all axes by default; with exclude along all
-        others."""
+        """Sum of the elements that are not NaN along axis, all axes by default; with exclude along
+        all others."""
     def norm(
         self,
         ord: int = 2,
@@ -363,8 +363,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Sum of absolute values (ord=1) or root of the sum of squares (ord=2) along axis, or over
-        all elements."""
+        """Norm along axis, or over all elements: the sum of absolute values (ord=1) or the square
+        root of the sum of squares (ord=2)."""
     def one_hot(
         self,
         depth: int,
@@ -376,7 +376,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Rows of depth values: on_value at the position that indices holds, off_value else."""
+        """Rows of depth values: on_value at the position in indices, off_value elsewhere."""
     def ones_like(
         self,
         *,
@@ -408,7 +408,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """One element of every row along axis, at the positions in index."""
+        """One element of every row along axis, at the position in index."""
     def prod(
         self,
         axis: int | Sequence[int] | None = None,
@@ -427,7 +427,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Elementwise angle in radians, of degrees."""
+        """Elementwise conversion of degrees to radians."""
     def rcbrt(
         self,
         *,
@@ -482,7 +482,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Elementwise nearest whole number, halves downward."""
+        """Elementwise nearest integer, halves downward."""
     def round(
         self,
         *,
@@ -490,7 +490,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Elementwise nearest whole number, halves away from zero."""
+        """Elementwise nearest integer, halves away from zero."""
     def rsqrt(
         self,
         *,
@@ -558,7 +558,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """The region from begin up to end in steps of step, as Python slices it."""
+        """The region from begin up to end in steps of step, as Python slices."""
     def slice_axis(
         self,
         axis: int,
@@ -710,8 +710,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """The whole array copied reps[i] times along axis i; the shorter of both is filled with
-        1."""
+        """Repeat the whole array reps[i] times along axis i; the shorter of the shape and reps is
+        filled with 1s at the front."""
     def topk(
         self,
         axis: int | None = -1,
@@ -734,7 +734,8 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Axis i of the output is axis axes[i] of data; without axes their order is reversed."""
+        """Permute the axes: axis i of the output is axis axes[i] of data; without axes their order
+        is reversed."""
     def trunc(
         self,
         *,
@@ -742,7 +743,7 @@ class AttachedMethods(Fluent):
         attr: Mapping[str, str] | None = None,
         out: None = None,
     ) -> Self:
-        """Elementwise whole number toward zero."""
+        """Elementwise truncation toward zero to an integer."""
     def zeros_like(
         self,
         *,

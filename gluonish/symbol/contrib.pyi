@@ -32,7 +32,7 @@ def AdaptiveAvgPooling2D(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Means of images (N, C, H, W) over output_size windows."""
+    """Adaptive average pooling: means over output_size windows of an image."""
 def BatchNormWithReLU(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -53,7 +53,7 @@ def BatchNormWithReLU(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """BatchNorm with negative results replaced by 0; its inputs and attributes."""
+    """BatchNorm followed by relu: negative results become 0."""
 def BatchNormWithReLU_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,
@@ -71,8 +71,8 @@ def BatchNormWithReLU_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradients of _contrib_BatchNormWithReLU's data, gamma and beta, from that of its output, its
-    inputs and its outputs; the output and the mask both say where the gradient goes through."""
+    """Gradients of _contrib_BatchNormWithReLU's data, gamma and beta, from its inputs, its outputs
+    and the output's gradient; both the output and the mask say which elements have a gradient."""
 def BilinearResize2D(
     data: Symbol | None = None,
     like: Symbol | None = None,
@@ -87,7 +87,7 @@ def BilinearResize2D(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Images (N, C, H, W) at another size, interpolated between pixels."""
+    """Resize images with bilinear interpolation."""
 def CTCLoss(
     data: Symbol | None = None,
     label: Symbol | None = None,
@@ -101,7 +101,8 @@ def CTCLoss(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Negative log probability of label sequences over all alignments to the frames."""
+    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
+    the frames."""
 def DeformableConvolution(
     data: Symbol | None = None,
     offset: Symbol | None = None,
@@ -122,7 +123,8 @@ def DeformableConvolution(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Convolution whose windows read at offsets of their own, between pixels."""
+    """Deformable convolution: every element of a window is read at an offset of its own, with
+    bilinear interpolation."""
 def DeformablePSROIPooling(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -140,7 +142,7 @@ def DeformablePSROIPooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Regions of images as grids of means, each part of a channel of its own and moved."""
+    """Deformable position-sensitive ROI pooling: each cell of the grid is moved by an offset."""
 def ModulatedDeformableConvolution(
     data: Symbol | None = None,
     offset: Symbol | None = None,
@@ -163,7 +165,8 @@ def ModulatedDeformableConvolution(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Convolution whose windows read at offsets of their own, between pixels, and weigh that."""
+    """Modulated deformable convolution: every element of a window is read at an offset of its own,
+    with bilinear interpolation, and multiplied by a weight of its own, mask."""
 def MultiBoxDetection(
     cls_prob: Symbol | None = None,
     loc_pred: Symbol | None = None,
@@ -231,7 +234,7 @@ def MultiProposal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Regions of images that a network proposes."""
+    """Region proposals for images, from the predictions of a region proposal network."""
 def PSROIPooling(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -244,7 +247,8 @@ def PSROIPooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Regions of images as grids of means, each part of a channel of its own."""
+    """Position-sensitive ROI pooling: pool each region to a grid of means, each cell from a channel
+    of its own."""
 def Proposal(
     cls_prob: Symbol | None = None,
     bbox_pred: Symbol | None = None,
@@ -263,7 +267,7 @@ def Proposal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Regions of one image that a network proposes."""
+    """Region proposals for one image, from the predictions of a region proposal network."""
 def ROIAlign(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -277,7 +281,8 @@ def ROIAlign(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Regions of images as pooled_size grids of means, read between pixels."""
+    """Region of interest (ROI) align: pool each region to a pooled_size grid of means of bilinear
+    samples."""
 def RROIAlign(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -289,7 +294,7 @@ def RROIAlign(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Turned regions of images as pooled_size grids of means, read between pixels."""
+    """Pool rotated regions to a pooled_size grid of means of bilinear samples."""
 def SparseEmbedding(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -303,7 +308,7 @@ def SparseEmbedding(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Rows of weight by the indices in data, with a row-sparse gradient of weight."""
+    """Look up rows of weight by the indices in data; the gradient of weight is row-sparse."""
 def SyncBatchNorm(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -464,8 +469,7 @@ def calibrate_entropy(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The size of the range, and the relative entropy, at which a histogram that is symmetric
-    around 0 loses least in num_quantized_bins bins."""
+    """The threshold at which a histogram loses least by quantization, and its relative entropy."""
 def count_sketch(
     data: Symbol | None = None,
     h: Symbol | None = None,
@@ -477,7 +481,7 @@ def count_sketch(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The columns of data, times their signs s, summed into out_dim columns as h says."""
+    """Count sketch: columns of data times their signs s, summed into out_dim columns given by h."""
 def ctc_loss(
     data: Symbol | None = None,
     label: Symbol | None = None,
@@ -491,7 +495,8 @@ def ctc_loss(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Negative log probability of label sequences over all alignments to the frames."""
+    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
+    the frames."""
 def dequantize(
     data: Symbol | None = None,
     min_range: Symbol | None = None,
@@ -502,7 +507,7 @@ def dequantize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The float32 numbers that int8 or uint8 data and its range stand for."""
+    """Convert int8 or uint8 data with its range to the float32 numbers that it represents."""
 def dgl_adjacency(*args: object, **kwargs: object) -> NoReturn:
     """Not available: how many edges there are depends on values: call it on arrays, as
     mx.nd.contrib has it."""
@@ -535,7 +540,7 @@ def edge_id(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elements of a CSR matrix at rows u and columns v; -1 where it holds none."""
+    """Elements of a CSR matrix at rows u and columns v; -1 where none is stored."""
 def fft(
     data: Symbol | None = None,
     compute_size: int = 128,
@@ -553,8 +558,8 @@ def getnnz(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Number of elements that a CSR matrix holds, zeros among them included; in a dense matrix, of
-    those that are not 0."""
+    """Number of elements stored in a CSR matrix, including stored zeros; for a dense matrix, of
+    elements that are not 0."""
 def gradientmultiplier(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -679,7 +684,8 @@ def mrcnn_mask_target(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Masks that the mask branch of Mask R-CNN learns, and where it does."""
+    """Training targets of Mask R-CNN's mask branch: the mask of each region, and a mask of the
+    classes to train."""
 def quadratic(
     data: Symbol | None = None,
     a: float = 0.0,
@@ -701,7 +707,7 @@ def quantize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data as int8 or uint8, and the range that these stand for."""
+    """Convert data to int8 or uint8, with the range that these represent."""
 def quantize_asym(
     data: Symbol | None = None,
     min_calib_range: float | None = None,
@@ -711,8 +717,8 @@ def quantize_asym(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data as uint8 over all of a range, and with scale and shift what it was multiplied by and
-    what was added."""
+    """Convert data to uint8 over the whole range, with the scale that it was multiplied by and the
+    shift that was added."""
 def quantize_v2(
     data: Symbol | None = None,
     out_type: Literal["auto", "int8", "uint8"] | str = "int8",
@@ -723,7 +729,7 @@ def quantize_v2(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data as int8 or uint8, and the range that these stand for."""
+    """Convert data to int8 or uint8, with the range that these represent."""
 def quantized_act(
     data: Symbol | None = None,
     min_data: Symbol | None = None,
@@ -734,7 +740,7 @@ def quantized_act(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """relu of a quantized array; act_type has no other value yet."""
+    """Activation of a quantized array; act_type must be relu."""
 def quantized_batch_norm(
     data: Symbol | None = None,
     gamma: Symbol | None = None,
@@ -757,7 +763,7 @@ def quantized_batch_norm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Batch normalization of a quantized array with the moving statistics, in int8 of the range
+    """Batch normalization of a quantized array with the moving statistics, to int8 in the range
     min_calib_range to max_calib_range, which must be given."""
 def quantized_concat(
     *data: Symbol | Sequence[Symbol],
@@ -767,7 +773,7 @@ def quantized_concat(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Quantized arrays joined along axis dim, in a range that holds all of theirs."""
+    """Join quantized arrays along axis dim, in a range that holds all of theirs."""
 def quantized_conv(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -809,7 +815,7 @@ def quantized_elemwise_add(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of two quantized arrays: int32, whose range holds all sums."""
+    """Sum of two quantized arrays, as int32 with a range that holds all sums."""
 def quantized_elemwise_mul(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -825,7 +831,7 @@ def quantized_elemwise_mul(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Product of two quantized arrays: int32 with its range."""
+    """Product of two quantized arrays, as int32 with its range."""
 def quantized_embedding(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -840,7 +846,7 @@ def quantized_embedding(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Rows of a quantized weight, whose range stays."""
+    """Look up rows of a quantized weight; the range stays the same."""
 def quantized_flatten(
     data: Symbol | None = None,
     min_data: Symbol | None = None,
@@ -850,7 +856,7 @@ def quantized_flatten(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """A quantized array with all axes but the first as one."""
+    """Flatten all axes of a quantized array after the first."""
 def quantized_fully_connected(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -869,7 +875,7 @@ def quantized_fully_connected(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """x W^T + b of quantized arrays."""
+    """Dense layer x W^T + b on quantized arrays."""
 def quantized_pooling(
     data: Symbol | None = None,
     min_data: Symbol | None = None,
@@ -889,7 +895,7 @@ def quantized_pooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Maximum or mean over windows of a quantized array, with the attributes of Pooling."""
+    """Maximum or mean over windows of a quantized array; attributes are those of Pooling."""
 def quantized_rnn(
     data: Symbol | None = None,
     parameters: Symbol | None = None,
@@ -913,7 +919,7 @@ def quantized_rnn(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Recurrent layers on data of _contrib_quantize_asym, with its scale and shift."""
+    """Recurrent layers on data from _contrib_quantize_asym, with its scale and shift."""
 def requantize(
     data: Symbol | None = None,
     min_range: Symbol | None = None,
@@ -926,7 +932,7 @@ def requantize(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """int32 data as int8 or uint8, and the range that these stand for."""
+    """Convert int32 data to int8 or uint8, with the range that these represent."""
 def round_ste(
     data: Symbol | None = None,
     *,
@@ -934,7 +940,7 @@ def round_ste(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Nearest whole number of data; the gradient passes as if it were data itself."""
+    """Nearest integer of data; the gradient is passed straight through, as that of data itself."""
 def sign_ste(
     data: Symbol | None = None,
     *,
@@ -942,7 +948,8 @@ def sign_ste(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sign (-1, 0 or 1) of data; the gradient passes as if it were data itself."""
+    """Sign (-1, 0 or 1) of data; the gradient is passed straight through, as that of data
+    itself."""
 def sldwin_atten_context(
     score: Symbol | None = None,
     value: Symbol | None = None,

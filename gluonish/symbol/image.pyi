@@ -15,8 +15,7 @@ def adjust_lighting(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image (height, width, channels) with light added, alpha of each colour that ImageNet's
-    images vary in."""
+    """Add light to an image: alpha of each color that ImageNet's images vary in (PCA lighting)."""
 def crop(
     data: Symbol | None = None,
     x: int = ...,
@@ -36,7 +35,7 @@ def flip_left_right(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image with left and right exchanged."""
+    """Flip an image left to right."""
 def flip_top_bottom(
     data: Symbol | None = None,
     *,
@@ -44,7 +43,7 @@ def flip_top_bottom(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image with top and bottom exchanged."""
+    """Flip an image top to bottom."""
 def normalize(
     data: Symbol | None = None,
     mean: float | Sequence[float] = (0.0, 0.0, 0.0, 0.0),
@@ -64,7 +63,7 @@ def random_brightness(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image times a factor: its brightness changes by a random amount from min_factor to
+    """Change the brightness of an image: multiply it by a random factor from min_factor to
     max_factor."""
 def random_color_jitter(
     data: Symbol | None = None,
@@ -77,8 +76,8 @@ def random_color_jitter(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image whose brightness, contrast, saturation and hue change by up to the amounts given, in
-    random order."""
+    """Change the brightness, contrast, saturation and hue of an image by up to the amounts given,
+    in random order."""
 def random_contrast(
     data: Symbol | None = None,
     min_factor: float = ...,
@@ -88,8 +87,8 @@ def random_contrast(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image whose distance from its mean gray changes by a random amount from min_factor to
-    max_factor."""
+    """Change the contrast of an image: multiply its difference from its mean gray by a random
+    factor from min_factor to max_factor."""
 def random_flip_left_right(
     data: Symbol | None = None,
     *,
@@ -97,7 +96,7 @@ def random_flip_left_right(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image with left and right exchanged in half of the calls."""
+    """Flip an image left to right with probability 1/2."""
 def random_flip_top_bottom(
     data: Symbol | None = None,
     *,
@@ -105,7 +104,7 @@ def random_flip_top_bottom(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image with top and bottom exchanged in half of the calls."""
+    """Flip an image top to bottom with probability 1/2."""
 def random_hue(
     data: Symbol | None = None,
     min_factor: float = ...,
@@ -115,8 +114,8 @@ def random_hue(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image whose hues turn, as a share of a full circle, by a random amount from min_factor to
-    max_factor."""
+    """Change the hue of an image: add to it, as a fraction of the color circle, a random number
+    from min_factor to max_factor."""
 def random_lighting(
     data: Symbol | None = None,
     alpha_std: float = 0.05,
@@ -125,7 +124,7 @@ def random_lighting(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image with random light added, of the colours that ImageNet's vary in."""
+    """Add random light to an image, in the colors that ImageNet's images vary in (PCA lighting)."""
 def random_saturation(
     data: Symbol | None = None,
     min_factor: float = ...,
@@ -135,8 +134,8 @@ def random_saturation(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An image whose distance from gray changes by a random amount from min_factor to
-    max_factor."""
+    """Change the saturation of an image: multiply its difference from gray by a random factor from
+    min_factor to max_factor."""
 def resize(
     data: Symbol | None = None,
     size: int | Sequence[int] = (),

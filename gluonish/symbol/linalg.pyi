@@ -32,8 +32,8 @@ def extracttrian(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """A triangle of every square matrix, packed into vectors: rows of a lower, columns of an upper
-    one. lower counts where offset is 0."""
+    """Pack a triangle of every square matrix into a vector: the rows of a lower triangle, the
+    columns of an upper one."""
 def gelqf(
     A: Symbol | None = None,
     *,
@@ -41,7 +41,8 @@ def gelqf(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Q and L with A = L Q, for matrices of full rank with no more rows than columns."""
+    """LQ decomposition: Q and L with A = L Q, for matrices of full rank with no more rows than
+    columns."""
 def gemm(
     A: Symbol | None = None,
     B: Symbol | None = None,
@@ -86,7 +87,7 @@ def makediag(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Square matrices with vectors in the diagonal at offset, else zeros."""
+    """Square matrices with vectors on the diagonal at offset, and zeros elsewhere."""
 def maketrian(
     A: Symbol | None = None,
     offset: int = 0,
@@ -96,7 +97,7 @@ def maketrian(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Square matrices of packed triangles, else zeros: what extracttrian takes apart."""
+    """Square matrices from packed triangles, with zeros elsewhere: the inverse of extracttrian."""
 def potrf(
     A: Symbol | None = None,
     lower: bool | int = True,
@@ -105,8 +106,8 @@ def potrf(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Lower triangular L with A = L L^T, for symmetric positive definite A; without lower the upper
-    triangular U with A = U^T U."""
+    """Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A;
+    without lower the upper triangular U with A = U^T U."""
 def potri(
     A: Symbol | None = None,
     lower: bool | int = True,
@@ -115,8 +116,8 @@ def potri(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Inverse of L L^T, given the lower triangular L that potrf gives; without lower that of U^T
-    U."""
+    """Inverse of L L^T, given the lower triangular L that potrf returns; without lower the inverse
+    of U^T U."""
 def slogdet(
     A: Symbol | None = None,
     *,
@@ -132,7 +133,7 @@ def sumlogdiag(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of the logarithms of the diagonal of every matrix; shape (1,) for one matrix."""
+    """Sum of the logarithms of the diagonal of every matrix."""
 def syevd(
     A: Symbol | None = None,
     *,
@@ -140,7 +141,7 @@ def syevd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """U and L with A = U^T diag(L) U, for symmetric A."""
+    """Eigendecomposition: U and L with A = U^T diag(L) U, for symmetric A."""
 def syrk(
     A: Symbol | None = None,
     transpose: bool | int = False,
@@ -150,7 +151,7 @@ def syrk(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """alpha times the product of A with A transposed, or of A transposed with A."""
+    """alpha times the product of A and A transposed, or with transpose of A transposed and A."""
 def trmm(
     A: Symbol | None = None,
     B: Symbol | None = None,
@@ -163,7 +164,7 @@ def trmm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """alpha times a triangle of A times B, or B times it (rightside)."""
+    """alpha times the product of a triangle of A and B, or of B and the triangle (rightside)."""
 def trsm(
     A: Symbol | None = None,
     B: Symbol | None = None,
@@ -176,4 +177,4 @@ def trsm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """X of A X = alpha B, or of X A = alpha B (rightside), with a triangle of A."""
+    """Solve A X = alpha B, or X A = alpha B (rightside), for X, with a triangle of A."""

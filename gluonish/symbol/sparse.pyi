@@ -17,7 +17,7 @@ def ElementWiseSum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The sum of arrays of one shape and dtype."""
+    """Sum of arrays of the same shape and dtype."""
 def Embedding(
     data: Symbol | None = None,
     weight: Symbol | None = None,
@@ -115,7 +115,7 @@ def adam_update(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """One step of Adam without bias correction, which the caller puts into lr."""
+    """One step of Adam without bias correction (the caller includes it in lr)."""
 def add_n(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -123,7 +123,7 @@ def add_n(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The sum of arrays of one shape and dtype."""
+    """Sum of arrays of the same shape and dtype."""
 def arccos(
     data: Symbol | None = None,
     *,
@@ -180,7 +180,7 @@ def broadcast_add(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_div(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -189,7 +189,7 @@ def broadcast_div(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    """Elementwise lhs / rhs, toward zero for integers; both arrays have the same dtype, and shapes
     broadcast."""
 def broadcast_minus(
     lhs: Symbol | None = None,
@@ -199,7 +199,7 @@ def broadcast_minus(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_mul(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -208,7 +208,7 @@ def broadcast_mul(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs * rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_plus(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -217,7 +217,7 @@ def broadcast_plus(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_sub(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -226,7 +226,7 @@ def broadcast_sub(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def cast_storage(
     data: Symbol | None = None,
     stype: Literal["csr", "default", "row_sparse"] | str = ...,
@@ -251,7 +251,7 @@ def ceil(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise smallest whole number not below data."""
+    """Elementwise smallest integer not below data."""
 def clip(
     data: Symbol | None = None,
     a_min: float = ...,
@@ -294,7 +294,7 @@ def degrees(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise angle in degrees, of radians."""
+    """Elementwise conversion of radians to degrees."""
 def dot(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -315,7 +315,7 @@ def elemwise_add(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def elemwise_div(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -324,7 +324,7 @@ def elemwise_div(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    """Elementwise lhs / rhs, toward zero for integers; both arrays have the same dtype, and shapes
     broadcast."""
 def elemwise_mul(
     lhs: Symbol | None = None,
@@ -334,7 +334,7 @@ def elemwise_mul(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs * rhs; both arrays have the same dtype, and shapes broadcast."""
 def elemwise_sub(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -343,7 +343,7 @@ def elemwise_sub(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def exp(
     data: Symbol | None = None,
     *,
@@ -367,7 +367,7 @@ def fix(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise whole number toward zero."""
+    """Elementwise truncation toward zero to an integer."""
 def floor(
     data: Symbol | None = None,
     *,
@@ -375,7 +375,7 @@ def floor(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise largest whole number not above data."""
+    """Elementwise largest integer not above data."""
 def ftrl_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -479,8 +479,8 @@ def norm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sum of absolute values (ord=1) or root of the sum of squares (ord=2) along axis, or over all
-    elements."""
+    """Norm along axis, or over all elements: the sum of absolute values (ord=1) or the square root
+    of the sum of squares (ord=2)."""
 def radians(
     data: Symbol | None = None,
     *,
@@ -488,7 +488,7 @@ def radians(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise angle in radians, of degrees."""
+    """Elementwise conversion of degrees to radians."""
 def relu(
     data: Symbol | None = None,
     *,
@@ -513,7 +513,7 @@ def rint(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise nearest whole number, halves downward."""
+    """Elementwise nearest integer, halves downward."""
 def round(
     data: Symbol | None = None,
     *,
@@ -521,7 +521,7 @@ def round(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise nearest whole number, halves away from zero."""
+    """Elementwise nearest integer, halves away from zero."""
 def rsqrt(
     data: Symbol | None = None,
     *,
@@ -602,7 +602,7 @@ def slice(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """The region from begin up to end in steps of step, as Python slices it."""
+    """The region from begin up to end in steps of step, as Python slices."""
 def sqrt(
     data: Symbol | None = None,
     *,
@@ -661,7 +661,7 @@ def trunc(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise whole number toward zero."""
+    """Elementwise truncation toward zero to an integer."""
 def where(
     condition: Symbol | None = None,
     x: Symbol | None = None,
@@ -671,7 +671,7 @@ def where(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """x where condition is not 0, else y; condition has their shape, or one entry a row."""
+    """x where condition is not 0, else y; condition has their shape, or one entry for each row."""
 def zeros_like(
     data: Symbol | None = None,
     *,

@@ -135,7 +135,7 @@ def test_help_says_what_the_arguments_of_a_window_are() -> None:
 
 def test_elementwise_operator_of_several_arrays_says_whether_they_broadcast() -> None:
     assert "broadcast to the output's" in docstring_of(find_operator("broadcast_add"))
-    assert "inputs and output all alike" in docstring_of(find_operator("add_n"))
+    assert "inputs and output all the same" in docstring_of(find_operator("add_n"))
 
 
 def test_default_that_is_a_word_is_quoted() -> None:

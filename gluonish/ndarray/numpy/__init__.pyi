@@ -268,7 +268,7 @@ def all(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Whether all elements are not 0 along axis, all axes by default, as bool."""
+    """Whether all elements are not 0, along axis, all axes by default, as bool."""
 def amax(
     a: ndarray,
     axis: int | Sequence[int] | None = None,
@@ -297,28 +297,28 @@ def any(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Whether any element is not 0 along axis, all axes by default, as bool."""
+    """Whether any element is not 0, along axis, all axes by default, as bool."""
 def atleast_1d(
     *data: ndarray | Sequence[ndarray],
     num_args: int = ...,
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> list[ndarray]:
-    """Each array with axes of size 1 put in until it has 1, as NumPy does."""
+    """Each array with axes of size 1 added until it has 1, as in NumPy."""
 def atleast_2d(
     *data: ndarray | Sequence[ndarray],
     num_args: int = ...,
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> list[ndarray]:
-    """Each array with axes of size 1 put in until it has 2, as NumPy does."""
+    """Each array with axes of size 1 added until it has 2, as in NumPy."""
 def atleast_3d(
     *data: ndarray | Sequence[ndarray],
     num_args: int = ...,
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> list[ndarray]:
-    """Each array with axes of size 1 put in until it has 3, as NumPy does."""
+    """Each array with axes of size 1 added until it has 3, as in NumPy."""
 def copy(
     a: ndarray,
     *,
@@ -334,7 +334,7 @@ def cumsum(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Sums of the elements up to each one along axis, or of all elements in row order."""
+    """Cumulative sums along axis, or of all elements in row-major order."""
 def diag(
     data: ndarray,
     k: int = 0,
@@ -342,7 +342,7 @@ def diag(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Diagonal k of a matrix; of a vector, the matrix with it on diagonal k."""
+    """Diagonal k of a matrix; for a vector, the matrix with the vector on diagonal k."""
 def diagflat(
     data: ndarray,
     k: int = 0,
@@ -350,7 +350,7 @@ def diagflat(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The matrix with all elements of data, in row order, on diagonal k."""
+    """A matrix with all elements of data, in row-major order, on diagonal k."""
 def diagonal(
     data: ndarray,
     offset: int = 0,
@@ -360,7 +360,8 @@ def diagonal(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Diagonal offset of the matrices along axis1 and axis2, as the last axis."""
+    """The diagonal at offset of the matrices in axes axis1 and axis2, which becomes the last
+    axis."""
 def dot(
     a: ndarray,
     b: ndarray,
@@ -368,7 +369,8 @@ def dot(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Sum of products over a's last axis and b's last but one, or b's only axis."""
+    """Sum of products over the last axis of a and the second-to-last axis of b, or b's only
+    axis."""
 def max(
     a: ndarray,
     axis: int | Sequence[int] | None = None,
@@ -397,7 +399,7 @@ def moveaxis(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The axes in source moved to the positions in destination; the others keep order."""
+    """Move the axes in source to the positions in destination; the others keep their order."""
 def prod(
     a: ndarray,
     axis: int | Sequence[int] | None = None,
@@ -437,7 +439,8 @@ def reshape(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The same elements in the same order in another shape; one extent may be -1."""
+    """The same elements in the same order in another shape; one size may be -1, and is then
+    inferred."""
 def roll(
     data: ndarray,
     shift: int | Sequence[int] | None = None,
@@ -446,7 +449,8 @@ def roll(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Elements moved shift places along axis, those past the end to the beginning."""
+    """Shift elements by shift places along axis; those pushed past the end come in at the
+    beginning."""
 def sometrue(
     data: ndarray,
     axis: int | Sequence[int] | None = None,
@@ -455,7 +459,7 @@ def sometrue(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Whether any element is not 0 along axis, all axes by default, as bool."""
+    """Whether any element is not 0, along axis, all axes by default, as bool."""
 def squeeze(
     a: ndarray,
     axis: int | Sequence[int] | None = None,
@@ -463,7 +467,7 @@ def squeeze(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Drop the axes of size 1, or those of them that axis names."""
+    """Remove the axes of size 1, or only those in axis."""
 def sum(
     a: ndarray,
     axis: int | Sequence[int] | None = None,
@@ -492,4 +496,4 @@ def transpose(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The axes in another order: opposite without axes."""
+    """Permute the axes; without axes their order is reversed."""

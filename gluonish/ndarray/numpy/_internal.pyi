@@ -167,7 +167,7 @@ def bernoulli(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """1 with probability prob, or 1 / (1 + exp(-logit)) with is_logit, else 0."""
+    """1 with probability prob, or with is_logit with probability 1 / (1 + exp(-logit)), else 0."""
 def bitwise_and_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -213,8 +213,8 @@ def boolean_mask_assign_scalar(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """data with the number value where mask is true; mask lies over the axes of data from
-    start_axis on."""
+    """data with the number value where mask is true; mask covers the axes of data from start_axis
+    on."""
 def boolean_mask_assign_tensor(
     data: ndarray,
     mask: ndarray,
@@ -246,14 +246,14 @@ def choice(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Positions drawn from a population of a, or of the elements of the first input."""
+    """Positions drawn from 0 up to a, or up to the number of elements of the first input."""
 def cholesky(
     A: ndarray,
     *,
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Lower triangular L with A = L L^T, for symmetric positive definite A."""
+    """Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A."""
 def copysign_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -312,7 +312,7 @@ def eig(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> list[ndarray]:
-    """Eigenvalues and eigenvectors, as columns of length 1, of square matrices."""
+    """Eigenvalues of square matrices, and eigenvectors of length 1 as columns."""
 def eigh(
     A: ndarray,
     UPLO: Literal["L", "U"] | str = "L",
@@ -320,14 +320,14 @@ def eigh(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> list[ndarray]:
-    """Ascending eigenvalues and orthonormal eigenvectors, as columns, of symmetric A."""
+    """Ascending eigenvalues of symmetric A, and its orthonormal eigenvectors as columns."""
 def eigvals(
     A: ndarray,
     *,
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Eigenvalues of square matrices, in LAPACK's order."""
+    """Eigenvalues of square matrices, in the order of LAPACK."""
 def eigvalsh(
     A: ndarray,
     UPLO: Literal["L", "U"] | str = "L",
@@ -354,7 +354,7 @@ def exponential(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Exponential numbers."""
+    """Samples of the exponential distribution."""
 def gamma(
     input1: ndarray,
     input2: ndarray | None = None,
@@ -367,7 +367,7 @@ def gamma(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Numbers of the gamma distribution."""
+    """Samples of the gamma distribution."""
 def gather_nd(
     data: ndarray,
     indices: ndarray,
@@ -405,7 +405,7 @@ def gumbel(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Numbers of the Gumbel distribution."""
+    """Samples of the Gumbel distribution."""
 def hypot_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -428,7 +428,7 @@ def insert_scalar(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """values, or the number val, before position int_ind along axis."""
+    """Insert values, or the number val, before position int_ind along axis."""
 def insert_slice(
     arr: ndarray,
     values: ndarray | None = None,
@@ -442,7 +442,8 @@ def insert_slice(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """values, or the number val, before the positions of a slice along axis, one each."""
+    """Insert values, or the number val, before the positions of a slice along axis, one for
+    each."""
 def insert_tensor(
     arr: ndarray,
     values: ndarray | None = None,
@@ -457,7 +458,7 @@ def insert_tensor(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """values, or the number val, before the positions in obj along axis, one each."""
+    """Insert values, or the number val, before the positions in obj along axis, one for each."""
 def inv(
     A: ndarray,
     *,
@@ -512,7 +513,7 @@ def logistic(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Numbers of the logistic distribution."""
+    """Samples of the logistic distribution."""
 def maximum_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -549,7 +550,7 @@ def multinomial(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """How often each class comes among n trials, an array of counts for each of size."""
+    """How often each class occurs in n trials: an array of counts for each element of size."""
 def multiply_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -569,7 +570,7 @@ def norm(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Norm of vectors along one axis, or of matrices along two (rows, then columns)."""
+    """Norm of vectors along one axis, or of matrices along two axes (rows, then columns)."""
 def normal(
     input1: ndarray,
     input2: ndarray | None = None,
@@ -582,7 +583,7 @@ def normal(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Normal numbers."""
+    """Samples of the normal distribution."""
 def normal_n(
     input1: ndarray,
     input2: ndarray | None = None,
@@ -595,7 +596,7 @@ def normal_n(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Normal numbers, an array of shape size for each parameter."""
+    """Samples of the normal distribution, an array of shape size for each parameter."""
 def not_equal_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -614,7 +615,7 @@ def pareto(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Numbers of the Pareto distribution from 0 on."""
+    """Samples of the Pareto II (Lomax) distribution, from 0 on."""
 def pinv(
     A: ndarray,
     rcond: ndarray,
@@ -650,7 +651,7 @@ def powerd(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Numbers on (0, 1) of density a x^(a - 1)."""
+    """Samples of the power distribution on (0, 1), with density a x^(a - 1)."""
 def random_randint(
     low: int,
     high: int,
@@ -661,7 +662,7 @@ def random_randint(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Whole numbers uniform on [low, high)."""
+    """Random integers, uniform on [low, high)."""
 def rarctan2_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -680,7 +681,7 @@ def rayleigh(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Numbers of the Rayleigh distribution."""
+    """Samples of the Rayleigh distribution."""
 def rcopysign_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -715,7 +716,7 @@ def rnn_param_concat(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The arrays, which have one axis, beside each other along axis dim, which is 0."""
+    """Join vectors; dim must be 0."""
 def rpower_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -760,7 +761,7 @@ def share_memory(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Whether two arrays lie in the same memory."""
+    """Whether two arrays share memory."""
 def shuffle(
     data: ndarray,
     *,
@@ -777,7 +778,7 @@ def slice(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """The region from begin up to end in steps of step, as Python slices it."""
+    """The region from begin up to end in steps of step, as Python slices."""
 def slice_assign(
     lhs: ndarray,
     rhs: ndarray,
@@ -814,7 +815,7 @@ def solve(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """X of A X = B, for square matrices A (..., n, n) and B (..., n) or (..., n, k)."""
+    """Solve A X = B for X, with square matrices A."""
 def subtract_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -830,7 +831,8 @@ def svd(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> list[ndarray]:
-    """U, s and V with A = U diag(s) V, singular values in descending order."""
+    """Singular value decomposition: U, s and V with A = U diag(s) V, singular values in descending
+    order."""
 def tensordot_int_axes(
     a: ndarray,
     b: ndarray,
@@ -839,7 +841,7 @@ def tensordot_int_axes(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Sum of products over the last axes of a and the first of b, as many as axes says."""
+    """Sum of products over the last axes of a and the first axes of b; axes is their number."""
 def tensorinv(
     a: ndarray,
     ind: int = 2,
@@ -847,7 +849,7 @@ def tensorinv(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Inverse of a as a matrix from its axes behind ind to those before."""
+    """Inverse of a as a matrix that maps its axes from ind on to those before."""
 def tensorsolve(
     a: ndarray,
     b: ndarray,
@@ -856,7 +858,7 @@ def tensorsolve(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """x with tensordot(a, x, x.ndim) = b: the last axes of a are the unknowns."""
+    """Solve tensordot(a, x, x.ndim) = b for x: the last axes of a are those of x."""
 def true_divide_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -878,7 +880,7 @@ def uniform(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Numbers uniform on [low, high)."""
+    """Samples of the uniform distribution on [low, high)."""
 def uniform_n(
     input1: ndarray,
     input2: ndarray | None = None,
@@ -891,7 +893,8 @@ def uniform_n(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Numbers uniform on [low, high), an array of shape size for each parameter."""
+    """Samples of the uniform distribution on [low, high), an array of shape size for each
+    parameter."""
 def weibull(
     input1: ndarray,
     a: float | None = None,
@@ -901,7 +904,7 @@ def weibull(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Numbers of the Weibull distribution."""
+    """Samples of the Weibull distribution."""
 def where_lscalar(
     condition: ndarray,
     x: ndarray,

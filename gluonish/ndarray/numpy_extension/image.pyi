@@ -11,8 +11,7 @@ def adjust_lighting(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """An image (height, width, channels) with light added, alpha of each colour that ImageNet's
-    images vary in."""
+    """Add light to an image: alpha of each color that ImageNet's images vary in (PCA lighting)."""
 def crop(
     data: ndarray,
     x: int,
@@ -30,14 +29,14 @@ def flip_left_right(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """An image with left and right exchanged."""
+    """Flip an image left to right."""
 def flip_top_bottom(
     data: ndarray,
     *,
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """An image with top and bottom exchanged."""
+    """Flip an image top to bottom."""
 def normalize(
     data: ndarray,
     mean: float | Sequence[float] = (0.0, 0.0, 0.0, 0.0),
@@ -55,7 +54,7 @@ def random_brightness(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """An image times a factor: its brightness changes by a random amount from min_factor to
+    """Change the brightness of an image: multiply it by a random factor from min_factor to
     max_factor."""
 def random_color_jitter(
     data: ndarray,
@@ -67,8 +66,8 @@ def random_color_jitter(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """An image whose brightness, contrast, saturation and hue change by up to the amounts given, in
-    random order."""
+    """Change the brightness, contrast, saturation and hue of an image by up to the amounts given,
+    in random order."""
 def random_contrast(
     data: ndarray,
     min_factor: float,
@@ -77,22 +76,22 @@ def random_contrast(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """An image whose distance from its mean gray changes by a random amount from min_factor to
-    max_factor."""
+    """Change the contrast of an image: multiply its difference from its mean gray by a random
+    factor from min_factor to max_factor."""
 def random_flip_left_right(
     data: ndarray,
     *,
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """An image with left and right exchanged in half of the calls."""
+    """Flip an image left to right with probability 1/2."""
 def random_flip_top_bottom(
     data: ndarray,
     *,
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """An image with top and bottom exchanged in half of the calls."""
+    """Flip an image top to bottom with probability 1/2."""
 def random_hue(
     data: ndarray,
     min_factor: float,
@@ -101,8 +100,8 @@ def random_hue(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """An image whose hues turn, as a share of a full circle, by a random amount from min_factor to
-    max_factor."""
+    """Change the hue of an image: add to it, as a fraction of the color circle, a random number
+    from min_factor to max_factor."""
 def random_lighting(
     data: ndarray,
     alpha_std: float = 0.05,
@@ -110,7 +109,7 @@ def random_lighting(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """An image with random light added, of the colours that ImageNet's vary in."""
+    """Add random light to an image, in the colors that ImageNet's images vary in (PCA lighting)."""
 def random_saturation(
     data: ndarray,
     min_factor: float,
@@ -119,8 +118,8 @@ def random_saturation(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """An image whose distance from gray changes by a random amount from min_factor to
-    max_factor."""
+    """Change the saturation of an image: multiply its difference from gray by a random factor from
+    min_factor to max_factor."""
 def resize(
     data: ndarray,
     size: int | Sequence[int] = (),

@@ -45,7 +45,7 @@ def ElementWiseSum(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The sum of arrays of one shape and dtype."""
+    """Sum of arrays of the same shape and dtype."""
 def Embedding(
     data: NDArray,
     weight: NDArray,
@@ -135,14 +135,14 @@ def adam_update(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """One step of Adam without bias correction, which the caller puts into lr."""
+    """One step of Adam without bias correction (the caller includes it in lr)."""
 def add_n(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The sum of arrays of one shape and dtype."""
+    """Sum of arrays of the same shape and dtype."""
 def arccos(
     data: NDArray,
     *,
@@ -192,7 +192,7 @@ def broadcast_add(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_div(
     lhs: NDArray,
     rhs: NDArray,
@@ -200,7 +200,7 @@ def broadcast_div(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    """Elementwise lhs / rhs, toward zero for integers; both arrays have the same dtype, and shapes
     broadcast."""
 def broadcast_minus(
     lhs: NDArray,
@@ -209,7 +209,7 @@ def broadcast_minus(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_mul(
     lhs: NDArray,
     rhs: NDArray,
@@ -217,7 +217,7 @@ def broadcast_mul(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs * rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_plus(
     lhs: NDArray,
     rhs: NDArray,
@@ -225,7 +225,7 @@ def broadcast_plus(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def broadcast_sub(
     lhs: NDArray,
     rhs: NDArray,
@@ -233,7 +233,7 @@ def broadcast_sub(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def cast_storage(
     data: NDArray,
     stype: Literal["csr", "default", "row_sparse"] | str,
@@ -255,7 +255,7 @@ def ceil(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise smallest whole number not below data."""
+    """Elementwise smallest integer not below data."""
 def clip(
     data: NDArray,
     a_min: float,
@@ -293,7 +293,7 @@ def degrees(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise angle in degrees, of radians."""
+    """Elementwise conversion of radians to degrees."""
 def dot(
     lhs: NDArray,
     rhs: NDArray,
@@ -312,7 +312,7 @@ def elemwise_add(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs + rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs + rhs; both arrays have the same dtype, and shapes broadcast."""
 def elemwise_div(
     lhs: NDArray,
     rhs: NDArray,
@@ -320,7 +320,7 @@ def elemwise_div(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs / rhs, toward zero for integers; the arrays have one dtype, and shapes
+    """Elementwise lhs / rhs, toward zero for integers; both arrays have the same dtype, and shapes
     broadcast."""
 def elemwise_mul(
     lhs: NDArray,
@@ -329,7 +329,7 @@ def elemwise_mul(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs * rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs * rhs; both arrays have the same dtype, and shapes broadcast."""
 def elemwise_sub(
     lhs: NDArray,
     rhs: NDArray,
@@ -337,7 +337,7 @@ def elemwise_sub(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs - rhs; the arrays have one dtype, and shapes broadcast."""
+    """Elementwise lhs - rhs; both arrays have the same dtype, and shapes broadcast."""
 def exp(
     data: NDArray,
     *,
@@ -358,14 +358,14 @@ def fix(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise whole number toward zero."""
+    """Elementwise truncation toward zero to an integer."""
 def floor(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise largest whole number not above data."""
+    """Elementwise largest integer not above data."""
 def ftrl_update(
     weight: NDArray,
     grad: NDArray,
@@ -458,15 +458,15 @@ def norm(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sum of absolute values (ord=1) or root of the sum of squares (ord=2) along axis, or over all
-    elements."""
+    """Norm along axis, or over all elements: the sum of absolute values (ord=1) or the square root
+    of the sum of squares (ord=2)."""
 def radians(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise angle in radians, of degrees."""
+    """Elementwise conversion of degrees to radians."""
 def relu(
     data: NDArray,
     *,
@@ -488,14 +488,14 @@ def rint(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise nearest whole number, halves downward."""
+    """Elementwise nearest integer, halves downward."""
 def round(
     data: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise nearest whole number, halves away from zero."""
+    """Elementwise nearest integer, halves away from zero."""
 def rsqrt(
     data: NDArray,
     *,
@@ -568,7 +568,7 @@ def slice(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """The region from begin up to end in steps of step, as Python slices it."""
+    """The region from begin up to end in steps of step, as Python slices."""
 def sqrt(
     data: NDArray,
     *,
@@ -620,7 +620,7 @@ def trunc(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise whole number toward zero."""
+    """Elementwise truncation toward zero to an integer."""
 def where(
     condition: NDArray,
     x: NDArray,
@@ -629,7 +629,7 @@ def where(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """x where condition is not 0, else y; condition has their shape, or one entry a row."""
+    """x where condition is not 0, else y; condition has their shape, or one entry for each row."""
 def zeros_like(
     data: NDArray,
     *,

@@ -13,7 +13,7 @@ from gluonish.ops.support.precision import widen
 
 __all__ = ["ALL_FINITE", "MULTI_ALL_FINITE"]
 
-_NOTE = "With init_output=False a 0 that out holds stays; give out then."
+_NOTE = "With init_output=False a 0 that out already holds stays 0; out must be given then."
 
 
 def _check(name: str, arrays: tuple[Spec, ...]) -> tuple[Spec]:

@@ -28,7 +28,7 @@ def _estimator(name: str, function: Unary, word: str) -> Operator:
             infer_numbers(name),
             function.operator.kernel,
             _pass_through,
-            doc=f"{word} of data; the gradient passes as if it were data itself.",
+            doc=f"{word} of data; the gradient is passed straight through, as that of data itself.",
             aliases=(f"_sparse_{name}",),
             shapes=ShapeFacts(complete=complete_same),
             execution=Execution(elementwise=True),
@@ -36,7 +36,7 @@ def _estimator(name: str, function: Unary, word: str) -> Operator:
     )
 
 
-ROUND_STE = _estimator("_contrib_round_ste", ROUND, "Nearest whole number")
+ROUND_STE = _estimator("_contrib_round_ste", ROUND, "Nearest integer")
 SIGN_STE = _estimator("_contrib_sign_ste", SIGN, "Sign (-1, 0 or 1)")
 
 

@@ -190,20 +190,27 @@ def _family(name: str, doc: str, many: bool) -> Operator:
 
 
 _DOC = (
-    "Shapes: cls_prob (N, 2 A, H, W), whose second half are the scores of A anchors a pixel,\n"
-    "bbox_pred (N, 4 A, H, W) of moves of centres and logarithms of sizes (of corners with\n"
-    "iou_loss), im_info (N, 3) with height, width and scale, outputs\n"
-    "(N * rpn_post_nms_top_n, 5) of rows (image, x1, y1, x2, y2) and, with output_score,\n"
-    "(N * rpn_post_nms_top_n, 1). Anchors have every one of ratios, and for each every one of\n"
-    "scales, times feature_stride. Boxes are cut at the image's edges; those with a side below\n"
-    "rpn_min_size come last. Of the best rpn_pre_nms_top_n (all up to 0), a box goes that\n"
-    "overlaps a better one by more than threshold; fewer than asked for are repeated.\n"
-    "It passes no gradient on."
+    "The second half of cls_prob holds the scores of the A anchors of each pixel. bbox_pred\n"
+    "holds the distances of the centers, divided by the anchor's width and height, and the\n"
+    "logarithms of box width / anchor width and box height / anchor height, or with iou_loss\n"
+    "the distances of the corners in pixels. im_info holds height, width and scale of each\n"
+    "image. There is an anchor for every ratio and scale, with sizes times feature_stride.\n"
+    "Boxes are limited to the image; those with a side shorter than rpn_min_size are ranked\n"
+    "last. Of the rpn_pre_nms_top_n best boxes (all if at most 0), those whose IoU with a\n"
+    "better one is above threshold are removed. If fewer than rpn_post_nms_top_n remain,\n"
+    "they are repeated. No gradient flows through it.\n\n"
+    "Shapes: cls_prob (N, 2 * A, H, W), bbox_pred (N, 4 * A, H, W), im_info (N, 3), outputs\n"
+    "(N * rpn_post_nms_top_n, 5) with rows (image, xmin, ymin, xmax, ymax) and, with\n"
+    "output_score, (N * rpn_post_nms_top_n, 1)."
 )
 
 PROPOSAL = _family(
-    "_contrib_Proposal", f"Regions of one image that a network proposes.\n\n{_DOC}", False
+    "_contrib_Proposal",
+    f"Region proposals for one image, from the predictions of a region proposal network.\n\n{_DOC}",
+    False,
 )
 MULTI_PROPOSAL = _family(
-    "_contrib_MultiProposal", f"Regions of images that a network proposes.\n\n{_DOC}", True
+    "_contrib_MultiProposal",
+    f"Region proposals for images, from the predictions of a region proposal network.\n\n{_DOC}",
+    True,
 )

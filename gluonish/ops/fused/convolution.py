@@ -10,6 +10,6 @@ FUSED_CONVOLUTION = register_fused(
     "_fused_convolution",
     "activation(Convolution(data, weight, bias) + addend).\n\n"
     "Inputs and attributes of Convolution; addend, with with_sum, has the shape of the output,\n"
-    "whose memory may be the addend's. alpha and beta are the activation's numbers: the slope of\n"
-    "leaky and elu, the ends of clip, the factor in swish.",
+    "whose memory may be the addend's. alpha and beta are parameters of the activation: the\n"
+    "slope of leaky and elu, the ends of clip, the factor in swish.",
 )

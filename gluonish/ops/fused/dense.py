@@ -11,8 +11,8 @@ FUSED_DENSE = register_fused(
     "_fused_dense",
     "activation(FullyConnected(data, weight, bias) + addend).\n\n"
     "Inputs and attributes of FullyConnected; addend, with with_sum, has the shape of the output,\n"
-    "whose memory may be the addend's. alpha and beta are the activation's numbers: the slope of\n"
-    "leaky and elu, the ends of clip, the factor in swish. packed says that the weight rarely\n"
+    "whose memory may be the addend's. alpha and beta are parameters of the activation: the\n"
+    "slope of leaky and elu, the ends of clip, the factor in swish. packed says that the weight rarely\n"
     "changes, so that a kernel may rearrange it ahead.",
     packed=boolean(False),
 )

@@ -135,8 +135,8 @@ def _register(
             kernel,
             None,
             doc=(
-                f"{doc}.\n\nWhole numbers are cut toward zero, and end at what their dtype holds."
-                "\n\nShapes: data and output (height, width, channels)."
+                f"{doc}.\n\nIntegers are truncated toward zero and limited to the range of their "
+                "dtype.\n\nShapes: data and output (height, width, channels)."
             ),
             schema=Schema(**parameters),
             aliases=(f"_npx_{name}",),
@@ -166,7 +166,8 @@ def _ranged(name: str, doc: str) -> Operator:
     def steps(xp: ModuleType, *, key: Key, min_factor: float, max_factor: float) -> list[Step]:
         return [(word, _between(key, min_factor, max_factor))]
 
-    doc += " by a random amount from min_factor to max_factor"
+    doc += " a random number" if word == "hue" else " by a random factor"
+    doc += " from min_factor to max_factor"
     limits = {"min_factor": number(), "max_factor": number()}
     return _register(name, doc, limits, _check_range, steps)
 
@@ -191,13 +192,22 @@ def _random_lighting(xp: ModuleType, *, key: Key, alpha_std: float) -> list[Step
 
 
 RANDOM_COLORS = (
-    _ranged("_image_random_brightness", "An image times a factor: its brightness changes"),
-    _ranged("_image_random_contrast", "An image whose distance from its mean gray changes"),
-    _ranged("_image_random_saturation", "An image whose distance from gray changes"),
-    _ranged("_image_random_hue", "An image whose hues turn, as a share of a full circle,"),
+    _ranged("_image_random_brightness", "Change the brightness of an image: multiply it"),
+    _ranged(
+        "_image_random_contrast",
+        "Change the contrast of an image: multiply its difference from its mean gray",
+    ),
+    _ranged(
+        "_image_random_saturation",
+        "Change the saturation of an image: multiply its difference from gray",
+    ),
+    _ranged(
+        "_image_random_hue",
+        "Change the hue of an image: add to it, as a fraction of the color circle,",
+    ),
     _register(
         "_image_random_color_jitter",
-        "An image whose brightness, contrast, saturation and hue change by up to the amounts "
+        "Change the brightness, contrast, saturation and hue of an image by up to the amounts "
         "given, in random order",
         {word: number() for word in _JITTER},
         _check_amounts,
@@ -205,7 +215,7 @@ RANDOM_COLORS = (
     ),
     _register(
         "_image_random_lighting",
-        "An image with random light added, of the colours that ImageNet's vary in",
+        "Add random light to an image, in the colors that ImageNet's images vary in (PCA lighting)",
         {"alpha_std": number(0.05)},
         _check_amounts,
         _random_lighting,
@@ -241,9 +251,9 @@ ADJUST_LIGHTING = register(
         _adjust_kernel,
         _adjust_gradient,
         doc=(
-            "An image (height, width, channels) with light added, alpha of each colour that "
-            "ImageNet's images vary in.\n\n"
-            "Whole numbers are cut toward zero, and end at what their dtype holds.\n\n"
+            "Add light to an image: alpha of each color that ImageNet's images vary in (PCA "
+            "lighting).\n\n"
+            "Integers are truncated toward zero and limited to the range of their dtype.\n\n"
             "Shapes: data and output (height, width, 3), alpha 3 numbers."
         ),
         schema=Schema(alpha=numbers()),

@@ -82,10 +82,7 @@ def _flip(name: str, sides: str, axis: int) -> Operator:
             infer,
             kernel,
             gradient,
-            doc=(
-                f"An image with {sides} exchanged.\n\n"
-                "Shapes: data and output (H, W, C) or (N, H, W, C)."
-            ),
+            doc=(f"Flip an image {sides}.\n\nShapes: data and output (H, W, C) or (N, H, W, C)."),
             aliases=(f"_npx_{name}",),
         )
     )
@@ -106,7 +103,7 @@ def _random_flip(name: str, sides: str, axis: int) -> Operator:
             kernel,
             None,
             doc=(
-                f"An image with {sides} exchanged in half of the calls.\n\n"
+                f"Flip an image {sides} with probability 1/2.\n\n"
                 "Shapes: data and output (H, W, C) or (N, H, W, C)."
             ),
             aliases=(f"_npx_{name}",),
@@ -116,10 +113,10 @@ def _random_flip(name: str, sides: str, axis: int) -> Operator:
 
 
 FLIPS = (
-    _flip("_image_flip_left_right", "left and right", 1),
-    _flip("_image_flip_top_bottom", "top and bottom", 0),
+    _flip("_image_flip_left_right", "left to right", 1),
+    _flip("_image_flip_top_bottom", "top to bottom", 0),
 )
 RANDOM_FLIPS = (
-    _random_flip("_image_random_flip_left_right", "left and right", 1),
-    _random_flip("_image_random_flip_top_bottom", "top and bottom", 0),
+    _random_flip("_image_random_flip_left_right", "left to right", 1),
+    _random_flip("_image_random_flip_top_bottom", "top to bottom", 0),
 )

@@ -56,7 +56,7 @@ RAVEL_MULTI_INDEX = register(
         zero_gradient,
         doc=(
             "Convert coordinates to flat indices of an array of shape, in row-major order.\n\n"
-            "The first size in shape may be -1.\n\n"
+            "The first size in shape is not used, and may be -1.\n\n"
             "Shapes: data (axes, N), output (N,)."
         ),
         schema=_SCHEMA,
@@ -87,7 +87,7 @@ UNRAVEL_INDEX = register(
         zero_gradient,
         doc=(
             "Convert flat indices of an array of shape, in row-major order, to coordinates.\n\n"
-            "The first size in shape may be -1: the first coordinate is then not limited.\n\n"
+            "The first size in shape is not used, and may be -1.\n\n"
             "Shapes: data (...), output (axes, ...)."
         ),
         schema=_SCHEMA,

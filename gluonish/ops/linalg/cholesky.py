@@ -62,7 +62,8 @@ def _factor_row(name: str, doc: str, *aliases: str, schema: Schema | None = None
             Gradient(_factor_gradient, uses_output=True),
             doc=(
                 f"{doc}\n\nThe other triangle of A is not read; the gradient is that of a\n"
-                "symmetric A. Matrices that are not positive definite are refused at the wait.\n\n"
+                "symmetric A. A matrix that is not positive definite raises an error when the\n"
+                "result is waited for.\n\n"
                 "Shapes: A and output (..., n, n)."
             ),
             inputs=("A",),
@@ -76,14 +77,15 @@ def _factor_row(name: str, doc: str, *aliases: str, schema: Schema | None = None
 LINALG_POTRF = _factor_row(
     "_linalg_potrf",
     (
-        "Lower triangular L with A = L L^T, for symmetric positive definite A; without lower the\n"
-        "upper triangular U with A = U^T U."
+        "Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A;\n"
+        "without lower the upper triangular U with A = U^T U."
     ),
     "linalg_potrf",
     schema=_LOWER,
 )
 NPI_CHOLESKY = _factor_row(
-    "_npi_cholesky", "Lower triangular L with A = L L^T, for symmetric positive definite A."
+    "_npi_cholesky",
+    "Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A.",
 )
 
 
@@ -121,10 +123,11 @@ LINALG_POTRI = register(
         _potri_kernel,
         Gradient(_potri_gradient, uses_output=True),
         doc=(
-            "Inverse of L L^T, given the lower triangular L that potrf gives; without lower that\n"
-            "of U^T U.\n\n"
-            "The other triangle of A is not read. A zero on the diagonal is refused at the wait."
-            "\n\nShapes: A and output (..., n, n)."
+            "Inverse of L L^T, given the lower triangular L that potrf returns; without lower\n"
+            "the inverse of U^T U.\n\n"
+            "The other triangle of A is not read. A zero on the diagonal raises an error when\n"
+            "the result is waited for.\n\n"
+            "Shapes: A and output (..., n, n)."
         ),
         inputs=("A",),
         schema=_LOWER,
@@ -158,7 +161,7 @@ LINALG_SUMLOGDIAG = register(
         _sumlogdiag_kernel,
         _sumlogdiag_gradient,
         doc=(
-            "Sum of the logarithms of the diagonal of every matrix; shape (1,) for one matrix.\n\n"
+            "Sum of the logarithms of the diagonal of every matrix.\n\n"
             "Shapes: A (..., n, n), output (...), (1,) for one matrix."
         ),
         inputs=("A",),

@@ -51,7 +51,8 @@ LINALG_INVERSE = register(
         _inverse_kernel,
         Gradient(_inverse_gradient, uses_output=True),
         doc=(
-            "Inverse of every matrix. A singular one is refused at the wait.\n\n"
+            "Inverse of every matrix. A singular matrix raises an error when the result is\n"
+            "waited for.\n\n"
             "Shapes: A and output (..., n, n)."
         ),
         inputs=("A",),
@@ -155,7 +156,7 @@ def _register(
             kernel,
             Gradient(gradient, uses_output=True),
             doc=(
-                f"{doc}.\n\nA singular matrix passes no gradient on.\n\n"
+                f"{doc}.\n\nNo gradient flows through a singular matrix.\n\n"
                 f"Shapes: A (..., n, n), output{'s' if visible > 1 else ''} (...)"
                 f"{', (1,) for one matrix' if classic else ''}."
             ),

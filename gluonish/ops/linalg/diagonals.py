@@ -156,7 +156,7 @@ LINALG_EXTRACTDIAG, LINALG_MAKEDIAG = _pair(
             "Shapes: A (..., n, n), output (..., n - |offset|)."
         ),
         (
-            "Square matrices with vectors in the diagonal at offset, else zeros.\n\n"
+            "Square matrices with vectors on the diagonal at offset, and zeros elsewhere.\n\n"
             "Shapes: A (..., n), output (..., n + |offset|, n + |offset|)."
         ),
     ),
@@ -168,12 +168,14 @@ LINALG_EXTRACTTRIAN, LINALG_MAKETRIAN = _pair(
     _triangle_length,
     _triangle_size,
     (
-        "A triangle of every square matrix, packed into vectors: rows of a lower, columns of an\n"
-        "upper one. lower counts where offset is 0.\n\n"
-        "Shapes: A (..., n, n), output (..., k (k + 1) / 2), where k is n - |offset|.",
+        "Pack a triangle of every square matrix into a vector: the rows of a lower\n"
+        "triangle, the columns of an upper one.\n\n"
+        "lower is used only if offset is 0.\n\n"
+        "Shapes: A (..., n, n), output (..., k * (k + 1) / 2), where k is n - |offset|.",
         (
-            "Square matrices of packed triangles, else zeros: what extracttrian takes apart.\n\n"
-            "Shapes: A (..., k (k + 1) / 2), output (..., k + |offset|, k + |offset|)."
+            "Square matrices from packed triangles, with zeros elsewhere: the inverse of\n"
+            "extracttrian.\n\n"
+            "Shapes: A (..., k * (k + 1) / 2), output (..., k + |offset|, k + |offset|)."
         ),
     ),
     lower=boolean(True),
@@ -258,7 +260,7 @@ _TRACE_SPREAD = register(
         _spread_infer,
         _spread_kernel,
         _spread_gradient,
-        doc="Zeros of a shape with one number in all places of a diagonal.",
+        doc="Zeros of a shape, with one number in all places of a diagonal.",
         schema=Schema(shape=shape_attr(), offset=integer(0), axis1=integer(0), axis2=integer(1)),
     )
 )

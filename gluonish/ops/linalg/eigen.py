@@ -83,10 +83,11 @@ LINALG_SYEVD = register(
         _syevd_kernel,
         Gradient(_syevd_gradient, uses_output=True),
         doc=(
-            "U and L with A = U^T diag(L) U, for symmetric A.\n\n"
-            "Shapes: A (..., n, n), U (..., n, n), L (..., n) ascending. The rows of U are\n"
-            "eigenvectors, each with its element of largest magnitude positive. Only the lower\n"
-            "triangle of A is read; the gradient is that of a symmetric A."
+            "Eigendecomposition: U and L with A = U^T diag(L) U, for symmetric A.\n\n"
+            "The rows of U are eigenvectors, each with its element of largest magnitude\n"
+            "positive; L is ascending. Only the lower triangle of A is read; the gradient is\n"
+            "that of a symmetric A.\n\n"
+            "Shapes: A (..., n, n), U (..., n, n), L (..., n)."
         ),
         inputs=("A",),
         outputs=2,
@@ -144,9 +145,9 @@ NPI_EIGH = register(
         _eigh_kernel,
         Gradient(_eigh_gradient, uses_output=True),
         doc=(
-            "Ascending eigenvalues and orthonormal eigenvectors, as columns, of symmetric A.\n\n"
-            "Each eigenvector's element of largest magnitude is positive. UPLO names the triangle\n"
-            "that is read. Integers give float64.\n\n"
+            "Ascending eigenvalues of symmetric A, and its orthonormal eigenvectors as columns.\n\n"
+            "The element of largest magnitude in each eigenvector is positive. UPLO says which\n"
+            "triangle is read. Integers give float64.\n\n"
             "Shapes: A (..., n, n), outputs (..., n) and (..., n, n)."
         ),
         inputs=("A",),
@@ -191,7 +192,7 @@ NPI_EIGVALSH = register(
         _eigvalsh_gradient,
         doc=(
             "Ascending eigenvalues of symmetric A.\n\n"
-            "UPLO names the triangle that is read. Integers give float64.\n\n"
+            "UPLO says which triangle is read. Integers give float64.\n\n"
             "Shapes: A (..., n, n), output (..., n)."
         ),
         inputs=("A",),
@@ -246,9 +247,9 @@ NPI_EIG = register(
         _eig_kernel,
         Gradient(_eig_gradient, uses_output=True),
         doc=(
-            "Eigenvalues and eigenvectors, as columns of length 1, of square matrices.\n\n"
-            "Their order and the vectors' signs are LAPACK's. Eigenvalues that are not real are\n"
-            "refused at the wait. Integers give float64.\n\n"
+            "Eigenvalues of square matrices, and eigenvectors of length 1 as columns.\n\n"
+            "Their order and the signs of the vectors are those of LAPACK. Eigenvalues that are\n"
+            "not real raise an error when the result is waited for. Integers give float64.\n\n"
             "Shapes: A (..., n, n), outputs (..., n) and (..., n, n)."
         ),
         inputs=("A",),
@@ -282,8 +283,9 @@ NPI_EIGVALS = register(
         _eigvals_kernel,
         _eigvals_gradient,
         doc=(
-            "Eigenvalues of square matrices, in LAPACK's order.\n\n"
-            "Eigenvalues that are not real are refused at the wait. Integers give float64.\n\n"
+            "Eigenvalues of square matrices, in the order of LAPACK.\n\n"
+            "Eigenvalues that are not real raise an error when the result is waited for.\n"
+            "Integers give float64.\n\n"
             "Shapes: A (..., n, n), output (..., n)."
         ),
         inputs=("A",),

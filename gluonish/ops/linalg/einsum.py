@@ -88,12 +88,12 @@ NPI_EINSUM = register(
         _kernel,
         _gradient,
         doc=(
-            "Sum of products of arrays over axes with the same label.\n\n"
-            "subscripts holds a letter for each axis, terms apart by commas: 'ij,jk->ik'. Without\n"
-            "an arrow the output has the labels that occur once, in alphabetical order; '...'\n"
-            "stands for axes that broadcast. optimize is accepted: the order of products is\n"
-            "chosen in any case.\n\n"
-            "Shapes: as the letters of subscripts say: one letter, one extent."
+            "Einstein summation: sum of products of arrays over axes with the same label.\n\n"
+            "subscripts holds a letter for each axis, with commas between the arrays:\n"
+            "'ij,jk->ik'. Without an arrow the output has the labels that occur once, in\n"
+            "alphabetical order; '...' stands for axes that broadcast. optimize is accepted and\n"
+            "ignored: the order of products is always chosen.\n\n"
+            "Shapes: those that subscripts say; axes with the same letter have the same size."
         ),
         inputs=("data",),
         schema=Schema(num_args=integer(low=1), subscripts=text(""), optimize=integer(0)),
@@ -137,7 +137,10 @@ _EINSUM_SPREAD = register(
         _spread_infer,
         _spread_kernel,
         _spread_gradient,
-        doc="Zeros with data along the axes of term: diagonals of repeated labels, copies of new.",
+        doc=(
+            "Zeros with data along the axes of term: on diagonals for repeated labels, copied\n"
+            "along new ones."
+        ),
         schema=Schema(source=text(), term=text(), shape=shape_attr()),
     )
 )

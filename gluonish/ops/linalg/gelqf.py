@@ -53,9 +53,10 @@ LINALG_GELQF = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "Q and L with A = L Q, for matrices of full rank with no more rows than columns.\n\n"
-            "Shapes: A (..., m, n), Q (..., m, n) with orthonormal rows, L (..., m, m) lower\n"
-            "triangular. The gradient wants full rank."
+            "LQ decomposition: Q and L with A = L Q, for matrices of full rank with no more\n"
+            "rows than columns.\n\n"
+            "Q has orthonormal rows, L is lower triangular. The gradient needs full rank.\n\n"
+            "Shapes: A (..., m, n), Q (..., m, n), L (..., m, m)."
         ),
         inputs=("A",),
         aliases=("linalg_gelqf",),

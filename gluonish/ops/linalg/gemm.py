@@ -105,7 +105,8 @@ LINALG_SYRK = register(
         _syrk_kernel,
         _syrk_gradient,
         doc=(
-            "alpha times the product of A with A transposed, or of A transposed with A.\n\n"
+            "alpha times the product of A and A transposed, or with transpose of A transposed\n"
+            "and A.\n\n"
             "Shapes: A (..., m, k), output (..., m, m), or with transpose (..., k, k)."
         ),
         inputs=("A",),

@@ -64,9 +64,9 @@ KHATRI_RAO = register(
         _kernel,
         _gradient,
         doc=(
-            "Kronecker products of the columns of matrices.\n\n"
-            "Shapes: arrays (m, k), (n, k), ..., output (m n ..., k). Differentiable, which it is\n"
-            "not in MXNet."
+            "Khatri-Rao product: the Kronecker products of the columns of matrices.\n\n"
+            "It is differentiable, which it is not in MXNet.\n\n"
+            "Shapes: arrays (m, k), (n, k), ..., output (m * n * ..., k)."
         ),
         inputs=("args",),
         schema=Schema(num_args=integer(low=1)),

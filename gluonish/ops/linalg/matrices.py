@@ -210,7 +210,7 @@ TRIANGLE = register(
         _infer,
         _kernel,
         _gradient,
-        doc="Matrices with zeros above (lower) or below the diagonal that offset names.",
+        doc="Matrices with zeros above (lower) or below the diagonal at offset.",
         schema=Schema(lower=boolean(True), offset=integer(0)),
     )
 )

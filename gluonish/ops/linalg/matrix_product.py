@@ -104,9 +104,9 @@ NPI_MATMUL = register(
         _matmul_kernel,
         _matmul_gradient,
         doc=(
-            "Products of matrices in the last two axes; the axes before broadcast.\n\n"
-            "A vector stands for a row on the left and for a column on the right, and its axis\n"
-            "is gone from the result.\n\n"
+            "Matrix products of the last two axes; the axes before broadcast.\n\n"
+            "A vector is a row on the left and a column on the right, and its axis is removed\n"
+            "from the result.\n\n"
             "Shapes: a (..., m, k), b (..., k, n), output (..., m, n)."
         ),
         inputs=("a", "b"),
@@ -209,9 +209,10 @@ NP_DOT = register(
         _dot_kernel,
         _dot_gradient,
         doc=(
-            "Sum of products over a's last axis and b's last but one, or b's only axis.\n\n"
+            "Sum of products over the last axis of a and the second-to-last axis of b, or b's\n"
+            "only axis.\n\n"
             "A scalar multiplies the other array.\n\n"
-            "Shapes: a (..., k), b (..., k, n) or (k,), output the axes that are left, a's\n"
+            "Shapes: a (..., k), b (..., k, n) or (k,), output the remaining axes, those of a\n"
             "first."
         ),
         inputs=("a", "b"),
@@ -286,9 +287,9 @@ NPI_TENSORDOT = _tensordot(
     "_npi_tensordot",
     _named_axes,
     (
-        "Sum of products over axes of a and of b that are named in pairs.\n\n"
-        "Shapes: a and b agree in the paired axes, output the axes that are left, a's\n"
-        "first."
+        "Sum of products over pairs of axes of a and b.\n\n"
+        "Shapes: a and b with equal sizes of the paired axes, output the remaining axes,\n"
+        "those of a first."
     ),
     Schema(a_axes_summed=shape_attr(), b_axes_summed=shape_attr()),
 )
@@ -296,8 +297,9 @@ NPI_TENSORDOT_INT_AXES = _tensordot(
     "_npi_tensordot_int_axes",
     _counted_axes,
     (
-        "Sum of products over the last axes of a and the first of b, as many as axes says.\n\n"
-        "Shapes: a (..., *summed), b (*summed, ...), output the axes that are left, a's\n"
+        "Sum of products over the last axes of a and the first axes of b; axes is their\n"
+        "number.\n\n"
+        "Shapes: a (..., *summed), b (*summed, ...), output the remaining axes, those of a\n"
         "first."
     ),
     Schema(axes=integer()),

@@ -198,11 +198,12 @@ NPI_NORM = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "Norm of vectors along one axis, or of matrices along two (rows, then columns).\n\n"
-            "ord is the power of a vector's norm, or of a matrix 1 and -1 (column sums), inf and\n"
-            "-inf (row sums), 2 and -2 (singular values). flag -2 takes the root of the sum of\n"
-            "all squares, 1 that of each matrix, 2 the sum of singular values. Without axis the\n"
-            "last two are taken. Without elements it is 0.\n\n"
+            "Norm of vectors along one axis, or of matrices along two axes (rows, then\n"
+            "columns).\n\n"
+            "ord is the exponent of a vector norm; for matrices it is 1 or -1 (column sums),\n"
+            "inf or -inf (row sums), 2 or -2 (singular values). flag -2 takes the root of the\n"
+            "sum of all squares, 1 that of each matrix, 2 the sum of singular values. Without\n"
+            "axis the last two axes are taken. Without elements the norm is 0.\n\n"
             "Shapes: data any, output data's without the axes in axis, or with size 1 there\n"
             "(keepdims)."
         ),

@@ -91,8 +91,8 @@ def _row(
             doc=(
                 "Pseudo-inverse of every matrix.\n\n"
                 "Singular values of at most rcond times the largest count as zero. hermitian is\n"
-                "accepted and ignored. The gradient wants the rank not to change, and that no\n"
-                "singular value but zero is cut off.\n\n"
+                "accepted and ignored. The gradient is right only where the rank does not change\n"
+                "and all singular values but zeros are kept.\n\n"
                 "Shapes: A (..., m, n), rcond broadcasts to (...), output (..., n, m)."
             ),
             inputs=inputs,

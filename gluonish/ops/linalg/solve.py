@@ -83,8 +83,9 @@ NPI_SOLVE = register(
         _solve_kernel,
         Gradient(_solve_gradient, uses_output=True),
         doc=(
-            "X of A X = B, for square matrices A (..., n, n) and B (..., n) or (..., n, k).\n\n"
-            "float64 unless both are float32. A singular matrix is refused at the wait.\n\n"
+            "Solve A X = B for X, with square matrices A.\n\n"
+            "The result is float64 unless both are float32. A singular matrix raises an error\n"
+            "when the result is waited for.\n\n"
             "Shapes: A (..., n, n), B and output (..., n) or (..., n, k)."
         ),
         inputs=("A", "B"),
@@ -154,10 +155,11 @@ NPI_TENSORSOLVE = register(
         _tensorsolve_kernel,
         Gradient(_tensorsolve_gradient, uses_output=True),
         doc=(
-            "x with tensordot(a, x, x.ndim) = b: the last axes of a are the unknowns.\n\n"
-            "a_axes are moved to the end of a first. float64 unless both are float32.\n\n"
-            "Shapes: a (*b.shape, *unknowns), square as a matrix, b any, output (*unknowns). One\n"
-            "equation may have any number of axes in a and b."
+            "Solve tensordot(a, x, x.ndim) = b for x: the last axes of a are those of x.\n\n"
+            "a_axes are moved to the end of a first. The result is float64 unless both are\n"
+            "float32.\n\n"
+            "Shapes: a (*b.shape, *unknowns), square as a matrix, b any, output (*unknowns).\n"
+            "For a single equation, a and b may have any number of axes."
         ),
         inputs=("a", "b"),
         schema=Schema(a_axes=shape_attr(())),
@@ -204,9 +206,9 @@ NPI_TENSORINV = register(
         _tensorinv_kernel,
         Gradient(_tensorinv_gradient, uses_output=True),
         doc=(
-            "Inverse of a as a matrix from its axes behind ind to those before.\n\n"
-            "Shapes: a (*rows, *columns) with ind axes of rows and equally many elements in\n"
-            "both, output (*columns, *rows)."
+            "Inverse of a as a matrix that maps its axes from ind on to those before.\n\n"
+            "Shapes: a (*rows, *columns) with ind axes of rows and the same number of elements\n"
+            "in both, output (*columns, *rows)."
         ),
         inputs=("a",),
         schema=Schema(ind=integer(2)),

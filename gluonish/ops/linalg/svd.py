@@ -79,10 +79,11 @@ NPI_SVD = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "U, s and V with A = U diag(s) V, singular values in descending order.\n\n"
-            "Shapes: A (..., m, n) with m <= n, U (..., m, m), s (..., m), V (..., m, n). The\n"
-            "element of largest magnitude in each row of V is positive. The gradient wants\n"
-            "singular values that differ, and for that of V none that is 0."
+            "Singular value decomposition: U, s and V with A = U diag(s) V, singular values in\n"
+            "descending order.\n\n"
+            "The element of largest magnitude in each row of V is positive. The gradient needs\n"
+            "distinct singular values, and that of V needs them to be above 0.\n\n"
+            "Shapes: A (..., m, n) with m <= n, U (..., m, m), s (..., m), V (..., m, n)."
         ),
         inputs=("A",),
         outputs=3,

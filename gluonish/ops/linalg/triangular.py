@@ -136,7 +136,8 @@ LINALG_TRMM = register(
         _trmm_kernel,
         _trmm_gradient,
         doc=(
-            "alpha times a triangle of A times B, or B times it (rightside).\n\n"
+            "alpha times the product of a triangle of A and B, or of B and the triangle\n"
+            "(rightside).\n\n"
             "Shapes: A (..., n, n), B and output (..., n, m), or with rightside (..., m, n)."
         ),
         inputs=("A", "B"),
@@ -152,7 +153,7 @@ LINALG_TRSM = register(
         _trsm_kernel,
         Gradient(_trsm_gradient, uses_output=True),
         doc=(
-            "X of A X = alpha B, or of X A = alpha B (rightside), with a triangle of A.\n\n"
+            "Solve A X = alpha B, or X A = alpha B (rightside), for X, with a triangle of A.\n\n"
             "Shapes: A (..., n, n), B and output (..., n, m), or with rightside (..., m, n)."
         ),
         inputs=("A", "B"),

@@ -64,7 +64,7 @@ BATCH_NORM_APPLY = register(
         None,
         doc=(
             "(data - mean) * inverse_std * gamma + beta, then addend added (add), then negative\n"
-            "results replaced by 0 (relu): what BatchNorm gave with these statistics."
+            "results replaced by 0 (relu): the result of BatchNorm with these statistics."
         ),
         inputs=(*_INPUTS, "addend"),
         active_inputs=_input_names,

@@ -154,8 +154,8 @@ BATCH_NORM_STATISTICS = register(
         _statistics,
         None,
         doc=(
-            "Mean, inverse standard deviation, and scale of each channel (axis 1) of data, by\n"
-            "which BatchNorm normalizes: (data - mean) * scale + beta. It moves the moving\n"
+            "Mean, inverse standard deviation, and scale of each channel (axis 1) of data, with\n"
+            "which BatchNorm normalizes: (data - mean) * scale + beta. It updates the moving\n"
             "statistics as BatchNorm does."
         ),
         inputs=("data", "gamma", "moving_mean", "moving_var"),
@@ -182,8 +182,9 @@ BATCH_NORM_SUMS = register(
         None,
         doc=(
             "Gradients of BatchNorm's gamma and beta, and what the gradient of data needs.\n\n"
-            "The latter is grad * scale + (data - mean) * slope + offset. bounds: grad is that of\n"
-            "BatchNorm's output behind relu, which is (0,), or behind clip, its two bounds."
+            "The gradient of data is grad * scale + (data - mean) * slope + offset. bounds:\n"
+            "grad is that of the output of relu after BatchNorm, (0,), or of clip after it, the\n"
+            "two bounds."
         ),
         inputs=("grad", "data", "mean", "var", "scale", "beta"),
         schema=Schema(bounds=numbers(()), **_FLAGS),

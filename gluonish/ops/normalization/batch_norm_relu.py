@@ -75,11 +75,11 @@ BATCH_NORM_RELU = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "BatchNorm with negative results replaced by 0; its inputs and attributes.\n\n"
+            "BatchNorm followed by relu: negative results become 0. Inputs and attributes are\n"
+            "those of BatchNorm.\n\n"
             "A hidden output holds a bit for each element, 1 where it is positive, in the order\n"
             "of memory. A fast kernel may leave it out where its gradient does not read it.\n\n"
-            "Shapes: those of BatchNorm: data any, the others (channels,), output that of\n"
-            "data."
+            "Shapes: data any, the others (channels,), output that of data."
         ),
         inputs=BATCH_NORM.inputs,
         schema=BATCH_NORM.schema,
@@ -100,9 +100,9 @@ BATCH_NORM_RELU_BACKWARD = register(
         _backward_kernel,
         composite_gradient(_backward),
         doc=(
-            "Gradients of _contrib_BatchNormWithReLU's data, gamma and beta, from that of its\n"
-            "output, its inputs and its outputs; the output and the mask both say where the\n"
-            "gradient goes through."
+            "Gradients of _contrib_BatchNormWithReLU's data, gamma and beta, from its inputs,\n"
+            "its outputs and the output's gradient; both the output and the mask say which\n"
+            "elements have a gradient."
         ),
         inputs=(*BATCH_NORM_BACKWARD.inputs, "output", "mask"),
         schema=BATCH_NORM_BACKWARD.schema,

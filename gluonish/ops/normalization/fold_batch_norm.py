@@ -71,11 +71,11 @@ FOLD_BATCH_NORM = register(
         _kernel,
         composite_gradient(_composed),
         doc=(
-            "Weight and bias of a layer that does what its BatchNorm after it would do as well.\n\n"
+            "Weight and bias of a layer that includes the BatchNorm after it.\n\n"
             "weight is that of a Convolution or FullyConnected, with its output channels first;\n"
-            "the rest are vectors of as many. 16-bit floats are folded in float32. The layer with\n"
-            "the new weight and bias gives (layer - moving_mean) / sqrt(moving_var + eps) * gamma\n"
-            "+ beta; fix_gamma takes gamma as 1."
+            "the rest are vectors of the same length. 16-bit floats are folded in float32. The\n"
+            "layer with the new weight and bias gives (layer - moving_mean) / sqrt(moving_var +\n"
+            "eps) * gamma + beta; fix_gamma treats gamma as 1."
         ),
         inputs=("weight", "bias", *_STATISTICS),
         active_inputs=_active_inputs,

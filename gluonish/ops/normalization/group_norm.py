@@ -151,11 +151,13 @@ GROUP_NORM = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "(data - mean) / sqrt(variance + eps) * gamma + beta, each sample and group of\n"
-            "channels by itself.\n\n"
-            "Shapes: data (N, C, ...) of at least 3 axes, gamma and beta (num_groups,), which\n"
-            "divides C. output_mean_var also returns the mean and the standard deviation\n"
-            "sqrt(variance + eps), (N, num_groups); no gradient flows through those two."
+            "(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics of each\n"
+            "sample and group of channels.\n\n"
+            "num_groups divides C. output_mean_var also returns the mean and the standard\n"
+            "deviation sqrt(variance + eps), each (N, num_groups); no gradient flows through\n"
+            "these two.\n\n"
+            "Shapes: data (N, C, ...) of at least 3 axes, gamma and beta (num_groups,), output\n"
+            "that of data."
         ),
         inputs=_INPUTS,
         schema=Schema(
@@ -176,9 +178,10 @@ INSTANCE_NORM = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "(data - mean) / sqrt(variance + eps) * gamma + beta, each sample and channel by\n"
-            "itself.\n\n"
-            "Shapes: data (N, C, ...) of at least 3 axes, gamma and beta (C,)."
+            "(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics of each\n"
+            "sample and channel.\n\n"
+            "Shapes: data (N, C, ...) of at least 3 axes, gamma and beta (C,), output that of\n"
+            "data."
         ),
         inputs=_INPUTS,
         schema=Schema(eps=number(1e-3)),

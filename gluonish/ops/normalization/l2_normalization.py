@@ -90,9 +90,9 @@ L2_NORMALIZATION = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "data divided by the root of its sum of squares plus eps.\n\n"
-            "The sum runs over all but the batch axis (instance), over axis 1 (channel), or\n"
-            "over all behind it (spatial).\n\n"
+            "data divided by its L2 norm: the square root of its sum of squares plus eps.\n\n"
+            "The sum is over all axes but the batch axis (instance), over axis 1 (channel), or\n"
+            "over all axes after axis 1 (spatial).\n\n"
             "Shapes: data (N, C, ...), of at least 3 axes for spatial, output the same."
         ),
         schema=_SCHEMA,
@@ -107,7 +107,9 @@ L2_NORMALIZATION_BACKWARD = register(
         lambda grad, data, norms, **_: (data,),
         _backward_kernel,
         composite_gradient(_backward),
-        doc="Gradient of L2Normalization's data, from that of its output, data and the norms.",
+        doc=(
+            "Gradient of L2Normalization's data, from the output's gradient, data and the\nnorms."
+        ),
         inputs=("grad", "data", "norms"),
         schema=_SCHEMA,
     )

@@ -165,10 +165,10 @@ LAYER_NORM = register(
         Gradient(_gradient, uses_output=True),
         doc=(
             "(data - mean) / sqrt(variance + eps) * gamma + beta, with statistics along axis.\n\n"
-            "Shapes: data any, gamma and beta (extent of axis,), in float32 or the dtype of data.\n"
-            "output_mean_var also returns\n"
-            "the mean and the standard deviation sqrt(variance + eps), with size 1 at axis;\n"
-            "no gradient flows through those two."
+            "output_mean_var also returns the mean and the standard deviation sqrt(variance +\n"
+            "eps), with size 1 at axis; no gradient flows through these two.\n\n"
+            "Shapes: data any, gamma and beta (size of axis,), in float32 or the dtype of data,\n"
+            "output that of data."
         ),
         inputs=_INPUTS,
         schema=Schema(axis=integer(-1), eps=number(1e-5), output_mean_var=boolean(False)),

@@ -107,9 +107,10 @@ LRN = register(
         _kernel,
         _gradient,
         doc=(
-            "data / (knorm + alpha / nsize * sum of squares) ** beta.\n\n"
-            "Shapes: data (N, C) or (N, C, H, W). The sum runs over the channel itself and\n"
-            "(nsize - 1) // 2 on either side."
+            "Local response normalization: data / (knorm + alpha / nsize * sum of squares) **\n"
+            "beta.\n\n"
+            "The sum is over the channel itself and (nsize - 1) // 2 channels on either side.\n\n"
+            "Shapes: data (N, C) or (N, C, H, W), output the same."
         ),
         schema=_SCHEMA,
         outputs=2,
@@ -126,7 +127,7 @@ LRN_BACKWARD = register(
         lambda grad, data, **_: (data,),
         _backward_kernel,
         composite_gradient(_backward),
-        doc="Gradient of LRN's data, from that of its output.",
+        doc="Gradient of LRN's data, from its output's gradient.",
         inputs=("grad", "data"),
         schema=_SCHEMA,
         execution=Execution(heavy=True),
@@ -148,7 +149,7 @@ _WINDOW_SUM = register(
         lambda data, **_: (data,),
         _window_kernel,
         _window_gradient,
-        doc="Sum of each channel and of up to reach on either side.",
+        doc="Sum of each channel and of up to reach channels on either side.",
         schema=Schema(reach=integer(low=0)),
     )
 )

@@ -48,8 +48,8 @@ TRANSPOSE = register(
         _transpose_kernel,
         _transpose_gradient,
         doc=(
-            "The axes in another order: opposite without axes.\n\n"
-            "Shapes: a any, output the same extents in another order."
+            "Permute the axes; without axes their order is reversed.\n\n"
+            "Shapes: a any, output the same sizes in another order."
         ),
         inputs=("a",),
         schema=Schema(axes=optional(shape_attr())),
@@ -99,8 +99,9 @@ MOVEAXIS = register(
         _move_kernel,
         _move_gradient,
         doc=(
-            "The axes in source moved to the positions in destination; the others keep order.\n\n"
-            "Shapes: a any, output the same extents in another order."
+            "Move the axes in source to the positions in destination; the others keep their\n"
+            "order.\n\n"
+            "Shapes: a any, output the same sizes in another order."
         ),
         inputs=("a",),
         schema=Schema(source=shape_attr(), destination=shape_attr()),
@@ -160,8 +161,9 @@ ROLL = register(
         _roll_kernel,
         _roll_gradient,
         doc=(
-            "Elements moved shift places along axis, those past the end to the beginning.\n\n"
-            "Without axis all elements move in row order.\n\n"
+            "Shift elements by shift places along axis; those pushed past the end come in at\n"
+            "the beginning.\n\n"
+            "Without axis all elements are shifted in row-major order.\n\n"
             "Shapes: data any, output the same."
         ),
         schema=Schema(shift=optional(shape_attr()), axis=optional(shape_attr())),
@@ -189,7 +191,7 @@ FLIP = register(
         _flip_kernel,
         _flip_gradient,
         doc=(
-            "The elements in opposite order along the axes in axis.\n\n"
+            "Reverse the order of elements along the axes in axis.\n\n"
             "Shapes: data any, output the same."
         ),
         schema=Schema(axis=shape_attr()),
@@ -230,9 +232,10 @@ ROT90 = register(
         _rot_kernel,
         _rot_gradient,
         doc=(
-            "k quarter turns in the plane of two axes, from the first toward the second.\n\n"
-            "Shapes: data of at least 2 axes, output the same, with the two extents exchanged\n"
-            "for odd k."
+            "Rotate by k quarter turns in the plane of two axes, from the first toward the\n"
+            "second.\n\n"
+            "Shapes: data of at least 2 axes, output the same, with the two sizes exchanged for\n"
+            "odd k."
         ),
         schema=Schema(k=integer(1), axes=optional(shape_attr())),
         execution=Execution(moves=True),

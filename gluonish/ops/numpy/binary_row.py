@@ -153,8 +153,8 @@ def scalar_operator(
             gradient if partial else zero_gradient,
             doc=(
                 f"Elementwise {formula}.\n\n"
-                "Floats keep their dtype; integers stay integers with is_int and become float64\n"
-                "without (bool becomes int64)."
+                "Floats keep their dtype; integers stay integers with is_int, and become float64\n"
+                "without it (bool becomes int64)."
             ),
             schema=SCALAR,
             execution=Execution(elementwise=True),

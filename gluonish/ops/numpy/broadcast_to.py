@@ -42,7 +42,7 @@ BROADCAST_TO = register(
         _kernel,
         _gradient,
         doc=(
-            "Stretch the axes of size 1 to shape; -2 in shape keeps an axis.\n\n"
+            "Broadcast the axes of size 1 to shape; -2 in shape keeps the size of an axis.\n\n"
             "Shapes: array any, output shape, which has at least as many axes."
         ),
         inputs=("array",),

@@ -38,8 +38,9 @@ CONSTRAINT_CHECK = register(
         _check_kernel,
         zero_gradient,
         doc=(
-            "True if all elements are; else an error that says msg, when the result is waited for."
-            "\n\nShapes: input any, output ()."
+            "True if all elements are true; otherwise an error with the text msg when the\n"
+            "result is waited for.\n\n"
+            "Shapes: input any, output ()."
         ),
         inputs=("input",),
         schema=Schema(msg=text("Constraint violated.")),
@@ -61,7 +62,7 @@ SHARE_MEMORY = register(
         _share_infer,
         _share_kernel,
         zero_gradient,
-        doc=("Whether two arrays lie in the same memory.\n\nShapes: a and b any, output ()."),
+        doc=("Whether two arrays share memory.\n\nShapes: a and b any, output ()."),
         inputs=("a", "b"),
     )
 )

@@ -72,8 +72,9 @@ BINCOUNT = register(
         _bincount_kernel,
         zero_gradient,
         doc=(
-            "How often each number from 0 to the largest is in data, at least minlength bins.\n\n"
-            "With weights the sum of the weights of each, in their dtype.\n\n"
+            "The number of times that each integer from 0 to the largest occurs in data, with\n"
+            "at least minlength bins.\n\n"
+            "With weights it is the sum of the weights of each, in their dtype.\n\n"
             "Shapes: data and weights (n,), output (max(largest + 1, minlength),)."
         ),
         inputs=("data", "weights"),
@@ -220,11 +221,12 @@ UNIQUE = register(
         _unique_kernel,
         zero_gradient,
         doc=(
-            "The different elements of data, ascending; with axis, its different slices.\n\n"
-            "Behind them, where asked for: positions of the first of each, for every element its\n"
-            "place among them, and how often each occurs, as int64.\n\n"
+            "The unique elements of data, ascending; with axis, its unique slices.\n\n"
+            "After them come, where asked for and as int64: the position where each occurs\n"
+            "first, the index of every element among the unique ones, and how often each\n"
+            "occurs.\n\n"
             "Shapes: data any, output (count,), or with axis data's with count there; the\n"
-            "positions (count,), the places (elements,), the counts (count,)."
+            "positions (count,), the indices (elements,), the counts (count,)."
         ),
         schema=Schema(
             return_index=boolean(False),

@@ -194,7 +194,8 @@ INDICES = source_operator(
     _indices_infer,
     _indices_kernel,
     (
-        "Coordinates of the points of a grid: entry i along the first axis holds coordinate i.\n\n"
+        "Coordinates of the points of a grid: entry i along the first axis holds coordinate\n"
+        "i of each point.\n\n"
         "Shapes: output (axes, *dimensions)."
     ),
     dimensions=shape_attr(),
@@ -228,8 +229,9 @@ LOGSPACE = source_operator(
     _logspace_infer,
     _logspace_kernel,
     (
-        "num powers of base, their exponents evenly spaced from start to stop, with it if endpoint."
-        "\n\nShapes: output (num,)."
+        "num powers of base, with exponents evenly spaced from start to stop, including\n"
+        "stop if endpoint.\n\n"
+        "Shapes: output (num,)."
     ),
     start=number(),
     stop=number(),
@@ -294,7 +296,8 @@ FULL_LIKE = register(
         _like_kernel,
         zero_gradient,
         doc=(
-            "An array of equal values with the shape of a, in its dtype or another.\n\n"
+            "An array filled with one value, with the shape of a, and its dtype unless dtype is\n"
+            "given.\n\n"
             "Shapes: a any, output the same."
         ),
         inputs=("a",),

@@ -53,7 +53,7 @@ CUMSUM = register(
         _kernel,
         _gradient,
         doc=(
-            "Sums of the elements up to each one along axis, or of all elements in row order.\n\n"
+            "Cumulative sums along axis, or of all elements in row-major order.\n\n"
             "Sums of bool are int64, others of the dtype of a, unless dtype is given.\n\n"
             "Shapes: a any, output the same, or without axis (elements,)."
         ),
@@ -85,7 +85,10 @@ _REVERSED = register(
         infer_same,
         _reversed_kernel,
         _reversed_gradient,
-        doc="Sums of the elements from each one to the last along axis.",
+        doc=(
+            "Cumulative sums from the end: the sum of the elements from each one to the last\n"
+            "along axis."
+        ),
         schema=Schema(axis=integer()),
     )
 )

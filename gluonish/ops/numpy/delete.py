@@ -126,10 +126,9 @@ DELETE = register(
         _kernel,
         moved_gradient(_NAME, _kernel),
         doc=(
-            "arr without some positions along axis: int_ind, a slice with a step, or obj.\n"
-            "\n"
-            "Without axis arr is flattened. Positions in obj that lie outside are passed over; "
-            "int_ind\nis refused there.\n\n"
+            "arr without some positions along axis: int_ind, a slice, or those in obj.\n\n"
+            "Without axis arr is flattened. Positions in obj that are out of range are ignored;\n"
+            "int_ind out of range is an error.\n\n"
             "Shapes: arr any, obj (count,), output arr's with fewer along axis."
         ),
         inputs=("arr", "obj"),

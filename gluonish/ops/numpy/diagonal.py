@@ -60,9 +60,9 @@ DIAG = register(
         _diag_kernel,
         moved_gradient("_np_diag", _diag_kernel),
         doc=(
-            "Diagonal k of a matrix; of a vector, the matrix with it on diagonal k.\n\n"
-            "Shapes: data (n,), output (n + |k|, n + |k|); data (rows, columns), output\n"
-            "(length of the diagonal,)."
+            "Diagonal k of a matrix; for a vector, the matrix with the vector on diagonal k.\n\n"
+            "Shapes: data (n,), output (n + |k|, n + |k|); data (rows, columns), output (length\n"
+            "of the diagonal,)."
         ),
         schema=Schema(k=integer(0)),
     )
@@ -84,8 +84,8 @@ DIAGFLAT = register(
         _flat_kernel,
         moved_gradient("_np_diagflat", _flat_kernel),
         doc=(
-            "The matrix with all elements of data, in row order, on diagonal k.\n\n"
-            "Shapes: data any, output (n, n), where n is data's elements + |k|."
+            "A matrix with all elements of data, in row-major order, on diagonal k.\n\n"
+            "Shapes: data any, output (n, n), where n is data's number of elements + |k|."
         ),
         schema=Schema(k=integer(0)),
     )
@@ -118,7 +118,8 @@ DIAGONAL = register(
         _diagonal_kernel,
         moved_gradient("_np_diagonal", _diagonal_kernel),
         doc=(
-            "Diagonal offset of the matrices along axis1 and axis2, as the last axis.\n\n"
+            "The diagonal at offset of the matrices in axes axis1 and axis2, which becomes the\n"
+            "last axis.\n\n"
             "Shapes: data (..., rows, columns) with these in axis1 and axis2, output (...,\n"
             "length of the diagonal)."
         ),
@@ -153,8 +154,9 @@ TRIL = register(
         _tril_kernel,
         moved_gradient("_npi_tril", _tril_kernel),
         doc=(
-            "Matrices with zeros above diagonal k; a vector stands for the matrix of its copies."
-            "\n\nShapes: data (..., rows, columns) and output the same; data (n,), output (n, n)."
+            "Lower triangle of matrices: zeros above diagonal k. A vector stands for the matrix\n"
+            "whose rows are copies of it.\n\n"
+            "Shapes: data (..., rows, columns) and output the same; data (n,), output (n, n)."
         ),
         schema=Schema(k=integer(0)),
     )

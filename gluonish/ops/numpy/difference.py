@@ -61,7 +61,7 @@ DIFF = register(
         _kernel,
         _gradient,
         doc=(
-            "Differences between neighbours along axis, taken n times.\n\n"
+            "Differences between neighboring elements along axis, taken n times.\n\n"
             "Shapes: a any, output the same with n less along axis."
         ),
         inputs=("a",),
@@ -158,10 +158,10 @@ EDIFF1D = register(
         _ediff_kernel,
         _ediff_gradient,
         doc=(
-            "Differences between neighbours of all elements in row order.\n\n"
-            "Before and behind them stand arrays (the inputs that to_begin_arr_given and\n"
+            "Differences between neighboring elements of the flattened array.\n\n"
+            "Before and after them come arrays (the inputs that to_begin_arr_given and\n"
             "to_end_arr_given announce) or the numbers to_begin_scalar and to_end_scalar.\n\n"
-            "Shapes: all any, output (elements - 1 + those before and behind,)."
+            "Shapes: all any, output (elements - 1 + those before and after,)."
         ),
         inputs=("input1", "input2", "input3"),
         active_inputs=_inputs,

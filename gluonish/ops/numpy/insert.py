@@ -269,9 +269,9 @@ def _insertion(
             kernel,
             moved_gradient(name, kernel, -1 if obj else 2, _NO_VALUE),
             doc=(
-                f"values, or the number val, before {doc}\n\n"
-                f"Shapes: arr any{places}, values broadcasts to what goes in, output arr's with\n"
-                "more along axis."
+                f"Insert values, or the number val, before {doc}\n\n"
+                f"Shapes: arr any{places}, values broadcasts to what is inserted, output arr's\n"
+                "with more along axis."
             ),
             inputs=("arr", "values", "obj") if obj else ("arr", "values"),
             active_inputs=_with_positions if obj else _with_values,
@@ -285,21 +285,21 @@ INSERT_SCALAR = _insertion(
     _scalar_infer,
     _scalar_kernel,
     "position int_ind along axis.\n\n"
-    "Without axis arr is flattened. The first axis of values is the one they are\n"
-    "inserted along. start, stop and step are ignored.",
+    "Without axis arr is flattened. values is inserted along its first axis.\n"
+    "start, stop and step are ignored.",
 )
 INSERT_SLICE = _insertion(
     "slice",
     _slice_infer,
     _slice_kernel,
-    "the positions of a slice along axis, one each.\n\n"
+    "the positions of a slice along axis, one for each.\n\n"
     "Without axis arr is flattened. int_ind is ignored.",
 )
 INSERT_TENSOR = _insertion(
     "tensor",
     _tensor_infer,
     _tensor_kernel,
-    "the positions in obj along axis, one each.\n\n"
+    "the positions in obj along axis, one for each.\n\n"
     "Without axis arr is flattened. start, stop, step and int_ind are ignored.",
     obj=True,
 )

@@ -98,10 +98,11 @@ def _flat_without_axis(shape: Shape, attrs: Attrs) -> Shape:
 
 CONCATENATE = _row(
     "_npi_concatenate",
-    "The arrays beside each other along axis, an axis they have; flattened first where it is None."
-    "\n\ndim is another name of axis.\n\n"
-    "Shapes: arrays (..., n_i, ...) with n_i along axis, output (..., sum of n_i,\n"
-    "...).",
+    (
+        "Join arrays along an existing axis; if axis is None they are flattened first.\n\n"
+        "dim is another name of axis.\n\n"
+        "Shapes: arrays (..., n_i, ...) with n_i along axis, output (..., sum of n_i, ...)."
+    ),
     _flat_without_axis,
     lambda rank, attrs: _given_axis(attrs) or 0,
     dim=optional(integer()),
@@ -110,9 +111,8 @@ CONCATENATE = _row(
 _row(
     "_npi_vstack",
     (
-        "The arrays below each other; one of a single axis is a row.\n\n"
-        "Shapes: arrays (n_i, ...), where (w,) stands for (1, w), output (sum of n_i,\n"
-        "...)."
+        "Stack arrays vertically, along axis 0; a vector is one row.\n\n"
+        "Shapes: arrays (n_i, ...), where (w,) stands for (1, w), output (sum of n_i, ...)."
     ),
     lambda shape, attrs: (1,) * (2 - len(shape)) + shape,
     lambda rank, attrs: 0,
@@ -121,8 +121,9 @@ _row(
 _row(
     "_npi_hstack",
     (
-        "The arrays beside each other, along axis 1, or 0 of those with one axis. dim is ignored."
-        "\n\nShapes: arrays (h, n_i, ...) or (n_i,), output (h, sum of n_i, ...) or (sum of\n"
+        "Stack arrays horizontally: along axis 1, or along axis 0 for vectors. dim is\n"
+        "ignored.\n\n"
+        "Shapes: arrays (h, n_i, ...) or (n_i,), output (h, sum of n_i, ...) or (sum of\n"
         "n_i,)."
     ),
     lambda shape, attrs: shape or (1,),
@@ -132,9 +133,9 @@ _row(
 _row(
     "_npi_dstack",
     (
-        "The arrays behind each other, along axis 2. dim is ignored.\n\n"
-        "Shapes: arrays (h, w, n_i), where (n,) stands for (1, n, 1) and (h, w) for (h,\n"
-        "w, 1), output (h, w, sum of n_i)."
+        "Stack arrays in depth, along axis 2. dim is ignored.\n\n"
+        "Shapes: arrays (h, w, n_i), where (n,) stands for (1, n, 1) and (h, w) for (h, w,\n"
+        "1), output (h, w, sum of n_i)."
     ),
     lambda shape, attrs: shape if len(shape) > 2 else _with_depth(shape),
     lambda rank, attrs: 2,
@@ -143,8 +144,8 @@ _row(
 _row(
     "_npi_column_stack",
     (
-        "The arrays beside each other; one of a single axis is a column.\n\n"
-        "Shapes: arrays (n,) or (n, m_i), output (n, columns of all)."
+        "Join arrays along axis 1; a vector is one column.\n\n"
+        "Shapes: arrays (n,) or (n, m_i), output (n, total number of columns)."
     ),
     lambda shape, attrs: shape if len(shape) > 1 else ((*shape, 1) if shape else (1, 1)),
     lambda rank, attrs: 1,
@@ -228,10 +229,10 @@ def _split(name: str, least: int, axis_of: Callable[[int], int], word: str) -> O
             kernel,
             gradient,
             doc=(
-                f"Pieces {word}.\n\n"
-                "They are sections ones, the first ones longer where it does not divide,\n"
-                "or one from each of indices to the next; the first of them is 0.\n\n"
-                "squeeze_axis drops the axis of pieces of size 1. axis is ignored.\n\n"
+                f"Split data {word}.\n\n"
+                "There are sections parts, the first ones longer by 1 where they cannot be equal,\n"
+                "or parts that begin at indices, the first of which is 0.\n\n"
+                "squeeze_axis removes the axis of parts of size 1. axis is ignored.\n\n"
                 "Shapes: data any, outputs the same with a part of the axis each."
             ),
             schema=Schema(

@@ -63,7 +63,7 @@ MASK_ASSIGN_SCALAR = register(
         _scalar_kernel,
         _scalar_gradient,
         doc=(
-            "data with the number value where mask is true; mask lies over the axes of data from\n"
+            "data with the number value where mask is true; mask covers the axes of data from\n"
             "start_axis on.\n\n"
             "Shapes: data any, mask as data from start_axis on, output that of data."
         ),
@@ -131,8 +131,8 @@ MASK_ASSIGN_TENSOR = register(
         _tensor_gradient,
         doc=(
             "data with the elements of value where mask is true.\n\n"
-            "mask lies over the axes of data from start_axis on; value broadcasts to what it\n"
-            "selects, in which those axes are one.\n\n"
+            "mask covers the axes of data from start_axis on; value broadcasts to the selected\n"
+            "elements, in which those axes are one axis.\n\n"
             "Shapes: data any, mask as data from start_axis on, output that of data."
         ),
         inputs=("data", "mask", "value"),
@@ -167,7 +167,10 @@ _SUM_UNDER_MASK = register(
         _under_infer,
         _under_kernel,
         _under_gradient,
-        doc="The elements of data where mask is true, summed to a shape they were stretched from.",
+        doc=(
+            "The elements of data where mask is true, summed to the shape that they were\n"
+            "broadcast from."
+        ),
         inputs=("data", "mask"),
         schema=Schema(start_axis=integer(0), shape=shape_attr()),
     )

@@ -238,8 +238,8 @@ AVERAGE = register(
         _average_gradient,
         doc=(
             "Average along axis, all axes by default, weighted by weights.\n\n"
-            "weights have the shape of a, or one axis that runs along axis. With returned the\n"
-            "sum of the weights is the second output; without weighted there are no weights.\n\n"
+            "weights have the shape of a, or are a vector along axis. With returned the sum of\n"
+            "the weights is the second output; without weighted there are no weights.\n\n"
             "Shapes: a any, outputs a's without the axes in axis."
         ),
         inputs=("a", "weights"),

@@ -121,12 +121,13 @@ PAD = register(
         _kernel,
         _gradient,
         doc=(
-            "data with as many elements before and behind each axis as pad_width says.\n\n"
-            "They are constant_value, the edge, its mirror image without (reflect) or with\n"
-            "(symmetric) the edge, or the extreme value along the axis. reflect_type is accepted\n"
-            "and ignored.\n\n"
-            "Shapes: data any, output data's and before + behind along each axis. pad_width\n"
-            "holds a pair for each axis."
+            "data padded along each axis, with the number of elements before and after in\n"
+            "pad_width.\n\n"
+            "The padding is constant_value, the edge, the reflection without (reflect) or with\n"
+            "(symmetric) the edge, or the maximum or minimum along the axis. reflect_type is\n"
+            "accepted and ignored.\n\n"
+            "Shapes: data any, output data's size plus before and after along each axis.\n"
+            "pad_width holds a pair for each axis."
         ),
         schema=Schema(
             pad_width=Attribute(_parse_widths, "a tuple of pairs of ints"),

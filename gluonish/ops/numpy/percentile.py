@@ -84,8 +84,9 @@ PERCENTILE = register(
         _kernel,
         zero_gradient,
         doc=(
-            "Percentiles along axis, all axes by default: for each of q, of the leading axis, or\n"
-            "for the number q_scalar, in [0, 100]. Float32 unless a is float64.\n\n"
+            "Percentiles along axis, all axes by default: for each value in q, along a new\n"
+            "first axis, or for the number q_scalar, in [0, 100]. The result is float32 unless\n"
+            "a is float64.\n\n"
             "Shapes: a any, q () or (n,), output (*q.shape, *a's without the axes in axis)."
         ),
         inputs=("a", "q"),

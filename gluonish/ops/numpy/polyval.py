@@ -59,8 +59,8 @@ POLYVAL = register(
         _kernel,
         _gradient,
         doc=(
-            "The polynomial with coefficients p, that of the highest power first, at the points x."
-            "\n\nShapes: p (coefficients,), x any, output that of x."
+            "Evaluate the polynomial with coefficients p, highest power first, at x.\n\n"
+            "Shapes: p (coefficients,), x any, output that of x."
         ),
         inputs=("p", "x"),
     )

@@ -43,6 +43,8 @@ def _of_reals(question: Question, otherwise: bool) -> Question:
 _row("_npi_isnan", "is NaN", _of_reals(lambda xp, x: xp.isnan(x), otherwise=False))
 _row("_npi_isinf", "is infinite", _of_reals(lambda xp, x: xp.isinf(x), otherwise=False))
 _row("_npi_isfinite", "is finite", _of_reals(lambda xp, x: xp.isfinite(x), otherwise=True))
-_row("_npi_isposinf", "is infinity", _of_reals(lambda xp, x: x == xp.inf, otherwise=False))
-_row("_npi_isneginf", "is minus infinity", _of_reals(lambda xp, x: x == -xp.inf, otherwise=False))
+_row("_npi_isposinf", "is positive infinity", _of_reals(lambda xp, x: x == xp.inf, otherwise=False))
+_row(
+    "_npi_isneginf", "is negative infinity", _of_reals(lambda xp, x: x == -xp.inf, otherwise=False)
+)
 _row("_npi_logical_not", "is 0", lambda xp, x: x == 0)

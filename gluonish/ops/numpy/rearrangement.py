@@ -132,7 +132,10 @@ _MOVED = register(
         _infer,
         _kernel,
         _gradient,
-        doc="What an operator that moves elements gives of one input, with zeros for the others.",
+        doc=(
+            "The result for one input of an operator that moves elements, with zeros for the\n"
+            "other inputs."
+        ),
         active_inputs=_input_names,
         schema=_SCHEMA,
     )
@@ -143,7 +146,7 @@ _MOVED_BACK = register(
         _back_infer,
         _back_kernel,
         _back_gradient,
-        doc="The adjoint of _np_moved: each element added where it came from.",
+        doc="The adjoint of _np_moved: each element is added to the place that it came from.",
         active_inputs=_input_names,
         schema=_SCHEMA,
     )

@@ -118,8 +118,8 @@ def _with_dtype(
             Gradient(gradient, uses_output=True),
             doc=(
                 f"{doc} along axis, all axes by default, in dtype.\n\n"
-                "Without dtype it is that of a; sums and products of bool are int64, means of\n"
-                "integers float32. initial is accepted as None only.\n\n"
+                "Without dtype the result has the dtype of a; sums and products of bool are\n"
+                "int64, means of integers float32. initial must be None.\n\n"
                 "Shapes: a any, output a's without the axes in axis, or with size 1 there\n"
                 "(keepdims)."
             ),
@@ -229,8 +229,8 @@ def _extreme(name: str, ufunc: str, doc: str, *aliases: str) -> Operator:
             kernel,
             Gradient(gradient, uses_output=True),
             doc=(
-                f"{doc} along axis, all axes by default. Of equal ones each gets the whole\n"
-                "gradient. initial is accepted as None only.\n\n"
+                f"{doc} along axis, all axes by default. All elements equal to it get the\n"
+                "whole gradient. initial must be None.\n\n"
                 "Shapes: a any, output a's without the axes in axis, or with size 1 there\n"
                 "(keepdims)."
             ),
@@ -261,7 +261,7 @@ def _question(name: str, ufunc: str, doc: str, *aliases: str) -> Operator:
             kernel,
             zero_gradient,
             doc=(
-                f"Whether {doc} along axis, all axes by default, as bool.\n\n"
+                f"Whether {doc}, along axis, all axes by default, as bool.\n\n"
                 "Shapes: data any, output data's without the axes in axis, or with size 1 there\n"
                 "(keepdims)."
             ),

@@ -52,9 +52,12 @@ def _infer(a: Spec, *, newshape: Shape, order: str) -> tuple[Spec]:
 RESHAPE = shape_operator(
     "_np_reshape",
     _infer,
-    "The same elements in the same order in another shape; one extent may be -1.\n\n"
-    "order is accepted and ignored: elements are read and written in row order.\n\n"
-    "Shapes: a any, output newshape, of equally many elements.",
+    (
+        "The same elements in the same order in another shape; one size may be -1, and is\n"
+        "then inferred.\n\n"
+        "order is accepted and ignored: elements are read and written in row-major order.\n\n"
+        "Shapes: a any, output newshape, with the same number of elements."
+    ),
     given="a",
     newshape=shape_attr(),
     order=text("C"),
@@ -124,10 +127,11 @@ NPX_RESHAPE = shape_operator(
     _npx_infer,
     (
         "The same elements in the same order in another shape.\n\n"
-        "In newshape -1 is what is left, -2 copies an extent, -3 drops one of 1, -4 copies\n"
-        "all that remain, -5 joins two, and -6 splits one into the two numbers behind it;\n"
-        "reverse reads shapes from the right. order is accepted and ignored.\n\n"
-        "Shapes: a any, output newshape, of equally many elements."
+        "In newshape -1 is inferred from what is left, -2 copies a size, -3 drops an axis\n"
+        "of size 1, -4 copies all remaining sizes, -5 merges two axes into one, and -6\n"
+        "splits one axis into the two sizes that follow it; reverse matches shapes from the\n"
+        "right. order is accepted and ignored.\n\n"
+        "Shapes: a any, output newshape, with the same number of elements."
     ),
     "_npi_reshape",
     given="a",
@@ -145,7 +149,7 @@ SQUEEZE = shape_operator(
     "_np_squeeze",
     _squeeze_infer,
     (
-        "Drop the axes of size 1, or those of them that axis names.\n\n"
+        "Remove the axes of size 1, or only those in axis.\n\n"
         "Shapes: a any, output the same without axes of size 1."
     ),
     given="a",
@@ -177,7 +181,7 @@ def _atleast(name: str, rank: int, padded: Callable[[Shape], Shape]) -> None:
             kernel,
             gradient,
             doc=(
-                f"Each array with axes of size 1 put in until it has {rank}, as NumPy does.\n\n"
+                f"Each array with axes of size 1 added until it has {rank}, as in NumPy.\n\n"
                 "Shapes: arrays any, outputs one for each."
             ),
             inputs=("arys",),

@@ -42,7 +42,7 @@ AROUND = register(
         _around_infer,
         _around_kernel,
         zero_gradient,
-        doc="Round to a number of decimals, halves to the even neighbour.",
+        doc="Round to a number of decimals, halves to the even neighbor.",
         inputs=("x",),
         schema=Schema(decimals=integer(0)),
         shapes=ShapeFacts(complete=complete_same),
@@ -90,7 +90,7 @@ NAN_TO_NUM = register(
         _nan_kernel,
         _nan_gradient,
         doc=(
-            "NaN and infinities replaced: by nan, posinf and neginf.\n\n"
+            "Replace NaN and infinities by nan, posinf and neginf.\n\n"
             "posinf and neginf are the largest and the lowest finite number by default. copy is\n"
             "accepted and ignored: the result is a new array."
         ),

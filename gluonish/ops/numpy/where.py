@@ -43,7 +43,8 @@ WHERE = register(
         _kernel,
         _gradient,
         doc=(
-            "x where condition is not 0, else y; shapes broadcast, x and y have one dtype.\n\n"
+            "x where condition is not 0, else y; shapes broadcast, and x and y have the same\n"
+            "dtype.\n\n"
             "Shapes: condition, x and y broadcast to the output's."
         ),
         inputs=("condition", "x", "y"),

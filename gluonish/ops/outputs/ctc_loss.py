@@ -211,11 +211,13 @@ CTC_LOSS = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "Negative log probability of label sequences over all alignments to the frames.\n\n"
-            "Shapes: data (T, N, classes) before the softmax, label (N, L) with L up to T,\n"
-            "data_lengths and label_lengths (N,), output (N,). The blank is class 0 (first) or\n"
-            "classes - 1 (last). Without label_lengths labels end at the first 0 (first) or -1\n"
-            "(last). A sequence that its frames cannot hold has loss and gradient 0."
+            "CTC loss: negative log-probability of label sequences, summed over all their\n"
+            "alignments with the frames.\n\n"
+            "data is taken before the softmax. The blank is class 0 (first) or classes - 1\n"
+            "(last). Without label_lengths labels end at the first 0 (first) or -1 (last). A\n"
+            "sequence with too few frames for its labels has loss and gradient 0.\n\n"
+            "Shapes: data (T, N, classes), label (N, L) with L up to T, data_lengths and\n"
+            "label_lengths (N,), output (N,)."
         ),
         inputs=("data", "label", "data_lengths", "label_lengths"),
         active_inputs=_active,

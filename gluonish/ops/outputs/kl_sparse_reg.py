@@ -89,11 +89,12 @@ IDENTITY_ATTACH_KL_SPARSE_REG = register(
         _kernel,
         Gradient(_gradient, uses_output=True, own=True),
         doc=(
-            "data; its gradient gets that of a penalty on averages far from a target.\n\n"
-            "Shapes: data (N, C, ...) of values in (0, 1), moving_avg (C,). In training\n"
-            "moving_avg becomes momentum times itself plus (1 - momentum) times the batch's\n"
-            "average; the penalty is the Kullback-Leibler divergence of it from\n"
-            "sparseness_target, weighted by penalty."
+            "data itself, with the gradient of a penalty that pulls each channel's average\n"
+            "toward a target.\n\n"
+            "The values of data are in (0, 1). In training moving_avg becomes momentum *\n"
+            "moving_avg + (1 - momentum) * the batch's average; the penalty is its\n"
+            "Kullback-Leibler divergence from sparseness_target, weighted by penalty.\n\n"
+            "Shapes: data (N, C, ...), moving_avg (C,), output that of data."
         ),
         inputs=("data", "moving_avg"),
         schema=Schema(sparseness_target=number(0.1), penalty=number(0.001), momentum=number(0.9)),

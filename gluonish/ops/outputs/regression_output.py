@@ -77,9 +77,10 @@ def _family(name: str, word: str, link: Any, kind: str) -> Operator:
             Gradient(gradient, uses_output=True, own=True),
             doc=(
                 f"{word}.\n\n"
-                "That is its gradient whatever comes from behind, times grad_scale and divided by\n"
-                "the number of values that a sample has.\n\n"
-                "Shapes: data (N, ...), label (N, ...) with as many values: (N,) for data (N, 1)."
+                "That is its gradient, whatever gradient the output gets, times grad_scale and\n"
+                "divided by the number of values in a sample.\n\n"
+                "Shapes: data (N, ...), label (N, ...) with the same number of values, such as\n"
+                "(N,) for data (N, 1), output that of data."
             ),
             inputs=("data", "label"),
             schema=Schema(grad_scale=number(1.0)),
@@ -106,7 +107,7 @@ _BACKWARD = register(
         lambda out, label, **_: (out,),
         _backward_kernel,
         None,
-        doc="The gradient that a regression output gives its data.",
+        doc="The gradient of a regression output's data.",
         inputs=("out", "label"),
         schema=Schema(grad_scale=number(1.0), kind=choice(*_KINDS)),
     )

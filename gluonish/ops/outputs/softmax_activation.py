@@ -46,8 +46,8 @@ SOFTMAX_ACTIVATION = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "softmax of data: over the last axis (instance), or over axis 1 for each position\n"
-            "of data (N, C, ...) (channel).\n\n"
+            "softmax of data: over the last axis (instance), or over axis 1 at each position\n"
+            "(channel).\n\n"
             "Shapes: data (N, ...), or (N, C, ...) for channel, output the same."
         ),
         schema=Schema(mode=choice("channel", "instance", default="instance")),

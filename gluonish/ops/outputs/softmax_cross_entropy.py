@@ -62,8 +62,8 @@ SOFTMAX_CROSS_ENTROPY = register(
         composite_gradient(_loss),
         doc=(
             "Cross-entropy of softmax(data) with the classes in label, summed over the batch.\n\n"
-            "Shapes: data (N, K), label (N,), output (1,). Class numbers outside mean the\n"
-            "nearest class."
+            "Class indices out of range mean the nearest class.\n\n"
+            "Shapes: data (N, K), label (N,), output (1,)."
         ),
         inputs=("data", "label"),
         shapes=ShapeFacts(complete=_complete),

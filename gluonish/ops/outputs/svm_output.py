@@ -73,11 +73,12 @@ SVM_OUTPUT = register(
         _kernel,
         Gradient(_gradient, own=True),
         doc=(
-            "data, with the gradient of a hinge loss, whatever comes from behind.\n\n"
-            "Shapes: data (..., K) of scores, label (...) of class numbers. The score of the\n"
-            "label's class should be above margin, every other one below -margin; the loss is\n"
-            "the square of what is missing, or with use_linear that itself, times\n"
-            "regularization_coefficient."
+            "data itself, with the gradient of a hinge loss, whatever gradient the output gets.\n\n"
+            "The score of the label's class should be above margin, every other score below\n"
+            "-margin. The loss is the square of the amount by which a score misses that, or\n"
+            "with use_linear the amount itself, times regularization_coefficient.\n\n"
+            "Shapes: data (..., K) of scores, label (...) of class indices, output that of\n"
+            "data."
         ),
         inputs=("data", "label"),
         schema=_SCHEMA,
@@ -91,7 +92,7 @@ _BACKWARD = register(
         lambda data, label, **_: (data,),
         _backward_kernel,
         None,
-        doc="The gradient that SVMOutput gives its data.",
+        doc="The gradient of SVMOutput's data.",
         inputs=("data", "label"),
         schema=_SCHEMA,
     )

@@ -87,11 +87,11 @@ QUANTIZED_BATCH_NORM = register(
         _kernel,
         None,
         doc=(
-            "Batch normalization of a quantized array with the moving statistics, in int8 of the\n"
-            "range min_calib_range to max_calib_range, which must be given.\n\n"
-            "With fix_gamma gamma counts as 1. momentum, use_global_stats, output_mean_var and\n"
+            "Batch normalization of a quantized array with the moving statistics, to int8 in\n"
+            "the range min_calib_range to max_calib_range, which must be given.\n\n"
+            "fix_gamma treats gamma as 1. momentum, use_global_stats, output_mean_var and\n"
             "cudnn_off are ignored.\n\n"
-            "Shapes: data (N, C, ...), the next four (C,), the range's ends (1,), outputs\n"
+            "Shapes: data (N, C, ...), the next four (C,), minimum and maximum (1,), outputs\n"
             "that of data, (1,) and (1,)."
         ),
         inputs=("data", "gamma", "beta", "moving_mean", "moving_var", "min_data", "max_data"),

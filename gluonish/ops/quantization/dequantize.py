@@ -56,7 +56,8 @@ DEQUANTIZE = register(
         _kernel,
         None,
         doc=(
-            "The float32 numbers that int8 or uint8 data and its range stand for.\n\n"
+            "Convert int8 or uint8 data with its range to the float32 numbers that it\n"
+            "represents.\n\n"
             "Shapes: data any, min_range and max_range (1,), output that of data."
         ),
         inputs=("data", "min_range", "max_range"),
@@ -106,10 +107,10 @@ REQUANTIZE = register(
         _requantize_kernel,
         None,
         doc=(
-            "int32 data as int8 or uint8, and the range that these stand for.\n\n"
+            "Convert int32 data to int8 or uint8, with the range that these represent.\n\n"
             "The new range is min_calib_range to max_calib_range, or without them that of the\n"
-            "data. With out_type auto the result is uint8 if min_calib_range is not below 0, else\n"
-            "int8.\n\n"
+            "data. With out_type auto the result is uint8 if min_calib_range is not below 0,\n"
+            "else int8.\n\n"
             "Shapes: data any, min_range and max_range (1,), outputs that of data, (1,) and\n"
             "(1,)."
         ),

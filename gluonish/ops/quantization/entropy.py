@@ -102,8 +102,9 @@ CALIBRATE_ENTROPY = register(
         _kernel,
         None,
         doc=(
-            "The size of the range, and the relative entropy, at which a histogram that is\n"
-            "symmetric around 0 loses least in num_quantized_bins bins.\n\n"
+            "The threshold at which a histogram loses least by quantization, and its relative\n"
+            "entropy.\n\n"
+            "The histogram is symmetric around 0, and is quantized to num_quantized_bins bins.\n\n"
             "Shapes: hist (bins,), hist_edges (bins + 1,), outputs (1,) and (1,)."
         ),
         inputs=("hist", "hist_edges"),

@@ -90,10 +90,10 @@ QUANTIZED_ELEMWISE_ADD = register(
         _add_kernel,
         None,
         doc=(
-            "Sum of two quantized arrays: int32, whose range holds all sums.\n\n"
-            "With min_calib_range and max_calib_range that range in bytes.\n\n"
-            "Shapes: lhs and rhs alike, the ranges' ends (1,), outputs that of lhs, (1,) and\n"
-            "(1,)."
+            "Sum of two quantized arrays, as int32 with a range that holds all sums.\n\n"
+            "With min_calib_range and max_calib_range the result is 8-bit in that range.\n\n"
+            "Shapes: lhs and rhs the same, minima and maxima (1,), outputs that of lhs, (1,)\n"
+            "and (1,)."
         ),
         inputs=_PAIR,
         schema=Schema(**CALIBRATION),
@@ -155,11 +155,11 @@ QUANTIZED_ELEMWISE_MUL = register(
         _mul_kernel,
         None,
         doc=(
-            "Product of two quantized arrays: int32 with its range.\n\n"
-            "With min_calib_range and max_calib_range int8 of that range; with\n"
-            "enable_float_output the numbers themselves, without a range.\n\n"
-            "Shapes: lhs and rhs alike, the ranges' ends (1,), outputs that of lhs, (1,) and\n"
-            "(1,)."
+            "Product of two quantized arrays, as int32 with its range.\n\n"
+            "With min_calib_range and max_calib_range the result is int8 in that range; with\n"
+            "enable_float_output it is float32, without a range.\n\n"
+            "Shapes: lhs and rhs the same, minima and maxima (1,), outputs that of lhs, (1,)\n"
+            "and (1,)."
         ),
         inputs=_PAIR,
         schema=Schema(**CALIBRATION, enable_float_output=boolean(False)),
@@ -222,11 +222,11 @@ QUANTIZED_CONCAT = register(
         _concat_kernel,
         None,
         doc=(
-            "Quantized arrays joined along axis dim, in a range that holds all of theirs.\n\n"
-            "All arrays come first, then a minimum and a maximum for each. The result is uint8 if\n"
-            "all are, else int8.\n\n"
-            "Shapes: arrays (..., n_i, ...) with n_i along dim, ranges (1,), outputs (...,\n"
-            "sum of n_i, ...), (1,) and (1,)."
+            "Join quantized arrays along axis dim, in a range that holds all of theirs.\n\n"
+            "All arrays come first, then a minimum and a maximum for each. The result is uint8\n"
+            "if all are, else int8.\n\n"
+            "Shapes: arrays (..., n_i, ...) with n_i along dim, minima and maxima (1,), outputs\n"
+            "(..., sum of n_i, ...), (1,) and (1,)."
         ),
         schema=Schema(num_args=integer(low=1), dim=integer(1)),
         outputs=3,

@@ -112,9 +112,9 @@ def _convolution_axis(attrs: Attrs, rank: int) -> int:
 
 
 _REST = (
-    "data is int8 or uint8, weight is int8; scale and bias are float32 vectors of the channels,\n"
+    "data is int8 or uint8, weight is int8; scale and bias are float32 with one value a channel,\n"
     "out_step is one float32. addend, with with_sum, has the shape of the output.\n"
-    "alpha and beta are the activation's numbers, out_type is the output's dtype."
+    "alpha and beta are parameters of the activation, out_type is the output's dtype."
 )
 
 INT8_CONVOLUTION = _layer(

@@ -362,12 +362,12 @@ _BOTH = {
 
 SG_CONV = _subgraph(
     "_sg_mkldnn_conv",
-    "A Convolution with a BatchNorm, a function and a sum after it, which stand in its body.",
+    "A Convolution followed by a BatchNorm, an activation and a sum, which are its subgraph.",
     Schema(**_BOTH, **dict.fromkeys(("with_act", "with_postsum_act"), boolean(False))),
 )
 
 SG_FULLY_CONNECTED = _subgraph(
     "_sg_mkldnn_fully_connected",
-    "A FullyConnected with a function after it, which stand in its body.",
+    "A FullyConnected followed by an activation, which are its subgraph.",
     Schema(**_BOTH, **dict.fromkeys(("with_eltwise", "channel_wise_quantize"), boolean(False))),
 )

@@ -89,8 +89,8 @@ def _passing(
             kernel,
             None,
             doc=(
-                f"{doc}\n\nData is int8 or uint8; the range stays.\n\n"
-                f"Shapes: {shapes}, the range's ends (1,)."
+                f"{doc}\n\nData is int8 or uint8; the range stays the same.\n\n"
+                f"Shapes: {shapes}, minimum and maximum (1,)."
             ),
             inputs=("data", "min_data", "max_data"),
             schema=schema,
@@ -115,7 +115,7 @@ def _act_fill(xp: ModuleType, out: Any, data: Any, *, act_type: str) -> None:
 
 QUANTIZED_ACT = _passing(
     "_contrib_quantized_act",
-    "relu of a quantized array; act_type has no other value yet.",
+    "Activation of a quantized array; act_type must be relu.",
     "data any, output the same",
     _act_infer,
     _act_fill,
@@ -135,7 +135,7 @@ def _flatten_fill(xp: ModuleType, out: Any, data: Any) -> None:
 
 QUANTIZED_FLATTEN = _passing(
     "_contrib_quantized_flatten",
-    "A quantized array with all axes but the first as one.",
+    "Flatten all axes of a quantized array after the first.",
     "data (N, ...), output (N, elements)",
     _flatten_infer,
     _flatten_fill,
@@ -179,7 +179,8 @@ INT8_POOLING = register(
         _pooling_fill,
         None,
         doc=(
-            "Maximum or mean over windows of bytes, rounded, with the attributes of Pooling.\n\n"
+            "Maximum or mean over windows of 8-bit data, rounded; attributes are those of\n"
+            "Pooling.\n\n"
             "Shapes: data (N, C, *spatial), output (N, C, *windows)."
         ),
         schema=POOLING.schema,
@@ -188,7 +189,7 @@ INT8_POOLING = register(
 
 QUANTIZED_POOLING = _passing(
     "_contrib_quantized_pooling",
-    "Maximum or mean over windows of a quantized array, with the attributes of Pooling.",
+    "Maximum or mean over windows of a quantized array; attributes are those of Pooling.",
     "data (N, C, *spatial), output (N, C, *windows)",
     _pooling_infer,
     _pooling_fill,
@@ -227,10 +228,11 @@ QUANTIZED_EMBEDDING = register(
         _embedding_kernel,
         None,
         doc=(
-            "Rows of a quantized weight, whose range stays.\n\n"
-            "Indices out of range take the first or last row; dtype and sparse_grad are ignored."
-            "\n\nShapes: data any, weight (input_dim, output_dim), the range's ends (1,), outputs\n"
-            "(*data.shape, output_dim), (1,) and (1,)."
+            "Look up rows of a quantized weight; the range stays the same.\n\n"
+            "Indices out of range read the first or last row; dtype and sparse_grad are\n"
+            "ignored.\n\n"
+            "Shapes: data any, weight (input_dim, output_dim), minimum and maximum (1,),\n"
+            "outputs (*data.shape, output_dim), (1,) and (1,)."
         ),
         inputs=("data", "weight", "min_weight", "max_weight"),
         schema=Schema(

@@ -117,7 +117,7 @@ def _product(
             None,
             doc=(
                 f"{doc}\n\nData is int8 or uint8, weight and bias are int8; the result is int32 "
-                f"with its range.\n\nShapes: {shapes}, ranges' ends (1,)."
+                f"with its range.\n\nShapes: {shapes}, minima and maxima (1,)."
             ),
             inputs=_BIASED,
             active_inputs=_active_inputs,
@@ -159,7 +159,7 @@ def _dense(xp: ModuleType, out: Any, data: Any, weight: Any, **_attrs: Any) -> N
 
 QUANTIZED_FULLY_CONNECTED = _product(
     "fully_connected",
-    "x W^T + b of quantized arrays.",
+    "Dense layer x W^T + b on quantized arrays.",
     "data (N, ...), weight (num_hidden, features), bias (num_hidden,), output (N,\n"
     "num_hidden) or, without flatten, (..., num_hidden)",
     _dense_infer,

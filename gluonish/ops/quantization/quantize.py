@@ -67,9 +67,9 @@ QUANTIZE = register(
         _kernel,
         None,
         doc=(
-            "data as int8 or uint8, and the range that these stand for.\n\n"
-            "The range to use is given as arrays. For int8 it is made symmetric, uint8 has no\n"
-            "numbers below 0.\n\n"
+            "Convert data to int8 or uint8, with the range that these represent.\n\n"
+            "The range is given as arrays. For int8 it is made symmetric; uint8 has no negative\n"
+            "numbers.\n\n"
             "Shapes: data any, min_range and max_range (1,), outputs that of data, (1,) and\n"
             "(1,)."
         ),
@@ -134,10 +134,10 @@ QUANTIZE_V2 = register(
         _v2_kernel,
         None,
         doc=(
-            "data as int8 or uint8, and the range that these stand for.\n\n"
-            "The range is min_calib_range to max_calib_range, or without them that of data. With\n"
-            "out_type auto the result is uint8 if min_calib_range is not below 0, else int8.\n"
-            "Data of bytes stays as it is.\n\n"
+            "Convert data to int8 or uint8, with the range that these represent.\n\n"
+            "The range is min_calib_range to max_calib_range, or without them that of data.\n"
+            "With out_type auto the result is uint8 if min_calib_range is not below 0, else\n"
+            "int8. 8-bit data stays as it is.\n\n"
             "Shapes: data any, outputs that of data, (1,) and (1,)."
         ),
         schema=Schema(out_type=choice("auto", "int8", "uint8", default="int8"), **CALIBRATION),
@@ -179,8 +179,8 @@ QUANTIZE_ASYM = register(
         _asym_kernel,
         None,
         doc=(
-            "data as uint8 over all of a range, and with scale and shift what it was multiplied by "
-            "and\nwhat was added.\n\n"
+            "Convert data to uint8 over the whole range, with the scale that it was multiplied\n"
+            "by and the shift that was added.\n\n"
             "The range is min_calib_range to max_calib_range, or without them that of data.\n\n"
             "Shapes: data any, outputs that of data, (1,) and (1,)."
         ),

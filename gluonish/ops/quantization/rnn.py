@@ -68,9 +68,9 @@ QUANTIZED_RNN = register(
         _kernel,
         None,
         doc=(
-            "Recurrent layers on data of _contrib_quantize_asym, with its scale and shift.\n\n"
-            "Parameters, states and results are float32, as are the sums; attributes are those of\n"
-            "RNN.\n\n"
+            "Recurrent layers on data from _contrib_quantize_asym, with its scale and shift.\n\n"
+            "Parameters, states and results are float32, and so are the sums; attributes are\n"
+            "those of RNN.\n\n"
             "Shapes: those of RNN; data_scale and data_shift (1,)."
         ),
         inputs=_INPUTS,

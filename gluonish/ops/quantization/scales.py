@@ -54,8 +54,9 @@ INT8_WEIGHT = register(
         None,
         doc=(
             "A weight as int8, and the step of each channel.\n\n"
-            "127 stands for the largest size in a channel, or without channel_wise in all of them."
-            "\n\nShapes: weight (channels, ...), outputs that and (channels,)."
+            "127 represents the largest magnitude in a channel, or without channel_wise in all\n"
+            "of them.\n\n"
+            "Shapes: weight (channels, ...), outputs that of weight and (channels,)."
         ),
         inputs=("weight",),
         schema=Schema(channel_wise=boolean(True)),
@@ -134,13 +135,13 @@ INT8_SCALES = register(
         _scales_kernel,
         None,
         doc=(
-            "The factors of a layer on bytes, and the range of what it gives.\n\n"
-            "scale and bias bring its sums into steps of what is added to them, or without\n"
-            "with_sum into numbers; out_step brings the result into the steps of the output.\n"
-            "offline says that weight and bias are int8 with ranges. data_type, sum_type and\n"
-            "out_type are dtypes; for int32 the range holds all sums.\n\n"
-            "Shapes: ranges (1,), steps and bias (channels,), outputs (channels,), (channels,), "
-            "(1,),\n(1,) and (1,)."
+            "The factors of an 8-bit layer, and the range of its result.\n\n"
+            "scale and bias convert its sums to steps of the addend, or without with_sum to\n"
+            "numbers; out_step converts the result to steps of the output. offline says that\n"
+            "weight and bias are int8 with ranges. data_type, sum_type and out_type are dtypes;\n"
+            "for int32 the range holds all sums.\n\n"
+            "Shapes: ranges (1,), steps and bias (channels,), outputs (channels,), (channels,),\n"
+            "(1,), (1,) and (1,)."
         ),
         inputs=(
             *("min_data", "max_data", "steps", "min_weight", "max_weight"),
@@ -182,8 +183,9 @@ INT8_RANGE = register(
         _range_kernel,
         None,
         doc=(
-            "The ends of a range, and what numbers in it are multiplied by to make them bytes of\n"
-            "out_type.\n\nShapes: outputs (1,), float32."
+            "Minimum and maximum of a range, and the factor that converts its numbers to\n"
+            "out_type.\n\n"
+            "Shapes: outputs (1,), float32."
         ),
         inputs=(),
         schema=Schema(low=number(), high=number(), out_type=_OUT_TYPE),
@@ -212,7 +214,8 @@ INT8_QUANTIZE = register(
         _quantize_kernel,
         None,
         doc=(
-            "data times scale as bytes: the nearest whole numbers, cut where the dtype ends.\n\n"
+            "data times scale, rounded to the nearest integers and limited to the range of the\n"
+            "8-bit dtype.\n\n"
             "Shapes: data any, scale (1,), output that of data."
         ),
         inputs=("data", "scale"),

@@ -89,9 +89,9 @@ LSTM_STEP = register(
         _lstm,
         Gradient(_lstm_gradient, uses_output=True),
         doc=(
-            "Hidden state and cells (N, H) of an LSTM after a step, from both products (N, 4 * H)\n"
-            "and the cells before.\n\n"
-            "The hidden output are the gates, with their functions applied."
+            "Hidden state and cell (N, H) of an LSTM after one step, from both products (N, 4 *\n"
+            "H) and the cell before.\n\n"
+            "The hidden output is the gates after their activations."
         ),
         inputs=("i2h", "h2h", "cells"),
         outputs=3,
@@ -135,7 +135,7 @@ LSTM_STEP_BACKWARD = register(
         lambda d_hidden, d_after, i2h, h2h, cells, gates, after: (i2h, cells),
         _lstm_backward,
         composite_gradient(_lstm_backward_in_operators),
-        doc="Gradients of _lstm_step's inputs: of both products, and of the cells.",
+        doc="Gradients of _lstm_step's inputs: of both products, and of the cell.",
         inputs=("d_hidden", "d_after", "i2h", "h2h", "cells", "gates", "after"),
         outputs=2,
         execution=Execution(heavy=True),
@@ -180,10 +180,10 @@ GRU_STEP = register(
         _gru,
         Gradient(_gru_gradient, uses_output=True),
         doc=(
-            "Hidden state (N, H) of a GRU after a step, from both products (N, 3 * H) and the\n"
+            "Hidden state (N, H) of a GRU after one step, from both products (N, 3 * H) and the\n"
             "hidden state before.\n\n"
-            "The hidden output are the gates, with their functions applied, and the recurrent\n"
-            "product of the new gate."
+            "The hidden output is the gates after their activations, and the recurrent product\n"
+            "of the new gate."
         ),
         inputs=("i2h", "h2h", "hidden"),
         outputs=2,

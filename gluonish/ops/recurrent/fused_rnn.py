@@ -136,9 +136,9 @@ FUSED_RNN = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "RNN on separate parameters.\n\n"
-            "Behind data, states and lengths come all weights and then all biases, in the order\n"
-            "that RNN's vector has them."
+            "RNN with separate parameter arrays.\n\n"
+            "After data, states and lengths come all weights and then all biases, in the order\n"
+            "of RNN's vector."
         ),
         inputs=("data",),
         active_inputs=_named,

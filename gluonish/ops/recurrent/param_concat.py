@@ -47,10 +47,7 @@ RNN_PARAM_CONCAT = register(
         _infer,
         CONCAT.kernel,
         CONCAT.gradient,
-        doc=(
-            "The arrays, which have one axis, beside each other along axis dim, which is 0.\n\n"
-            "Shapes: arrays (n_i,), output (sum of n_i,)."
-        ),
+        doc=("Join vectors; dim must be 0.\n\nShapes: arrays (n_i,), output (sum of n_i,)."),
         inputs=("data",),
         schema=Schema(num_args=integer(low=1), dim=integer(1)),
         aliases=("_npi_rnn_param_concat",),

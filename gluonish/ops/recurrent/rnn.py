@@ -184,17 +184,18 @@ RNN = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "Layers of recurrent cells over whole sequences.\n\n"
-            "Shapes: data (T, N, features), parameters one vector of all weights (for each\n"
-            "layer and direction input weight, recurrent weight and projection) and then all\n"
-            "biases, state (layers * directions, N, width), state_cell of an LSTM (layers *\n"
-            "directions, N, state_size), sequence_length (N,); output (T, N, directions *\n"
-            "width), where width is projection_size, or state_size without it. In training each\n"
-            "layer above the first reads its input with dropout of probability p. state_outputs\n"
-            "also returns the states at the end of each sequence. With use_sequence_length the\n"
-            "output behind a sequence's end is 0 and the backward direction begins at the end.\n"
-            "The clip limits, which go together, hold an LSTM's cell; lstm_state_clip_nan also\n"
-            "moves NaN there to the lower one."
+            "Recurrent layers (RNN, LSTM or GRU) over whole sequences.\n\n"
+            "parameters is one vector of all weights (for each layer and direction the input\n"
+            "weight, the recurrent weight and the projection), followed by all biases. width is\n"
+            "projection_size, or state_size without it; directions is 2 with bidirectional,\n"
+            "else 1. In training p is the dropout probability of the inputs of each layer but\n"
+            "the first. state_outputs also returns the states at the end of each sequence. With\n"
+            "use_sequence_length the output after a sequence's end is 0, and the backward\n"
+            "direction begins at the end. The clip limits, which must be given together, limit\n"
+            "an LSTM's cell; lstm_state_clip_nan also replaces NaN there by the lower limit.\n\n"
+            "Shapes: data (T, N, features), parameters (size,), state (layers * directions, N,\n"
+            "width), state_cell of an LSTM (layers * directions, N, state_size),\n"
+            "sequence_length (N,), output (T, N, directions * width)."
         ),
         inputs=_INPUTS,
         active_inputs=active_inputs,
@@ -261,8 +262,8 @@ RNN_BACKWARD = register(
         _backward_gradient,
         doc=(
             "Gradients of RNN's data, parameters and states.\n\n"
-            "heads says which of output, state and state_cell have a gradient; reserve is RNN's\n"
-            "hidden output."
+            "heads says which of output, state and state_cell have a gradient; reserve is the\n"
+            "hidden output of RNN."
         ),
         inputs=(*_HEADS, *_INPUTS, "reserve"),
         active_inputs=_backward_active,

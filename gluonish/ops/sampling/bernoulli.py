@@ -67,9 +67,10 @@ BERNOULLI = register(
         _kernel,
         zero_gradient,
         doc=(
-            "1 with probability prob, or 1 / (1 + exp(-logit)) with is_logit, else 0.\n\n"
-            "Where that is None it is the input. Without size the result has its shape.\n\n"
-            "Shapes: input1 any, output size, with which input1 broadcasts."
+            "1 with probability prob, or with is_logit with probability 1 / (1 + exp(-logit)),\n"
+            "else 0.\n\n"
+            "If that is None the input is used. Without size the result has its shape.\n\n"
+            "Shapes: input1 any, output size, which input1 broadcasts with."
         ),
         inputs=("input1",),
         active_inputs=_active,

@@ -118,8 +118,10 @@ CHOICE = register(
         _kernel,
         None,
         doc=(
-            "Positions drawn from a population of a, or of the elements of the first input.\n\n"
-            "With weighted the last input holds a weight for each. Without size one position.\n\n"
+            "Positions drawn from 0 up to a, or up to the number of elements of the first\n"
+            "input.\n\n"
+            "With weighted the last input holds a weight for each position. Without size one\n"
+            "position is drawn.\n\n"
             "Shapes: input1 (population,), weights (population,), output size, () without it."
         ),
         inputs=("input1", "input2"),

@@ -176,7 +176,7 @@ def _density(
             kernel,
             composite_gradient(composed),
             doc=(
-                f"The density of {doc} at sample, or its logarithm with is_log.\n\n"
+                f"Probability density of {doc} at sample, or with is_log its logarithm.\n\n"
                 f"Shapes: {shapes}."
             ),
             inputs=("sample", *parameters),
@@ -206,7 +206,7 @@ DENSITIES = (
     _density("_random_pdf_poisson", "the Poisson distribution", _poisson, "lam", whole=True),
     _density(
         "_random_pdf_negative_binomial",
-        "failures before the k-th success of probability p",
+        "the number of failures before the k-th success of probability p",
         _negative_binomial,
         "k",
         "p",

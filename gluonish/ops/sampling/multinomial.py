@@ -111,10 +111,10 @@ SAMPLE_MULTINOMIAL = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "Classes drawn with the probabilities along the last axis, shape many for each\n"
+            "Classes drawn with the probabilities along the last axis, shape of them for each\n"
             "row.\n\n"
-            "With get_prob also the logarithm of the probability of each, which has a\n"
-            "gradient.\n\n"
+            "With get_prob the logarithm of the probability of each is returned, too, which has\n"
+            "a gradient.\n\n"
             "Shapes: data (..., K), outputs (..., *shape)."
         ),
         schema=Schema(shape=shape_attr(()), get_prob=boolean(False), dtype=dtype_attr(INT32)),

@@ -86,9 +86,10 @@ NUMPY_MULTINOMIAL = register(
         _kernel,
         None,
         doc=(
-            "How often each class comes among n trials, an array of counts for each of size.\n\n"
-            "The probabilities are pvals, or the input where that is None.\n\n"
-            "Shapes: a (K,), output (*size, K). The probabilities add up to 1."
+            "How often each class occurs in n trials: an array of counts for each element of\n"
+            "size.\n\n"
+            "The probabilities are pvals, or the input where that is None; they add up to 1.\n\n"
+            "Shapes: a (K,), output (*size, K)."
         ),
         inputs=("a",),
         active_inputs=_active,

@@ -199,7 +199,11 @@ def _sampler(
         "ctx": text("cpu"),
         "dtype": dtype_attr(FLOAT32),
     }
-    made = "size followed by theirs" if name.endswith("_n") else "size, or without it theirs"
+    made = (
+        "size followed by the parameters'"
+        if name.endswith("_n")
+        else "size, or without it the parameters'"
+    )
     return register(
         Operator(
             name,
@@ -210,8 +214,8 @@ def _sampler(
                 uses_output=smooth is not None,
             ),
             doc=(
-                f"{doc}.\n\nA parameter that is None is the next input. Those out of range are "
-                "refused\nat the wait.\n\n"
+                f"{doc}.\n\nA parameter that is None is read from the next input. One out of range "
+                "raises an error when the result is waited for.\n\n"
                 f"Shapes: parameters any that broadcast, output {made}."
             ),
             inputs=tuple(f"input{i + 1}" for i in range(len(names))),
@@ -232,48 +236,61 @@ _LOCATION = ("loc", "scale")
 _TYPED = ("size", "ctx", "dtype")
 
 NUMPY_SAMPLERS = (
-    _sampler("_npi_normal", "Normal numbers", _LOCATION, _NORMAL, attributes=_TYPED),
+    _sampler(
+        "_npi_normal", "Samples of the normal distribution", _LOCATION, _NORMAL, attributes=_TYPED
+    ),
     _sampler(
         "_npi_normal_n",
-        "Normal numbers, an array of shape size for each parameter",
+        "Samples of the normal distribution, an array of shape size for each parameter",
         _LOCATION,
         _NORMAL,
         attributes=_TYPED,
     ),
     _sampler(
         "_npi_uniform",
-        "Numbers uniform on [low, high)",
+        "Samples of the uniform distribution on [low, high)",
         ("low", "high"),
         fill_uniform,
         attributes=_TYPED,
     ),
     _sampler(
         "_npi_uniform_n",
-        "Numbers uniform on [low, high), an array of shape size for each parameter",
+        "Samples of the uniform distribution on [low, high), an array of shape size for each "
+        "parameter",
         ("low", "high"),
         fill_uniform,
         attributes=_TYPED,
     ),
     _sampler(
         "_npi_gamma",
-        "Numbers of the gamma distribution",
+        "Samples of the gamma distribution",
         ("shape", "scale"),
         _draw_each(variates.gamma),
         attributes=_TYPED,
     ),
-    _sampler("_npi_gumbel", "Numbers of the Gumbel distribution", _LOCATION, _GUMBEL),
-    _sampler("_npi_logistic", "Numbers of the logistic distribution", _LOCATION, _LOGISTIC),
-    _sampler("_npi_exponential", "Exponential numbers", ("scale",), _EXPONENTIAL, default=1.0),
+    _sampler("_npi_gumbel", "Samples of the Gumbel distribution", _LOCATION, _GUMBEL),
+    _sampler("_npi_logistic", "Samples of the logistic distribution", _LOCATION, _LOGISTIC),
     _sampler(
-        "_npi_rayleigh", "Numbers of the Rayleigh distribution", ("scale",), _RAYLEIGH, default=1.0
+        "_npi_exponential",
+        "Samples of the exponential distribution",
+        ("scale",),
+        _EXPONENTIAL,
+        default=1.0,
     ),
     _sampler(
-        "_npi_pareto", "Numbers of the Pareto distribution from 0 on", ("a",), _PARETO, default=None
+        "_npi_rayleigh", "Samples of the Rayleigh distribution", ("scale",), _RAYLEIGH, default=1.0
     ),
-    _sampler("_npi_weibull", "Numbers of the Weibull distribution", ("a",), _WEIBULL, default=None),
+    _sampler(
+        "_npi_pareto",
+        "Samples of the Pareto II (Lomax) distribution, from 0 on",
+        ("a",),
+        _PARETO,
+        default=None,
+    ),
+    _sampler("_npi_weibull", "Samples of the Weibull distribution", ("a",), _WEIBULL, default=None),
     _sampler(
         "_npi_powerd",
-        "Numbers on (0, 1) of density a x^(a - 1)",
+        "Samples of the power distribution on (0, 1), with density a x^(a - 1)",
         ("a",),
         _draw_each(_power),
         default=None,

@@ -86,9 +86,9 @@ def _sampler(name: str, doc: str, filled: Fill, *inputs: str) -> Operator:
             kernel,
             zero_gradient,
             doc=(
-                f"{doc}.\n\nShape many for each element of the parameters, float32 unless dtype "
-                "says otherwise.\nParameters out of range give NaN.\n\n"
-                "Shapes: parameters all alike, output theirs followed by shape."
+                f"{doc}.\n\nFor each element of the parameters an array of shape is drawn, "
+                "as\nfloat32 unless dtype is given. Parameters out of range give NaN.\n\n"
+                "Shapes: parameters all the same, output theirs followed by shape."
             ),
             inputs=inputs,
             schema=Schema(shape=shape_attr(()), dtype=optional(dtype_attr())),
@@ -114,34 +114,34 @@ def _complete(inputs: list[Any], outputs: list[Any], attrs: Any) -> None:
 SAMPLERS = (
     _sampler(
         "_sample_uniform",
-        "Numbers uniform on [low, high)",
+        "Samples of uniform distributions on [low, high)",
         fill_uniform,
         "low",
         "high",
     ),
     _sampler(
         "_sample_normal",
-        "Numbers of normal distributions with mean mu and standard deviation sigma",
+        "Samples of normal distributions with mean mu and standard deviation sigma",
         _standard(normal, lambda xp, x, mu, sigma: mu + sigma * x),
         "mu",
         "sigma",
     ),
     _sampler(
         "_sample_exponential",
-        "Numbers of exponential distributions with rate lam",
+        "Samples of exponential distributions with rate lam",
         _standard(uniform, lambda xp, u, lam: -xp.log1p(-u) / lam),
         "lam",
     ),
     _sampler(
         "_sample_gamma",
-        "Numbers of gamma distributions with shape alpha and scale beta",
+        "Samples of gamma distributions with shape alpha and scale beta",
         _each(variates.gamma),
         "alpha",
         "beta",
     ),
     _sampler(
         "_sample_poisson",
-        "Whole numbers of Poisson distributions with mean lam",
+        "Samples (integers) of Poisson distributions with mean lam",
         _each(variates.poisson),
         "lam",
     ),
@@ -154,7 +154,7 @@ SAMPLERS = (
     ),
     _sampler(
         "_sample_generalized_negative_binomial",
-        "Whole numbers of negative binomial distributions with mean mu and dispersion alpha",
+        "Samples (integers) of negative binomial distributions with mean mu and dispersion alpha",
         _each(variates.generalized_negative_binomial),
         "mu",
         "alpha",

@@ -68,10 +68,10 @@ SAMPLE_UNIQUE_ZIPFIAN = register(
         _kernel,
         None,
         doc=(
-            "Rows of whole numbers below range_max, none of which is twice in its row.\n\n"
+            "Rows of integers below range_max, without repeats in a row.\n\n"
             "A number k is drawn with probability log((k + 2) / (k + 1)) / log(range_max + 1),\n"
-            "and drawn again if its row has it. The second output is how many numbers were drawn\n"
-            "for each row. Shape is (rows, numbers in a row).\n\n"
+            "and drawn again if its row has it already. The second output is the number of\n"
+            "draws for each row. shape is (rows, numbers in a row).\n\n"
             "Shapes: outputs shape and (rows,)."
         ),
         inputs=(),

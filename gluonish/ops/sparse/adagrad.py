@@ -48,8 +48,9 @@ ADAGRAD_UPDATE = register(
         None,
         doc=(
             "One step of AdaGrad: returns the new weight, changes history in place.\n\n"
-            "Shapes: all that of the weight. Rows that a row-sparse grad does not hold stay as\n"
-            "they are. wd is there for MXNet's sake and must be 0."
+            "Rows that a row-sparse grad does not store stay as they are. wd exists for MXNet's\n"
+            "sake and must be 0.\n\n"
+            "Shapes: all that of the weight."
         ),
         inputs=("weight", "grad", "history"),
         schema=Schema(

@@ -31,10 +31,10 @@ GETNNZ = register(
         _count_kernel,
         None,
         doc=(
-            "Number of elements that a CSR matrix holds, zeros among them included; in a dense\n"
-            "matrix, of those that are not 0.\n\n"
-            "Shapes: data (rows, columns), output (1,), or (columns,) for axis 0 and (rows,) for\n"
-            "axis 1, int64."
+            "Number of elements stored in a CSR matrix, including stored zeros; for a dense\n"
+            "matrix, of elements that are not 0. The result is int64.\n\n"
+            "Shapes: data (rows, columns), output (1,), or (columns,) for axis 0 and (rows,)\n"
+            "for axis 1."
         ),
         schema=Schema(axis=optional(integer())),
     )
@@ -71,7 +71,7 @@ EDGE_ID = register(
         _edge_kernel,
         None,
         doc=(
-            "Elements of a CSR matrix at rows u and columns v; -1 where it holds none.\n\n"
+            "Elements of a CSR matrix at rows u and columns v; -1 where none is stored.\n\n"
             "Shapes: data (rows, columns), u and v (N,), output (N,)."
         ),
         inputs=("data", "u", "v"),

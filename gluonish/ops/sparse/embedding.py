@@ -35,9 +35,9 @@ SPARSE_EMBEDDING = register(
         EMBEDDING.kernel,
         _gradient,
         doc=(
-            "Rows of weight by the indices in data, with a row-sparse gradient of weight.\n\n"
-            "Shapes and attributes are those of Embedding; sparse_grad is taken for granted, and\n"
-            "so is deterministic.\n\n"
+            "Look up rows of weight by the indices in data; the gradient of weight is\n"
+            "row-sparse.\n\n"
+            "Attributes are those of Embedding; sparse_grad and deterministic are always on.\n\n"
             "Shapes: data any, weight (input_dim, output_dim), output (*data.shape,\n"
             "output_dim)."
         ),

@@ -37,8 +37,8 @@ def _scattered(name: str, plain: Operator, word: str) -> Operator:
             plain.kernel,
             plain.gradient,
             doc=(
-                f"Elementwise {word}; of a sparse array only the elements that it holds change.\n\n"
-                "Shapes: any, all the same."
+                f"Elementwise {word}; in a sparse array only the stored elements change.\n\n"
+                "Shapes: all the same."
             ),
             inputs=plain.inputs,
             schema=None if pair else Schema(scalar=number(1.0), is_int=boolean(True)),

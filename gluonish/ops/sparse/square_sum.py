@@ -40,8 +40,8 @@ SQUARE_SUM = register(
         _kernel,
         _gradient,
         doc=(
-            "Sum of the squares of data over axes; arguments and shapes are those of sum.\n\n"
-            "Of a row-sparse matrix over axis 1 with keepdims it is row-sparse.\n\n"
+            "Sum of the squares of data over axes; the arguments are those of sum.\n\n"
+            "For a row-sparse matrix over axis 1 with keepdims the result is row-sparse.\n\n"
             "Shapes: data any, output data's without the axes in axis, or with size 1 there\n"
             "(keepdims)."
         ),

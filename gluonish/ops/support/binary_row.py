@@ -135,7 +135,7 @@ def _pair_operator(
             infer,
             expression,
             gradient,
-            doc=f"Elementwise {word}; the arrays have one dtype, and shapes broadcast.",
+            doc=f"Elementwise {word}; both arrays have the same dtype, and shapes broadcast.",
             inputs=("lhs", "rhs"),
             aliases=tuple(names[1:]),
             shapes=ShapeFacts(complete=complete_same if elemwise else None, rule=broadcast),

@@ -42,7 +42,7 @@ Column = Callable[[Attrs, Sequence[Any]], Sequence[float]]
 # What stands behind the weights' arrays, by how many arrays the weights share.
 _BEHIND = (
     "",
-    ", then rescale_grad of 1 element",
+    ", then rescale_grad with 1 element",
     ", then lrs and wds (num_weights,)",
 )
 
@@ -96,7 +96,7 @@ class MultiUpdate:
                     "Returns the new weights, changes the states in place. "
                     f"The arrays are {', '.join(self.roles)} of each weight in turn"
                     f"{_BEHIND[shared]}.\n\n"
-                    "Shapes: those of a weight are all alike."
+                    "Shapes: the arrays of one weight all have its shape."
                 ),
                 inputs=("data",),
                 schema=Schema(**parameters, num_args=integer(low=2)),

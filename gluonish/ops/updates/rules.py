@@ -344,7 +344,7 @@ SGD_MOMENTUM = Rule(
 NAG = Rule("nag_mom", "Nesterov's accelerated gradient", ("mom",), _RATES, _nag, _MOMENTUM)
 NESTEROV = Rule(
     "nag",
-    "Nesterov's accelerated gradient as the optimizer class has it",
+    "Nesterov's accelerated gradient, computed as the optimizer class does,",
     ("mom",),
     _RATES,
     _nesterov,
@@ -352,7 +352,7 @@ NESTEROV = Rule(
 )
 ADAM = Rule(
     "adam",
-    "Adam without bias correction, which the caller puts into lr",
+    "Adam without bias correction (the caller includes it in lr)",
     ("mean", "var"),
     _RATES,
     _adam,
@@ -360,7 +360,7 @@ ADAM = Rule(
 )
 ADAMW = Rule(
     "adamw",
-    "Adam with decoupled weight decay, without bias correction, which the caller puts into lr",
+    "Adam with decoupled weight decay, without bias correction (the caller includes it in lr)",
     ("mean", "var"),
     ("lr", "wd", "eta"),
     _adamw,

@@ -113,7 +113,7 @@ def single_update(
         rates = [attrs[rate] for rate in rule.rates]
         apply_rule(xp, rule, out, arrays[:count], mixed, rates, attrs)
 
-    lazy = "; lazy_update concerns sparse gradients only" if "lazy_update" in parameters else ""
+    lazy = "; lazy_update matters for sparse gradients only" if "lazy_update" in parameters else ""
     precision = " in mixed precision" if mixed else ""
     alike = "rescale_grad 1 element, the others" if tensor_scale else "all"
     return register(
@@ -198,7 +198,8 @@ def _lamb_phase1(name: str, *, mixed: bool) -> Operator:
             kernel,
             None,
             doc=(
-                "First half of a LAMB step.\n\nReturns its direction, changes the states in place."
+                "First half of a LAMB step.\n\n"
+                "Returns the direction of the step, changes the states in place."
                 "\n\nShapes: all that of the weight."
             ),
             inputs=inputs,

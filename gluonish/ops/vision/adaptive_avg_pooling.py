@@ -69,9 +69,9 @@ ADAPTIVE_AVG_POOLING = register(
         _kernel,
         _gradient,
         doc=(
-            "Means of images (N, C, H, W) over output_size windows.\n\n"
-            "Along an axis window i of n begins at i * extent / n, rounded down, and ends at\n"
-            "(i + 1) * extent / n, rounded up. output_size () is (1, 1), and (k,) is (k, k).\n\n"
+            "Adaptive average pooling: means over output_size windows of an image.\n\n"
+            "Along an axis window i of n begins at i * size / n, rounded down, and ends at (i +\n"
+            "1) * size / n, rounded up. output_size () is (1, 1), and (k,) is (k, k).\n\n"
             "Shapes: data (N, C, H, W), output (N, C, *output_size)."
         ),
         schema=Schema(output_size=shape(())),

@@ -120,7 +120,7 @@ BILINEAR_POINTS = register(
         _infer,
         _kernel,
         _gradient,
-        doc="Values (N, C, P) of images (N, C, H, W) at rows and columns (N, P) between pixels.",
+        doc="Bilinear samples (N, C, P) of images (N, C, H, W) at rows and columns (N, P).",
         inputs=("data", "rows", "columns"),
         schema=_SCHEMA,
         execution=Execution(heavy=True),
@@ -168,8 +168,8 @@ _CORNERS_OF = register(
         _corners_kernel,
         zero_gradient,
         doc=(
-            "The flat indices of the four pixels around positions, the row and the column of the\n"
-            "first one, and 1 where the weights depend on the row, and on the column."
+            "The flat indices of the four pixels around each position, the row and column of\n"
+            "the first one, and 1 where the weights depend on the row and on the column."
         ),
         inputs=("rows", "columns"),
         schema=Schema(height=integer(), width=integer(), border=_SCHEMA.attributes["border"]),

@@ -88,7 +88,7 @@ def _kernel(xp: ModuleType, out: Any, data: Any, like: Any = None, **attrs: Any)
 _adjoint = adjoint_operator(
     ("_bilinear_resize_forward", "_bilinear_resize_backward"),
     _taps,
-    "Images at another size.",
+    "Images resized with bilinear interpolation.",
     align_corners=_ALIGN,
 )
 
@@ -110,13 +110,14 @@ BILINEAR_RESIZE = register(
         _kernel,
         _gradient,
         doc=(
-            "Images (N, C, H, W) at another size, interpolated between pixels.\n\n"
-            "mode names the size: 'size' is height and width, or the extents times scale_height\n"
-            "and scale_width, rounded down; 'odd_scale' does that with an odd extent minus 1 and\n"
-            "adds 1; 'like' takes that of a second array; 'to_even_down' and the others go to the\n"
-            "nearest even or odd extent. align_corners puts the first and last pixels of both\n"
-            "images on each other; otherwise pixels are areas and the images' edges meet. An\n"
-            "extent of 1 takes the first pixel.\n\n"
+            "Resize images with bilinear interpolation.\n\n"
+            "mode says what the new size is: 'size' is height and width, or the old size times\n"
+            "scale_height and scale_width, rounded down; 'odd_scale' does this for an odd size\n"
+            "with (size - 1) * scale + 1; 'like' is the size of the second array;\n"
+            "'to_even_down', 'to_even_up', 'to_odd_down' and 'to_odd_up' are the nearest even\n"
+            "or odd size below or above. With align_corners the centers of the corner pixels of\n"
+            "both images coincide; otherwise the outer edges of the images do. A new size of 1\n"
+            "takes the first pixel.\n\n"
             "Shapes: data (N, C, H, W), like (N, C, H', W'), output (N, C, height, width), in\n"
             "pixels."
         ),

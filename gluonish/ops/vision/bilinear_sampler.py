@@ -132,7 +132,7 @@ _GRID_BASE = register(
         ),
         _base_kernel,
         zero_gradient,
-        doc="x, y and 1 of every pixel of a grid, for each sample of like.",
+        doc="x, y and 1 for every pixel of a grid, for each sample of like.",
         inputs=("like",),
         schema=Schema(target_shape=shape()),
     )
@@ -145,12 +145,11 @@ GRID_GENERATOR = register(
         _grid_kernel,
         _grid_gradient,
         doc=(
-            "Grids for BilinearSampler, (N, 2, H, W).\n\n"
-            "'affine': data (N, 6) holds matrices (2, 3) that multiply (x, y, 1) of the pixels of\n"
-            "target_shape. 'warp': data (N, 2, H, W) is a flow in pixels, added to each pixel's\n"
-            "place.\n\n"
-            "Shapes: data (N, 6) or (N, 2, H, W), output (N, 2, *target_shape) or (N, 2, H,\n"
-            "W)."
+            "Sampling grids for BilinearSampler.\n\n"
+            "'affine': each row of data is a matrix (2, 3) that multiplies (x, y, 1) of the\n"
+            "pixels of target_shape. 'warp': data is a flow in pixels, added to each pixel's\n"
+            "position.\n\n"
+            "Shapes: data (N, 6) or (N, 2, H, W), output (N, 2, *target_shape) or (N, 2, H, W)."
         ),
         schema=Schema(transform_type=choice("affine", "warp"), target_shape=shape((0, 0))),
         outputs=2,
@@ -225,10 +224,9 @@ BILINEAR_SAMPLER = register(
         sampler_kernel,
         _sampler_gradient,
         doc=(
-            "Images (N, C, H, W) read at the places that a grid (N, 2, H', W') names: x and y, -1\n"
-            "at the first pixel and 1 at the last.\n\n"
-            "Between pixels it takes the mean of four, weighted by how near they are. Pixels\n"
-            "beyond the image are 0. cudnn_off changes nothing.\n\n"
+            "Sample images at the positions in a grid with bilinear interpolation.\n\n"
+            "grid holds x and y, where -1 is the center of the first pixel and 1 that of the\n"
+            "last. Pixels outside the image are 0. cudnn_off is accepted and ignored.\n\n"
             "Shapes: data (N, C, H, W), grid (N, 2, H', W'), output (N, C, H', W')."
         ),
         inputs=("data", "grid"),
@@ -281,10 +279,10 @@ SPATIAL_TRANSFORMER = register(
         transformer_kernel,
         _transformer_gradient,
         doc=(
-            "Images (N, C, H, W) read through affine maps, at target_shape.\n\n"
-            "loc (N, 6) holds matrices (2, 3) that map (x, y, 1) of an output pixel to x and y of\n"
-            "the place that is read; -1 and 1 are the first and last pixel. Pixels beyond the\n"
-            "image are 0. cudnn_off changes nothing.\n\n"
+            "Transform images by affine maps, with bilinear interpolation.\n\n"
+            "Each row of loc is a matrix (2, 3) that maps (x, y, 1) of an output pixel to the x\n"
+            "and y that are sampled; -1 and 1 are the first and last pixel. Pixels outside the\n"
+            "image are 0. cudnn_off is accepted and ignored.\n\n"
             "Shapes: data (N, C, H, W), loc (N, 6), output (N, C, *target_shape)."
         ),
         inputs=("data", "loc"),

@@ -226,12 +226,13 @@ CORRELATION = register(
         _kernel,
         _gradient,
         doc=(
-            "How alike patches of two images are, for displacements of the second.\n\n"
-            "Shapes: data1 and data2 (N, C, H, W), padded by pad_size; output (N, D * D, H',\n"
-            "W') with D = 2 (max_displacement // stride2) + 1, a channel for each displacement\n"
-            "along rows, then columns, in steps of stride2. Patches have kernel_size rows and\n"
-            "columns (odd) and are stride1 apart. Values are means of products, or of absolute\n"
-            "differences without is_multiply."
+            "Correlation of patches of two images, for displacements of the second image.\n\n"
+            "Images are padded by pad_size. There is an output channel for each displacement,\n"
+            "along rows, then columns, in steps of stride2. Patches are kernel_size x\n"
+            "kernel_size pixels (odd) and stride1 apart. Values are means of products, or\n"
+            "without is_multiply of absolute differences.\n\n"
+            "Shapes: data1 and data2 (N, C, H, W), output (N, D * D, H', W') with D = 2 *\n"
+            "(max_displacement // stride2) + 1."
         ),
         inputs=("data1", "data2"),
         schema=_SCHEMA,

@@ -72,7 +72,7 @@ _PLACES = register(
         lambda h, *, out_dim: (Spec((1, h.size), INT64),),
         _places_kernel,
         zero_gradient,
-        doc="The column of the sketch that each column goes to, -1 for none.",
+        doc="The column of the sketch that each column is added to, -1 for none.",
         inputs=("h",),
         schema=Schema(out_dim=integer(low=1)),
     )
@@ -101,10 +101,12 @@ COUNT_SKETCH = register(
         _kernel,
         _gradient,
         doc=(
-            "The columns of data, times their signs s, summed into out_dim columns as h says.\n\n"
-            "Shapes: data (..., D), h and s (1, D), output (..., out_dim). Columns whose h is\n"
-            "outside [0, out_dim) are left out. Neither h nor s has a gradient.\n"
-            "processing_batch_size changes nothing. (MXNet has it on a GPU only.)"
+            "Count sketch: columns of data times their signs s, summed into out_dim columns\n"
+            "given by h.\n\n"
+            "Columns whose h is outside [0, out_dim) are left out. h and s have no gradient.\n"
+            "processing_batch_size is accepted and ignored. MXNet has this operator on a GPU\n"
+            "only.\n\n"
+            "Shapes: data (..., D), h and s (1, D), output (..., out_dim)."
         ),
         inputs=("data", "h", "s"),
         schema=Schema(out_dim=integer(low=1), processing_batch_size=integer(32, low=1)),

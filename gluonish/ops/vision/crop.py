@@ -74,8 +74,8 @@ CROP = register(
         _kernel,
         _gradient,
         doc=(
-            "A window of images (N, C, H, W) at offset, or in their middle with center_crop.\n\n"
-            "Its rows and columns are h_w, or those of a second array (N, C, H, W).\n\n"
+            "Crop images at offset, or at their center with center_crop.\n\n"
+            "The height and width are h_w, or those of a second array.\n\n"
             "Shapes: data (N, C, H, W), output (N, C, *h_w), in pixels."
         ),
         schema=Schema(

@@ -384,17 +384,21 @@ FORMS = (_PLAIN, _MODULATED)
 
 DEFORMABLE_CONVOLUTION = _PLAIN.register(
     Schema(**_SCHEMA, layout=_LAYOUT),
-    "Convolution whose windows read at offsets of their own, between pixels.\n\n"
-    f"{_SHAPES}output (N, num_filter, H', W'). Each of the num_deformable_group\n"
-    "equal parts of the channels has its offsets. Places outside the image give 0; those\n"
-    "behind the last pixel take it. workspace changes nothing.",
+    "Deformable convolution: every element of a window is read at an offset of its own, with\n"
+    "bilinear interpolation.\n\n"
+    "The channels are split into num_deformable_group equal groups, each with its own\n"
+    "offsets. Positions outside the image give 0; those past the last pixel but still within\n"
+    "the image take its value. workspace is accepted and ignored.\n\n"
+    f"{_SHAPES}output (N, num_filter, H', W').",
 )
 
 MODULATED_DEFORMABLE_CONVOLUTION = _MODULATED.register(
     Schema(**_SCHEMA, im2col_step=integer(64, low=0), layout=_LAYOUT),
-    "Convolution whose windows read at offsets of their own, between pixels, and weigh that.\n\n"
-    f"{_SHAPES}mask (N, num_deformable_group * window, H', W') of weights, output\n"
-    "(N, num_filter, H', W'). Each of the num_deformable_group equal parts of the\n"
-    "channels has its offsets and weights. Pixels outside the image are 0. workspace and\n"
-    "im2col_step change nothing.",
+    "Modulated deformable convolution: every element of a window is read at an offset of its\n"
+    "own, with bilinear interpolation, and multiplied by a weight of its own, mask.\n\n"
+    "The channels are split into num_deformable_group equal groups, each with its own\n"
+    "offsets and weights. Pixels outside the image are 0. workspace and im2col_step are\n"
+    "accepted and ignored.\n\n"
+    f"{_SHAPES}mask (N, num_deformable_group * window, H', W'), output (N, num_filter, H',\n"
+    "W').",
 )

@@ -208,7 +208,10 @@ _SAMPLES = register(
         _samples_infer,
         _samples_kernel,
         zero_gradient,
-        doc="Where the samples of regions lie without offsets, and the regions' extents.",
+        doc=(
+            "The positions of the samples of regions without offsets, and the sizes of the\n"
+            "regions."
+        ),
         inputs=("rois",),
         schema=_SCHEMA,
         outputs=5,
@@ -236,7 +239,7 @@ _PIXELS = register(
         _pixels_infer,
         _pixels_kernel,
         zero_gradient,
-        doc="The four pixels around each sample, and its share of the mean.",
+        doc="The four pixels around each sample, and their weight in the mean.",
         inputs=("rows", "columns", "rois"),
         schema=Schema(**_SCHEMA.attributes, data_shape=shape_attr()),
         outputs=7,
@@ -299,13 +302,15 @@ DEFORMABLE_PSROI_POOLING = register(
         _kernel,
         _gradient,
         doc=(
-            "Regions of images as grids of means, each part of a channel of its own and moved.\n\n"
+            "Deformable position-sensitive ROI pooling: each cell of the grid is moved by an\n"
+            "offset.\n\n"
+            "trans holds offsets along x and y, as fractions of the region's size times\n"
+            "trans_std. Each cell is the mean of sample_per_part bilinear samples along each\n"
+            "axis; samples outside the image are not counted. part_size 0 means pooled_size;\n"
+            "with no_trans there is no trans.\n\n"
             "Shapes: data (N, output_dim * group_size**2, H, W), rois (R, 5) with rows (image,\n"
-            "x1, y1, x2, y2), trans (R, 2 * classes, part_size, part_size) of offsets along\n"
-            "columns and rows, in extents of the region times trans_std, output (R, output_dim,\n"
-            "pooled_size, pooled_size). Each part is the mean of sample_per_part samples along\n"
-            "each axis, read between pixels; those outside the image do not count. part_size 0\n"
-            "is pooled_size; no_trans leaves trans out."
+            "xmin, ymin, xmax, ymax), trans (R, 2 * classes, part_size, part_size), output (R,\n"
+            "output_dim, pooled_size, pooled_size)."
         ),
         inputs=("data", "rois", "trans"),
         active_inputs=_active_inputs,

@@ -98,8 +98,8 @@ IM2COL = register(
         _im2col_kernel,
         _im2col_gradient,
         doc=(
-            "The windows of images (N, C, *spatial) as columns: (N, C * window, positions).\n\n"
-            "stride, dilate and pad are those of Convolution; 1 to 3 spatial axes.\n\n"
+            "Rearrange the windows of images into columns.\n\n"
+            "stride, dilate and pad are those of Convolution; there are 1 to 3 spatial axes.\n\n"
             "Shapes: data (N, C, *spatial), output (N, C * window, positions)."
         ),
         schema=Schema(**_GEOMETRY),
@@ -113,8 +113,8 @@ COL2IM = register(
         _col2im_kernel,
         _col2im_gradient,
         doc=(
-            "Images (N, C, *output_size) that sum the columns (N, C * window, positions) where\n"
-            "im2col takes them from: its adjoint.\n\n"
+            "Add up columns at the positions in images that im2col takes them from: the adjoint\n"
+            "of im2col.\n\n"
             "Shapes: data (N, C * window, positions), output (N, C, *output_size)."
         ),
         schema=Schema(output_size=shape(), **_GEOMETRY),

@@ -84,14 +84,16 @@ MRCNN_MASK_TARGET = register(
         _kernel,
         zero_gradient,
         doc=(
-            "Masks that the mask branch of Mask R-CNN learns, and where it does.\n\n"
-            "The mask that matches a region is read there as _contrib_ROIAlign reads an image,\n"
-            "once for each class; the second output is 1 for the region's own class, else 0.\n"
-            "A match below 0 stands for mask 0. No gradient flows through.\n\n"
-            "Shapes: rois (B, num_rois, 4) with rows (x1, y1, x2, y2), gt_masks (B, M, H, W) of\n"
-            "the images' size, matches (B, num_rois) in [0, M), cls_targets (B, num_rois) in\n"
-            "[0, num_classes), without the background; outputs (B, num_rois, num_classes,\n"
-            "*mask_size)."
+            "Training targets of Mask R-CNN's mask branch: the mask of each region, and a mask\n"
+            "of the classes to train.\n\n"
+            "The mask that a region is matched with is sampled in the region as\n"
+            "_contrib_ROIAlign samples an image, once for each class; the second output is 1\n"
+            "for the region's own class, else 0. A match below 0 means mask 0. No gradient\n"
+            "flows through it.\n\n"
+            "Shapes: rois (B, num_rois, 4) with rows (xmin, ymin, xmax, ymax), gt_masks (B, M,\n"
+            "H, W) of the images' size, matches (B, num_rois) in [0, M), cls_targets (B,\n"
+            "num_rois) in [0, num_classes), not counting the background, outputs (B, num_rois,\n"
+            "num_classes, *mask_size)."
         ),
         inputs=("rois", "gt_masks", "matches", "cls_targets"),
         outputs=2,

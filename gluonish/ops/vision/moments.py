@@ -92,10 +92,10 @@ MOMENTS = register(
         _kernel,
         _gradient,
         doc=(
-            "Mean and variance over axes, which must be named.\n\n"
-            "keepdims leaves the axes with size 1. Without any axis left the shape is (1,).\n\n"
-            "Shapes: data any, outputs data's without the axes in axes, or with size 1\n"
-            "there (keepdims)."
+            "Mean and variance over axes, which must be given.\n\n"
+            "keepdims keeps the axes with size 1. Where no axis is left the shape is (1,).\n\n"
+            "Shapes: data any, outputs data's without the axes in axes, or with size 1 there\n"
+            "(keepdims)."
         ),
         schema=Schema(axes=optional(shape()), keepdims=boolean(False)),
         outputs=2,

@@ -156,13 +156,15 @@ ROI_ALIGN: Operator = register(
         _align_kernel,
         region_adjoint(lambda: ROI_ALIGN, "_roi_align_backward", _align_map, _ALIGN_SCHEMA),
         doc=(
-            "Regions of images as pooled_size grids of means, read between pixels.\n\n"
-            "Shapes: data (N, C, H, W), rois (R, 5) with rows (image, x1, y1, x2, y2), output\n"
-            "(R, C, *pooled_size). Corners are scaled by spatial_scale, and are at least 1 apart;\n"
-            "aligned moves them by half a pixel instead. Each part is the mean of sample_ratio\n"
-            "samples along each axis, of about one a pixel where that is not positive.\n"
-            "position_sensitive: each part reads a channel of its own, and C is divided by their\n"
-            "number. Regions of images that are not there give 0."
+            "Region of interest (ROI) align: pool each region to a pooled_size grid of means of\n"
+            "bilinear samples.\n\n"
+            "Corners are scaled by spatial_scale, and are at least 1 apart; with aligned they\n"
+            "are moved by half a pixel instead. Each cell of the grid is the mean of\n"
+            "sample_ratio samples along each axis, or about one for each pixel if that is not\n"
+            "positive. With position_sensitive each cell reads a channel of its own, and C is\n"
+            "divided by their number. Regions of images that do not exist give 0.\n\n"
+            "Shapes: data (N, C, H, W), rois (R, 5) with rows (image, xmin, ymin, xmax, ymax),\n"
+            "output (R, C, *pooled_size)."
         ),
         inputs=("data", "rois"),
         schema=_ALIGN_SCHEMA,
@@ -248,11 +250,12 @@ PSROI_POOLING: Operator = register(
             lambda: PSROI_POOLING, "_psroi_pooling_backward", _pooling_map, _POOLING_SCHEMA
         ),
         doc=(
-            "Regions of images as grids of means, each part of a channel of its own.\n\n"
+            "Position-sensitive ROI pooling: pool each region to a grid of means, each cell\n"
+            "from a channel of its own.\n\n"
+            "Corners are rounded, the end corner is included, and both are scaled by\n"
+            "spatial_scale. group_size 0 means pooled_size. A cell without pixels is 0.\n\n"
             "Shapes: data (N, output_dim * group_size**2, H, W), rois (R, 5) with rows (image,\n"
-            "x1, y1, x2, y2), output (R, output_dim, pooled_size, pooled_size). Corners are\n"
-            "rounded, the end one is taken in, and both are scaled by spatial_scale. group_size\n"
-            "0 is pooled_size. A part without pixels is 0."
+            "xmin, ymin, xmax, ymax), output (R, output_dim, pooled_size, pooled_size)."
         ),
         inputs=("data", "rois"),
         schema=_POOLING_SCHEMA,

@@ -130,11 +130,13 @@ ROI_POOLING = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "Regions of images as pooled_size grids of maxima.\n\n"
-            "Shapes: data (N, C, H, W), rois (R, 5) with rows (image, x1, y1, x2, y2), output\n"
-            "(R, C, *pooled_size). Corners are scaled by spatial_scale, in [0, 1], and rounded,\n"
-            "and the end one is taken in. A part without pixels is 0, and so are regions of\n"
-            "images that are not there. Of equal maxima the first gets the gradient."
+            "Region of interest (ROI) pooling: pool each region to a pooled_size grid of\n"
+            "maxima.\n\n"
+            "Corners are scaled by spatial_scale, in [0, 1], and rounded, and the end corner is\n"
+            "included. A cell without pixels is 0, and so are regions of images that do not\n"
+            "exist. Of equal maxima the first gets the gradient.\n\n"
+            "Shapes: data (N, C, H, W), rois (R, 5) with rows (image, xmin, ymin, xmax, ymax),\n"
+            "output (R, C, *pooled_size)."
         ),
         inputs=("data", "rois"),
         schema=Schema(pooled_size=shape(), spatial_scale=number()),

@@ -106,12 +106,12 @@ RROI_ALIGN = register(
         _kernel,
         None,
         doc=(
-            "Turned regions of images as pooled_size grids of means, read between pixels.\n\n"
-            "Shapes: data (N, C, H, W), rois (R, 6) with rows (image, x and y of the centre,\n"
-            "width, height, angle in degrees), output (R, C, *pooled_size). Lengths are scaled\n"
-            "by spatial_scale, and are at least 1. Each part is the mean of sampling_ratio\n"
-            "samples along each axis, of about one a pixel where that is not positive. It has\n"
-            "no gradient."
+            "Pool rotated regions to a pooled_size grid of means of bilinear samples.\n\n"
+            "Lengths are scaled by spatial_scale, and are at least 1. Each cell is the mean of\n"
+            "sampling_ratio samples along each axis, or about one for each pixel if that is not\n"
+            "positive. It has no gradient.\n\n"
+            "Shapes: data (N, C, H, W), rois (R, 6) with rows (image, x and y of the center,\n"
+            "width, height, angle in degrees), output (R, C, *pooled_size)."
         ),
         inputs=("data", "rois"),
         schema=Schema(pooled_size=shape(), spatial_scale=number(), sampling_ratio=integer(-1)),

@@ -110,7 +110,7 @@ def adjoint_operator(
         Operator(names[0], infer, forward_kernel, forward_gradient, doc=doc, schema=schema)
     )
     adjoint = register(
-        Operator(names[1], infer, kernel, gradient, doc=f"Adjoint of: {doc}", schema=schema)
+        Operator(names[1], infer, kernel, gradient, doc=f"The adjoint of: {doc}", schema=schema)
     )
 
     def apply_adjoint(g: V, size: Shape, attrs: Any) -> Any:

@@ -63,8 +63,8 @@ CONVOLUTION_V1 = register(
         CONVOLUTION.kernel,
         _convolution_gradient,
         doc=(
-            "Convolution of images (N, C, H, W): the first form of Convolution.\n\n"
-            "workspace, cudnn_tune and cudnn_off change nothing.\n\n"
+            "The first version of Convolution, for images.\n\n"
+            "workspace, cudnn_tune and cudnn_off are accepted and ignored.\n\n"
             "Shapes: data (N, C, H, W), weight (num_filter, C / num_group, *kernel), bias\n"
             "(num_filter,), output (N, num_filter, H', W')."
         ),
@@ -155,9 +155,9 @@ POOLING_V1 = register(
         _pooling_kernel,
         Gradient(_pooling_gradient, uses_output=True),
         doc=(
-            "Maximum, mean or sum of windows of images (N, C, H, W): the first form of Pooling.\n\n"
-            "Means divide by the whole window, also where it reaches over the padding's end, and\n"
-            "maxima take the zeros of the padding for elements.\n\n"
+            "The first version of Pooling, for images: the maximum, mean or sum of each window.\n\n"
+            "Means divide by the size of the whole window, also where it extends past the\n"
+            "padding, and maxima include the zeros of the padding.\n\n"
             "Shapes: data (N, C, H, W), output (N, C, H', W')."
         ),
         schema=Schema(
@@ -209,9 +209,9 @@ BATCH_NORM_V1 = register(
         _norm_kernel,
         Gradient(_norm_gradient, uses_output=True),
         doc=(
-            "BatchNorm over axis 1 of data (N, C) or (N, C, H, W): its first form.\n\n"
+            "The first version of BatchNorm, over axis 1.\n\n"
             "output_mean_var also returns the mean and the variance. Moving statistics are\n"
-            "brought up to date in the forward pass.\n\n"
+            "updated in the forward pass.\n\n"
             "Shapes: data (N, C) or (N, C, H, W), the others (C,), output that of data."
         ),
         inputs=BATCH_NORM.inputs,

@@ -32,7 +32,7 @@ def all(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Whether all elements are not 0 along axis, all axes by default, as bool."""
+    """Whether all elements are not 0, along axis, all axes by default, as bool."""
 def allclose(
     a: Any,
     b: Any,
@@ -74,7 +74,7 @@ def any(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Whether any element is not 0 along axis, all axes by default, as bool."""
+    """Whether any element is not 0, along axis, all axes by default, as bool."""
 def append(arr: Any, values: Any, axis: Any = None) -> NumpySymbol:
     """Append values to an array along an axis; None flattens both first."""
 def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> NumpySymbol:
@@ -136,7 +136,7 @@ def atleast_1d(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Each array with axes of size 1 put in until it has 1, as NumPy does."""
+    """Each array with axes of size 1 added until it has 1, as in NumPy."""
 def atleast_2d(
     *data: NumpySymbol | Sequence[NumpySymbol],
     num_args: int = ...,
@@ -144,7 +144,7 @@ def atleast_2d(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Each array with axes of size 1 put in until it has 2, as NumPy does."""
+    """Each array with axes of size 1 added until it has 2, as in NumPy."""
 def atleast_3d(
     *data: NumpySymbol | Sequence[NumpySymbol],
     num_args: int = ...,
@@ -152,7 +152,7 @@ def atleast_3d(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Each array with axes of size 1 put in until it has 3, as NumPy does."""
+    """Each array with axes of size 1 added until it has 3, as in NumPy."""
 def average(
     a: Any,
     axis: Any = None,
@@ -244,7 +244,7 @@ def cumsum(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Sums of the elements up to each one along axis, or of all elements in row order."""
+    """Cumulative sums along axis, or of all elements in row-major order."""
 def deg2rad(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Degrees as radians."""
 def degrees(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -259,7 +259,7 @@ def diag(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Diagonal k of a matrix; of a vector, the matrix with it on diagonal k."""
+    """Diagonal k of a matrix; for a vector, the matrix with the vector on diagonal k."""
 def diag_indices_from(arr: Any) -> NumpySymbol:
     """Return the indices of the main diagonal of an array with equal extents, one for each axis."""
 def diagflat(
@@ -270,7 +270,7 @@ def diagflat(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The matrix with all elements of data, in row order, on diagonal k."""
+    """A matrix with all elements of data, in row-major order, on diagonal k."""
 def diagonal(
     data: NumpySymbol | None = None,
     offset: int = 0,
@@ -281,7 +281,8 @@ def diagonal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Diagonal offset of the matrices along axis1 and axis2, as the last axis."""
+    """The diagonal at offset of the matrices in axes axis1 and axis2, which becomes the last
+    axis."""
 def diff(
     a: Any,
     n: int = 1,
@@ -304,7 +305,8 @@ def dot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Sum of products over a's last axis and b's last but one, or b's only axis."""
+    """Sum of products over the last axis of a and the second-to-last axis of b, or b's only
+    axis."""
 def dsplit(ary: Any, indices_or_sections: Any) -> NumpySymbol:
     """Split an array of three or more axes along axis 2."""
 def dstack(arrays: Any) -> NumpySymbol:
@@ -595,7 +597,7 @@ def moveaxis(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The axes in source moved to the positions in destination; the others keep order."""
+    """Move the axes in source to the positions in destination; the others keep their order."""
 def msort(a: Any) -> NumpySymbol:
     """msort"""
 def multiply(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
@@ -834,7 +836,8 @@ def reshape(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The same elements in the same order in another shape; one extent may be -1."""
+    """The same elements in the same order in another shape; one size may be -1, and is then
+    inferred."""
 def resize(a: Any, new_shape: Any) -> NumpySymbol:
     """Return an array of a new shape that the elements fill, again and again from the first."""
 def result_type(*args: Any, **kwargs: Any) -> NumpySymbol:
@@ -850,7 +853,8 @@ def roll(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Elements moved shift places along axis, those past the end to the beginning."""
+    """Shift elements by shift places along axis; those pushed past the end come in at the
+    beginning."""
 def rollaxis(a: Any, axis: Any, start: Any = 0) -> NumpySymbol:
     """Roll the specified axis backwards, until it lies in a given position."""
 def roots(p: Any) -> NumpySymbol:
@@ -896,7 +900,7 @@ def sometrue(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Whether any element is not 0 along axis, all axes by default, as bool."""
+    """Whether any element is not 0, along axis, all axes by default, as bool."""
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> NumpySymbol:
     """Sort the elements along an axis in ascending order; return a copy."""
 def spacing(*args: Any, **kwargs: Any) -> NumpySymbol:
@@ -915,7 +919,7 @@ def squeeze(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Drop the axes of size 1, or those of them that axis names."""
+    """Remove the axes of size 1, or only those in axis."""
 def stack(arrays: Any, axis: int = 0, out: Any = None) -> NumpySymbol:
     """Stack arrays of equal shape along a new axis."""
 def std(
@@ -980,7 +984,7 @@ def transpose(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The axes in another order: opposite without axes."""
+    """Permute the axes; without axes their order is reversed."""
 def trapz(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> NumpySymbol:
     """Integrate along the given axis using the composite trapezoidal rule."""
 def tril(m: Any, k: int = 0) -> NumpySymbol:

@@ -170,7 +170,7 @@ def bernoulli(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """1 with probability prob, or 1 / (1 + exp(-logit)) with is_logit, else 0."""
+    """1 with probability prob, or with is_logit with probability 1 / (1 + exp(-logit)), else 0."""
 def bitwise_and_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -221,8 +221,8 @@ def boolean_mask_assign_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """data with the number value where mask is true; mask lies over the axes of data from
-    start_axis on."""
+    """data with the number value where mask is true; mask covers the axes of data from start_axis
+    on."""
 def boolean_mask_assign_tensor(
     data: NumpySymbol | None = None,
     mask: NumpySymbol | None = None,
@@ -257,7 +257,7 @@ def choice(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Positions drawn from a population of a, or of the elements of the first input."""
+    """Positions drawn from 0 up to a, or up to the number of elements of the first input."""
 def cholesky(
     A: NumpySymbol | None = None,
     *,
@@ -265,7 +265,7 @@ def cholesky(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Lower triangular L with A = L L^T, for symmetric positive definite A."""
+    """Cholesky factor: lower triangular L with A = L L^T, for symmetric positive definite A."""
 def copysign_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -330,7 +330,7 @@ def eig(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Eigenvalues and eigenvectors, as columns of length 1, of square matrices."""
+    """Eigenvalues of square matrices, and eigenvectors of length 1 as columns."""
 def eigh(
     A: NumpySymbol | None = None,
     UPLO: Literal["L", "U"] | str = "L",
@@ -339,7 +339,7 @@ def eigh(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Ascending eigenvalues and orthonormal eigenvectors, as columns, of symmetric A."""
+    """Ascending eigenvalues of symmetric A, and its orthonormal eigenvectors as columns."""
 def eigvals(
     A: NumpySymbol | None = None,
     *,
@@ -347,7 +347,7 @@ def eigvals(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Eigenvalues of square matrices, in LAPACK's order."""
+    """Eigenvalues of square matrices, in the order of LAPACK."""
 def eigvalsh(
     A: NumpySymbol | None = None,
     UPLO: Literal["L", "U"] | str = "L",
@@ -377,7 +377,7 @@ def exponential(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Exponential numbers."""
+    """Samples of the exponential distribution."""
 def gamma(
     input1: NumpySymbol | None = None,
     input2: NumpySymbol | None = None,
@@ -391,7 +391,7 @@ def gamma(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Numbers of the gamma distribution."""
+    """Samples of the gamma distribution."""
 def gather_nd(
     data: NumpySymbol | None = None,
     indices: NumpySymbol | None = None,
@@ -433,7 +433,7 @@ def gumbel(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Numbers of the Gumbel distribution."""
+    """Samples of the Gumbel distribution."""
 def hypot_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -458,7 +458,7 @@ def insert_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """values, or the number val, before position int_ind along axis."""
+    """Insert values, or the number val, before position int_ind along axis."""
 def insert_slice(
     arr: NumpySymbol | None = None,
     values: NumpySymbol | None = None,
@@ -473,7 +473,8 @@ def insert_slice(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """values, or the number val, before the positions of a slice along axis, one each."""
+    """Insert values, or the number val, before the positions of a slice along axis, one for
+    each."""
 def insert_tensor(
     arr: NumpySymbol | None = None,
     values: NumpySymbol | None = None,
@@ -489,7 +490,7 @@ def insert_tensor(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """values, or the number val, before the positions in obj along axis, one each."""
+    """Insert values, or the number val, before the positions in obj along axis, one for each."""
 def inv(
     A: NumpySymbol | None = None,
     *,
@@ -550,7 +551,7 @@ def logistic(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Numbers of the logistic distribution."""
+    """Samples of the logistic distribution."""
 def maximum_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -591,7 +592,7 @@ def multinomial(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """How often each class comes among n trials, an array of counts for each of size."""
+    """How often each class occurs in n trials: an array of counts for each element of size."""
 def multiply_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -613,7 +614,7 @@ def norm(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Norm of vectors along one axis, or of matrices along two (rows, then columns)."""
+    """Norm of vectors along one axis, or of matrices along two axes (rows, then columns)."""
 def normal(
     input1: NumpySymbol | None = None,
     input2: NumpySymbol | None = None,
@@ -627,7 +628,7 @@ def normal(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Normal numbers."""
+    """Samples of the normal distribution."""
 def normal_n(
     input1: NumpySymbol | None = None,
     input2: NumpySymbol | None = None,
@@ -641,7 +642,7 @@ def normal_n(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Normal numbers, an array of shape size for each parameter."""
+    """Samples of the normal distribution, an array of shape size for each parameter."""
 def not_equal_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -662,7 +663,7 @@ def pareto(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Numbers of the Pareto distribution from 0 on."""
+    """Samples of the Pareto II (Lomax) distribution, from 0 on."""
 def pinv(
     A: NumpySymbol | None = None,
     rcond: NumpySymbol | None = None,
@@ -702,7 +703,7 @@ def powerd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Numbers on (0, 1) of density a x^(a - 1)."""
+    """Samples of the power distribution on (0, 1), with density a x^(a - 1)."""
 def random_randint(
     low: int,
     high: int,
@@ -714,7 +715,7 @@ def random_randint(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Whole numbers uniform on [low, high)."""
+    """Random integers, uniform on [low, high)."""
 def rarctan2_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -735,7 +736,7 @@ def rayleigh(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Numbers of the Rayleigh distribution."""
+    """Samples of the Rayleigh distribution."""
 def rcopysign_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -774,7 +775,7 @@ def rnn_param_concat(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The arrays, which have one axis, beside each other along axis dim, which is 0."""
+    """Join vectors; dim must be 0."""
 def rpower_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -824,7 +825,7 @@ def share_memory(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Whether two arrays lie in the same memory."""
+    """Whether two arrays share memory."""
 def shuffle(
     data: NumpySymbol | None = None,
     *,
@@ -843,7 +844,7 @@ def slice(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The region from begin up to end in steps of step, as Python slices it."""
+    """The region from begin up to end in steps of step, as Python slices."""
 def slice_assign(
     lhs: NumpySymbol | None = None,
     rhs: NumpySymbol | None = None,
@@ -884,7 +885,7 @@ def solve(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """X of A X = B, for square matrices A (..., n, n) and B (..., n) or (..., n, k)."""
+    """Solve A X = B for X, with square matrices A."""
 def subtract_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -902,7 +903,8 @@ def svd(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """U, s and V with A = U diag(s) V, singular values in descending order."""
+    """Singular value decomposition: U, s and V with A = U diag(s) V, singular values in descending
+    order."""
 def tensordot_int_axes(
     a: NumpySymbol | None = None,
     b: NumpySymbol | None = None,
@@ -912,7 +914,7 @@ def tensordot_int_axes(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Sum of products over the last axes of a and the first of b, as many as axes says."""
+    """Sum of products over the last axes of a and the first axes of b; axes is their number."""
 def tensorinv(
     a: NumpySymbol | None = None,
     ind: int = 2,
@@ -921,7 +923,7 @@ def tensorinv(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Inverse of a as a matrix from its axes behind ind to those before."""
+    """Inverse of a as a matrix that maps its axes from ind on to those before."""
 def tensorsolve(
     a: NumpySymbol | None = None,
     b: NumpySymbol | None = None,
@@ -931,7 +933,7 @@ def tensorsolve(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """x with tensordot(a, x, x.ndim) = b: the last axes of a are the unknowns."""
+    """Solve tensordot(a, x, x.ndim) = b for x: the last axes of a are those of x."""
 def true_divide_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -955,7 +957,7 @@ def uniform(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Numbers uniform on [low, high)."""
+    """Samples of the uniform distribution on [low, high)."""
 def uniform_n(
     input1: NumpySymbol | None = None,
     input2: NumpySymbol | None = None,
@@ -969,7 +971,8 @@ def uniform_n(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Numbers uniform on [low, high), an array of shape size for each parameter."""
+    """Samples of the uniform distribution on [low, high), an array of shape size for each
+    parameter."""
 def weibull(
     input1: NumpySymbol | None = None,
     a: float | None = None,
@@ -980,7 +983,7 @@ def weibull(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Numbers of the Weibull distribution."""
+    """Samples of the Weibull distribution."""
 def where_lscalar(
     condition: NumpySymbol | None = None,
     x: NumpySymbol | None = None,

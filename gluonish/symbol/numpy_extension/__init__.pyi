@@ -96,7 +96,8 @@ def constraint_check(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """True if all elements are; else an error that says msg, when the result is waited for."""
+    """True if all elements are true; otherwise an error with the text msg when the result is waited
+    for."""
 def convolution(
     data: NumpySymbol | None = None,
     weight: NumpySymbol | None = None,
@@ -335,7 +336,7 @@ def one_hot(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Rows of depth values: on_value at the position that indices holds, off_value else."""
+    """Rows of depth values: on_value at the position in indices, off_value elsewhere."""
 def pick(
     data: NumpySymbol | None = None,
     index: NumpySymbol | None = None,
@@ -347,7 +348,7 @@ def pick(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """One element of every row along axis, at the positions in index."""
+    """One element of every row along axis, at the position in index."""
 def pooling(
     data: NumpySymbol | None = None,
     kernel: int | Sequence[int] = (),
@@ -365,7 +366,7 @@ def pooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Reduce windows of the spatial axes to their maximum, mean, sum or p-norm."""
+    """Pooling: the maximum, mean, sum or p-norm of each window of the spatial axes."""
 def relu(
     data: NumpySymbol | None = None,
     *,
@@ -420,7 +421,7 @@ def rnn(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Layers of recurrent cells over whole sequences."""
+    """Recurrent layers (RNN, LSTM or GRU) over whole sequences."""
 def roi_pooling(
     data: NumpySymbol | None = None,
     rois: NumpySymbol | None = None,
@@ -431,7 +432,7 @@ def roi_pooling(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Regions of images as pooled_size grids of maxima."""
+    """Region of interest (ROI) pooling: pool each region to a pooled_size grid of maxima."""
 def sequence_mask(
     data: NumpySymbol | None = None,
     sequence_length: NumpySymbol | None = None,
@@ -443,7 +444,7 @@ def sequence_mask(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """data with everything behind the end of each sequence set to value."""
+    """data with everything after the end of each sequence set to value."""
 def shape_array(
     data: NumpySymbol | None = None,
     *,
@@ -470,7 +471,7 @@ def slice(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """The region from begin up to end in steps of step, as Python slices it."""
+    """The region from begin up to end in steps of step, as Python slices."""
 def smooth_l1(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,

@@ -13,8 +13,7 @@ def adjust_lighting(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """An image (height, width, channels) with light added, alpha of each colour that ImageNet's
-    images vary in."""
+    """Add light to an image: alpha of each color that ImageNet's images vary in (PCA lighting)."""
 def crop(
     data: NumpySymbol | None = None,
     x: int = ...,
@@ -34,7 +33,7 @@ def flip_left_right(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """An image with left and right exchanged."""
+    """Flip an image left to right."""
 def flip_top_bottom(
     data: NumpySymbol | None = None,
     *,
@@ -42,7 +41,7 @@ def flip_top_bottom(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """An image with top and bottom exchanged."""
+    """Flip an image top to bottom."""
 def normalize(
     data: NumpySymbol | None = None,
     mean: float | Sequence[float] = (0.0, 0.0, 0.0, 0.0),
@@ -62,7 +61,7 @@ def random_brightness(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """An image times a factor: its brightness changes by a random amount from min_factor to
+    """Change the brightness of an image: multiply it by a random factor from min_factor to
     max_factor."""
 def random_color_jitter(
     data: NumpySymbol | None = None,
@@ -75,8 +74,8 @@ def random_color_jitter(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """An image whose brightness, contrast, saturation and hue change by up to the amounts given, in
-    random order."""
+    """Change the brightness, contrast, saturation and hue of an image by up to the amounts given,
+    in random order."""
 def random_contrast(
     data: NumpySymbol | None = None,
     min_factor: float = ...,
@@ -86,8 +85,8 @@ def random_contrast(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """An image whose distance from its mean gray changes by a random amount from min_factor to
-    max_factor."""
+    """Change the contrast of an image: multiply its difference from its mean gray by a random
+    factor from min_factor to max_factor."""
 def random_flip_left_right(
     data: NumpySymbol | None = None,
     *,
@@ -95,7 +94,7 @@ def random_flip_left_right(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """An image with left and right exchanged in half of the calls."""
+    """Flip an image left to right with probability 1/2."""
 def random_flip_top_bottom(
     data: NumpySymbol | None = None,
     *,
@@ -103,7 +102,7 @@ def random_flip_top_bottom(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """An image with top and bottom exchanged in half of the calls."""
+    """Flip an image top to bottom with probability 1/2."""
 def random_hue(
     data: NumpySymbol | None = None,
     min_factor: float = ...,
@@ -113,8 +112,8 @@ def random_hue(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """An image whose hues turn, as a share of a full circle, by a random amount from min_factor to
-    max_factor."""
+    """Change the hue of an image: add to it, as a fraction of the color circle, a random number
+    from min_factor to max_factor."""
 def random_lighting(
     data: NumpySymbol | None = None,
     alpha_std: float = 0.05,
@@ -123,7 +122,7 @@ def random_lighting(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """An image with random light added, of the colours that ImageNet's vary in."""
+    """Add random light to an image, in the colors that ImageNet's images vary in (PCA lighting)."""
 def random_saturation(
     data: NumpySymbol | None = None,
     min_factor: float = ...,
@@ -133,8 +132,8 @@ def random_saturation(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """An image whose distance from gray changes by a random amount from min_factor to
-    max_factor."""
+    """Change the saturation of an image: multiply its difference from gray by a random factor from
+    min_factor to max_factor."""
 def resize(
     data: NumpySymbol | None = None,
     size: int | Sequence[int] = (),
