@@ -200,8 +200,8 @@ def CTCLoss(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
-    the frames."""
+    """CTC loss: negative logarithm of the probability of each label sequence, over all its
+    alignments with the frames."""
 def Cast(
     data: NDArray,
     dtype: DType,
@@ -1161,8 +1161,8 @@ def ctc_loss(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
-    the frames."""
+    """CTC loss: negative logarithm of the probability of each label sequence, over all its
+    alignments with the frames."""
 def cumsum(
     a: NDArray,
     axis: int | None = None,

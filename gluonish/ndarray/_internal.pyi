@@ -1017,8 +1017,8 @@ def _contrib_CTCLoss(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
-    the frames."""
+    """CTC loss: negative logarithm of the probability of each label sequence, over all its
+    alignments with the frames."""
 def _contrib_DeformableConvolution(
     data: NDArray,
     offset: NDArray | None = None,
@@ -1378,8 +1378,8 @@ def _contrib_ctc_loss(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
-    the frames."""
+    """CTC loss: negative logarithm of the probability of each label sequence, over all its
+    alignments with the frames."""
 def _contrib_dequantize(
     data: NDArray,
     min_range: NDArray,
@@ -3372,7 +3372,7 @@ def _np_all(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whether all elements are not 0, along axis, all axes by default, as bool."""
+    """Whether all elements along axis are not 0, all axes by default, as bool."""
 def _np_amax(
     a: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -3401,7 +3401,7 @@ def _np_any(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whether any element is not 0, along axis, all axes by default, as bool."""
+    """Whether any element along axis is not 0, all axes by default, as bool."""
 def _np_atleast_1d(
     *data: NDArray | Sequence[NDArray],
     num_args: int = ...,
@@ -3588,7 +3588,7 @@ def _np_sometrue(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Whether any element is not 0, along axis, all axes by default, as bool."""
+    """Whether any element along axis is not 0, all axes by default, as bool."""
 def _np_squeeze(
     a: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -3721,8 +3721,8 @@ def _npi_arctan2(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise angle of the point with ordinate lhs and abscissa rhs; shapes broadcast and
-    dtypes promote."""
+    """Elementwise angle, in radians, of the point (x, y) with y = lhs and x = rhs; shapes broadcast
+    and dtypes promote."""
 def _npi_arctan2_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -3731,7 +3731,7 @@ def _npi_arctan2_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise angle of the point with ordinate data and abscissa scalar."""
+    """Elementwise angle, in radians, of the point (x, y) with y = data and x = scalar."""
 def _npi_arctanh(
     x: NDArray,
     *,
@@ -3817,7 +3817,7 @@ def _npi_bitwise_and(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise conjunction of the bits of lhs and rhs; shapes broadcast."""
+    """Elementwise bitwise and of lhs and rhs; shapes broadcast."""
 def _npi_bitwise_and_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -3826,7 +3826,7 @@ def _npi_bitwise_and_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise conjunction of the bits of data and a number, in the dtype of data."""
+    """Elementwise bitwise and of data and a number, in the dtype of data."""
 def _npi_bitwise_not(
     x: NDArray,
     *,
@@ -3841,7 +3841,7 @@ def _npi_bitwise_or(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise disjunction of the bits of lhs and rhs; shapes broadcast."""
+    """Elementwise bitwise or of lhs and rhs; shapes broadcast."""
 def _npi_bitwise_or_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -3850,7 +3850,7 @@ def _npi_bitwise_or_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise disjunction of the bits of data and a number, in the dtype of data."""
+    """Elementwise bitwise or of data and a number, in the dtype of data."""
 def _npi_bitwise_xor(
     lhs: NDArray,
     rhs: NDArray,
@@ -3858,7 +3858,7 @@ def _npi_bitwise_xor(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise exclusive disjunction of the bits of lhs and rhs; shapes broadcast."""
+    """Elementwise bitwise exclusive or of lhs and rhs; shapes broadcast."""
 def _npi_bitwise_xor_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -3867,7 +3867,7 @@ def _npi_bitwise_xor_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise exclusive disjunction of the bits of data and a number, in the dtype of data."""
+    """Elementwise bitwise exclusive or of data and a number, in the dtype of data."""
 def _npi_blackman(
     M: int | None = None,
     ctx: str = "",
@@ -4830,7 +4830,7 @@ def _npi_ones(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An array of 1s; () is the shape of a number."""
+    """An array of 1s; shape () gives a scalar."""
 def _npi_pad(
     data: NDArray,
     pad_width: Sequence[Sequence[int]],
@@ -4943,7 +4943,7 @@ def _npi_rarctan2_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise angle of the point with ordinate scalar and abscissa data."""
+    """Elementwise angle, in radians, of the point (x, y) with y = scalar and x = data."""
 def _npi_rayleigh(
     input1: NDArray,
     scale: float | None = 1.0,
@@ -5048,7 +5048,7 @@ def _npi_rtrue_divide_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise scalar / data, of integers as float32."""
+    """Elementwise scalar / data."""
 def _npi_scatter_set_nd(
     lhs: NDArray,
     rhs: NDArray,
@@ -5314,7 +5314,7 @@ def _npi_true_divide(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise lhs / rhs, of integers as float32; shapes broadcast and dtypes promote."""
+    """Elementwise lhs / rhs, as float32 for integers; shapes broadcast and dtypes promote."""
 def _npi_true_divide_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -5323,7 +5323,7 @@ def _npi_true_divide_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data / scalar, of integers as float32."""
+    """Elementwise data / scalar."""
 def _npi_trunc(
     x: NDArray,
     *,
@@ -5441,7 +5441,7 @@ def _npi_zeros(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """An array of 0s; () is the shape of a number."""
+    """An array of 0s; shape () gives a scalar."""
 def _npx__image_adjust_lighting(
     data: NDArray,
     alpha: float | Sequence[float],

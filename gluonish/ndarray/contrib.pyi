@@ -119,8 +119,8 @@ def CTCLoss(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
-    the frames."""
+    """CTC loss: negative logarithm of the probability of each label sequence, over all its
+    alignments with the frames."""
 def DeformableConvolution(
     data: NDArray,
     offset: NDArray | None = None,
@@ -488,8 +488,8 @@ def ctc_loss(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
-    the frames."""
+    """CTC loss: negative logarithm of the probability of each label sequence, over all its
+    alignments with the frames."""
 def dequantize(
     data: NDArray,
     min_range: NDArray,

@@ -161,8 +161,8 @@ def CTCLoss(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
-    the frames."""
+    """CTC loss: negative logarithm of the probability of each label sequence, over all its
+    alignments with the frames."""
 def Cast(
     data: Symbol | None = None,
     dtype: DType = ...,
@@ -1217,8 +1217,8 @@ def ctc_loss(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
-    the frames."""
+    """CTC loss: negative logarithm of the probability of each label sequence, over all its
+    alignments with the frames."""
 def cumsum(
     a: Symbol | None = None,
     axis: int | None = None,

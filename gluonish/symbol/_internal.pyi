@@ -1090,8 +1090,8 @@ def _contrib_CTCLoss(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
-    the frames."""
+    """CTC loss: negative logarithm of the probability of each label sequence, over all its
+    alignments with the frames."""
 def _contrib_DeformableConvolution(
     data: Symbol | None = None,
     offset: Symbol | None = None,
@@ -1476,8 +1476,8 @@ def _contrib_ctc_loss(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
-    the frames."""
+    """CTC loss: negative logarithm of the probability of each label sequence, over all its
+    alignments with the frames."""
 def _contrib_dequantize(
     data: Symbol | None = None,
     min_range: Symbol | None = None,
@@ -3644,7 +3644,7 @@ def _np_all(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whether all elements are not 0, along axis, all axes by default, as bool."""
+    """Whether all elements along axis are not 0, all axes by default, as bool."""
 def _np_amax(
     a: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -3676,7 +3676,7 @@ def _np_any(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whether any element is not 0, along axis, all axes by default, as bool."""
+    """Whether any element along axis is not 0, all axes by default, as bool."""
 def _np_atleast_1d(
     *data: Symbol | Sequence[Symbol],
     num_args: int = ...,
@@ -3883,7 +3883,7 @@ def _np_sometrue(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Whether any element is not 0, along axis, all axes by default, as bool."""
+    """Whether any element along axis is not 0, all axes by default, as bool."""
 def _np_squeeze(
     a: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -4031,8 +4031,8 @@ def _npi_arctan2(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise angle of the point with ordinate lhs and abscissa rhs; shapes broadcast and
-    dtypes promote."""
+    """Elementwise angle, in radians, of the point (x, y) with y = lhs and x = rhs; shapes broadcast
+    and dtypes promote."""
 def _npi_arctan2_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -4042,7 +4042,7 @@ def _npi_arctan2_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise angle of the point with ordinate data and abscissa scalar."""
+    """Elementwise angle, in radians, of the point (x, y) with y = data and x = scalar."""
 def _npi_arctanh(
     x: Symbol | None = None,
     *,
@@ -4137,7 +4137,7 @@ def _npi_bitwise_and(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise conjunction of the bits of lhs and rhs; shapes broadcast."""
+    """Elementwise bitwise and of lhs and rhs; shapes broadcast."""
 def _npi_bitwise_and_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -4147,7 +4147,7 @@ def _npi_bitwise_and_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise conjunction of the bits of data and a number, in the dtype of data."""
+    """Elementwise bitwise and of data and a number, in the dtype of data."""
 def _npi_bitwise_not(
     x: Symbol | None = None,
     *,
@@ -4164,7 +4164,7 @@ def _npi_bitwise_or(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise disjunction of the bits of lhs and rhs; shapes broadcast."""
+    """Elementwise bitwise or of lhs and rhs; shapes broadcast."""
 def _npi_bitwise_or_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -4174,7 +4174,7 @@ def _npi_bitwise_or_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise disjunction of the bits of data and a number, in the dtype of data."""
+    """Elementwise bitwise or of data and a number, in the dtype of data."""
 def _npi_bitwise_xor(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -4183,7 +4183,7 @@ def _npi_bitwise_xor(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise exclusive disjunction of the bits of lhs and rhs; shapes broadcast."""
+    """Elementwise bitwise exclusive or of lhs and rhs; shapes broadcast."""
 def _npi_bitwise_xor_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -4193,7 +4193,7 @@ def _npi_bitwise_xor_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise exclusive disjunction of the bits of data and a number, in the dtype of data."""
+    """Elementwise bitwise exclusive or of data and a number, in the dtype of data."""
 def _npi_blackman(
     M: int | None = None,
     ctx: str = "",
@@ -5262,7 +5262,7 @@ def _npi_ones(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An array of 1s; () is the shape of a number."""
+    """An array of 1s; shape () gives a scalar."""
 def _npi_pad(
     data: Symbol | None = None,
     pad_width: Sequence[Sequence[int]] = ...,
@@ -5387,7 +5387,7 @@ def _npi_rarctan2_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise angle of the point with ordinate scalar and abscissa data."""
+    """Elementwise angle, in radians, of the point (x, y) with y = scalar and x = data."""
 def _npi_rayleigh(
     input1: Symbol | None = None,
     scale: float | None = 1.0,
@@ -5504,7 +5504,7 @@ def _npi_rtrue_divide_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise scalar / data, of integers as float32."""
+    """Elementwise scalar / data."""
 def _npi_scatter_set_nd(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -5801,7 +5801,7 @@ def _npi_true_divide(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise lhs / rhs, of integers as float32; shapes broadcast and dtypes promote."""
+    """Elementwise lhs / rhs, as float32 for integers; shapes broadcast and dtypes promote."""
 def _npi_true_divide_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -5811,7 +5811,7 @@ def _npi_true_divide_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data / scalar, of integers as float32."""
+    """Elementwise data / scalar."""
 def _npi_trunc(
     x: Symbol | None = None,
     *,
@@ -5941,7 +5941,7 @@ def _npi_zeros(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """An array of 0s; () is the shape of a number."""
+    """An array of 0s; shape () gives a scalar."""
 def _npx__image_adjust_lighting(
     data: Symbol | None = None,
     alpha: float | Sequence[float] = ...,

@@ -101,8 +101,8 @@ def CTCLoss(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
-    the frames."""
+    """CTC loss: negative logarithm of the probability of each label sequence, over all its
+    alignments with the frames."""
 def DeformableConvolution(
     data: Symbol | None = None,
     offset: Symbol | None = None,
@@ -495,8 +495,8 @@ def ctc_loss(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """CTC loss: negative log-probability of label sequences, summed over all their alignments with
-    the frames."""
+    """CTC loss: negative logarithm of the probability of each label sequence, over all its
+    alignments with the frames."""
 def dequantize(
     data: Symbol | None = None,
     min_range: Symbol | None = None,

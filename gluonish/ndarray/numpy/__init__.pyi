@@ -268,7 +268,7 @@ def all(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Whether all elements are not 0, along axis, all axes by default, as bool."""
+    """Whether all elements along axis are not 0, all axes by default, as bool."""
 def amax(
     a: ndarray,
     axis: int | Sequence[int] | None = None,
@@ -297,7 +297,7 @@ def any(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Whether any element is not 0, along axis, all axes by default, as bool."""
+    """Whether any element along axis is not 0, all axes by default, as bool."""
 def atleast_1d(
     *data: ndarray | Sequence[ndarray],
     num_args: int = ...,
@@ -459,7 +459,7 @@ def sometrue(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Whether any element is not 0, along axis, all axes by default, as bool."""
+    """Whether any element along axis is not 0, all axes by default, as bool."""
 def squeeze(
     a: ndarray,
     axis: int | Sequence[int] | None = None,

@@ -154,7 +154,7 @@ def arctan2_scalar(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Elementwise angle of the point with ordinate data and abscissa scalar."""
+    """Elementwise angle, in radians, of the point (x, y) with y = data and x = scalar."""
 def bernoulli(
     input1: ndarray,
     prob: float | None,
@@ -176,7 +176,7 @@ def bitwise_and_scalar(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Elementwise conjunction of the bits of data and a number, in the dtype of data."""
+    """Elementwise bitwise and of data and a number, in the dtype of data."""
 def bitwise_or_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -185,7 +185,7 @@ def bitwise_or_scalar(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Elementwise disjunction of the bits of data and a number, in the dtype of data."""
+    """Elementwise bitwise or of data and a number, in the dtype of data."""
 def bitwise_xor_scalar(
     data: ndarray,
     scalar: float = 1.0,
@@ -194,7 +194,7 @@ def bitwise_xor_scalar(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Elementwise exclusive disjunction of the bits of data and a number, in the dtype of data."""
+    """Elementwise bitwise exclusive or of data and a number, in the dtype of data."""
 def boolean_mask(
     data: ndarray,
     index: ndarray,
@@ -671,7 +671,7 @@ def rarctan2_scalar(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Elementwise angle of the point with ordinate scalar and abscissa data."""
+    """Elementwise angle, in radians, of the point (x, y) with y = scalar and x = data."""
 def rayleigh(
     input1: ndarray,
     scale: float | None = 1.0,
@@ -743,7 +743,7 @@ def rtrue_divide_scalar(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Elementwise scalar / data, of integers as float32."""
+    """Elementwise scalar / data."""
 def scatter_set_nd(
     lhs: ndarray,
     rhs: ndarray,
@@ -867,7 +867,7 @@ def true_divide_scalar(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """Elementwise data / scalar, of integers as float32."""
+    """Elementwise data / scalar."""
 def uniform(
     input1: ndarray,
     input2: ndarray | None = None,

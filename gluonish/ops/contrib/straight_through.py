@@ -57,7 +57,7 @@ GRADIENT_MULTIPLIER = register(
         doc=(
             "data itself; its gradient is multiplied by scalar, and a negative scalar reverses\n"
             "it.\n\n"
-            "is_int says that scalar was written as a whole number, and changes nothing."
+            "is_int says that scalar was written as an integer; it is ignored."
         ),
         schema=Schema(scalar=number(1.0), is_int=boolean(True)),
         shapes=ShapeFacts(complete=complete_same),

@@ -195,7 +195,7 @@ WHILE_LOOP = register(
             "Run a function on its own results while a condition holds. The outputs of the\n"
             "iterations are stacked, with zeros for iterations that did not run. Made by\n"
             "contrib.while_loop.\n\n"
-            "Shapes: variables any, each unchanged by the function; outputs (max_iterations,\n"
+            "Shapes: variables any, whose shapes the function keeps; outputs (max_iterations,\n"
             "...), and variables as they came in."
         ),
         active_inputs=lambda attrs: tuple(f"data{i}" for i in range(attrs["num_args"] - 2)),

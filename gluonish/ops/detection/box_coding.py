@@ -76,10 +76,9 @@ BOX_ENCODE = register(
             "and a mask.\n\n"
             "Anchors and refs are corners (xmin, ymin, xmax, ymax); matches are indices into\n"
             "refs. For anchors whose sample is above 0.5, the targets are (offset - means) /\n"
-            "stds and the mask is 1; for the others both are 0. The offsets are the distance\n"
-            "between the centers divided by the anchor's width and height, then the logarithms\n"
-            "of box width / anchor width and box height / anchor height. No gradient flows\n"
-            "through it.\n\n"
+            "stds and the mask is 1; for the others both are 0. The offsets are the shift of\n"
+            "the center divided by the anchor's width and height, then the logarithms of box\n"
+            "width / anchor width and box height / anchor height. No gradient flows through it.\n\n"
             "Shapes: samples and matches (B, N), anchors (B, N, 4), refs (B, M, 4), means and\n"
             "stds (4,), outputs (B, N, 4) each."
         ),
@@ -128,10 +127,10 @@ BOX_DECODE = register(
             "Boxes from anchors and the offsets that a network predicts, as corners (xmin,\n"
             "ymin, xmax, ymax).\n\n"
             "format says what the anchors are: 'corner' is (xmin, ymin, xmax, ymax), 'center'\n"
-            "(x, y, width, height). data times std0 to std3 is the distance of the centers\n"
-            "divided by the anchor's width and height, then the logarithms of box width /\n"
-            "anchor width and box height / anchor height, which are at most clip if that is\n"
-            "above 0. No gradient flows through it.\n\n"
+            "(x, y, width, height). data times std0 to std3 is the shift of the center divided\n"
+            "by the anchor's width and height, then the logarithms of box width / anchor width\n"
+            "and box height / anchor height, which are at most clip if that is above 0. No\n"
+            "gradient flows through it.\n\n"
             "Shapes: data (B, N, 4), anchors (1, N, 4), output (B, N, 4)."
         ),
         inputs=("data", "anchors"),

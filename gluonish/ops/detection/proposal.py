@@ -190,18 +190,19 @@ def _family(name: str, doc: str, many: bool) -> Operator:
 
 
 _DOC = (
-    "The second half of cls_prob holds the scores of the A anchors of each pixel. bbox_pred\n"
-    "holds the distances of the centers, divided by the anchor's width and height, and the\n"
-    "logarithms of box width / anchor width and box height / anchor height, or with iou_loss\n"
-    "the distances of the corners in pixels. im_info holds height, width and scale of each\n"
-    "image. There is an anchor for every ratio and scale, with sizes times feature_stride.\n"
-    "Boxes are limited to the image; those with a side shorter than rpn_min_size are ranked\n"
-    "last. Of the rpn_pre_nms_top_n best boxes (all if at most 0), those whose IoU with a\n"
-    "better one is above threshold are removed. If fewer than rpn_post_nms_top_n remain,\n"
-    "they are repeated. No gradient flows through it.\n\n"
-    "Shapes: cls_prob (N, 2 * A, H, W), bbox_pred (N, 4 * A, H, W), im_info (N, 3), outputs\n"
-    "(N * rpn_post_nms_top_n, 5) with rows (image, xmin, ymin, xmax, ymax) and, with\n"
-    "output_score, (N * rpn_post_nms_top_n, 1)."
+    "The second half of cls_prob holds the scores of the A anchors of each pixel.\n"
+    "bbox_pred holds the shifts of the center, divided by the anchor's width and\n"
+    "height, and the logarithms of box width / anchor width and box height / anchor\n"
+    "height, or with iou_loss the shifts of the corners in pixels. im_info holds\n"
+    "height, width and scale of each image. There is an anchor for every ratio and\n"
+    "scale, with sizes times feature_stride. Boxes are limited to the image; those with\n"
+    "a side shorter than rpn_min_size are ranked last. Of the rpn_pre_nms_top_n best\n"
+    "boxes (all if at most 0), those whose IoU with a better one is above threshold are\n"
+    "removed. If fewer than rpn_post_nms_top_n remain, they are repeated. No gradient\n"
+    "flows through it.\n\n"
+    "Shapes: cls_prob (N, 2 * A, H, W), bbox_pred (N, 4 * A, H, W), im_info (N, 3),\n"
+    "outputs (N * rpn_post_nms_top_n, 5) with rows (image, xmin, ymin, xmax, ymax) and,\n"
+    "with output_score, (N * rpn_post_nms_top_n, 1)."
 )
 
 PROPOSAL = _family(

@@ -9,10 +9,13 @@ __all__ = ["FUSED_DENSE"]
 FUSED_DENSE = register_fused(
     FULLY_CONNECTED,
     "_fused_dense",
-    "activation(FullyConnected(data, weight, bias) + addend).\n\n"
-    "Inputs and attributes of FullyConnected; addend, with with_sum, has the shape of the output,\n"
-    "whose memory may be the addend's. alpha and beta are parameters of the activation: the\n"
-    "slope of leaky and elu, the ends of clip, the factor in swish. packed says that the weight rarely\n"
-    "changes, so that a kernel may rearrange it ahead.",
+    (
+        "activation(FullyConnected(data, weight, bias) + addend).\n\n"
+        "Inputs and attributes of FullyConnected; addend, with with_sum, has the shape of\n"
+        "the output, whose memory may be the addend's. alpha and beta are parameters of the\n"
+        "activation: the slope of leaky and elu, the bounds of clip, the factor in swish.\n"
+        "packed says that the weight rarely changes, so that a kernel may rearrange it in\n"
+        "advance."
+    ),
     packed=boolean(False),
 )

@@ -91,7 +91,7 @@ for _name, _base in (
 _DIVIDE = classic.DIVIDE
 pair_operator(
     "_npi_true_divide",
-    "lhs / rhs, of integers as float32",
+    "lhs / rhs, as float32 for integers",
     _DIVIDE.expression,
     _DIVIDE.left,
     _DIVIDE.right,
@@ -103,7 +103,7 @@ for _name, _partial, _reverse in (
 ):
     scalar_operator(
         _name,
-        "lhs / rhs, of integers as float32",
+        "lhs / rhs",
         _DIVIDE.expression,
         _partial,
         reverse=_reverse,
@@ -125,7 +125,7 @@ def _square(x: Any) -> Any:
 
 _row(
     "_npi_arctan2",
-    "angle of the point with ordinate lhs and abscissa rhs",
+    "angle, in radians, of the point (x, y) with y = lhs and x = rhs",
     _arctan2,
     cut_from_reals(lambda g, a, b: g * b / (_square(a) + _square(b))),
     cut_from_reals(lambda g, a, b: -g * a / (_square(a) + _square(b))),

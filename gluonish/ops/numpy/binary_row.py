@@ -145,17 +145,19 @@ def scalar_operator(
 
     left, right = ("scalar", "data") if reverse else ("data", "scalar")
     formula = word.replace("lhs", left).replace("rhs", right)
+    dtypes = "Floats keep their dtype; integers and bool become float32."
+    if result is scalar_dtype:
+        dtypes = (
+            "Floats keep their dtype; integers stay integers with is_int, and become float64\n"
+            "without it (bool becomes int64 with is_int)."
+        )
     return register(
         Operator(
             name,
             infer,
             kernel,
             gradient if partial else zero_gradient,
-            doc=(
-                f"Elementwise {formula}.\n\n"
-                "Floats keep their dtype; integers stay integers with is_int, and become float64\n"
-                "without it (bool becomes int64)."
-            ),
+            doc=f"Elementwise {formula}.\n\n{dtypes}",
             schema=SCALAR,
             execution=Execution(elementwise=True),
         )

@@ -129,21 +129,21 @@ def _bits(name: str, scalar_name: str, word: str, ufunc: str, *, takes_bool: boo
 _bits(
     "_npi_bitwise_and",
     "_npi_bitwise_and_scalar",
-    "conjunction of the bits",
+    "bitwise and",
     "bitwise_and",
     takes_bool=True,
 )
 _bits(
     "_npi_bitwise_or",
     "_npi_bitwise_or_scalar",
-    "disjunction of the bits",
+    "bitwise or",
     "bitwise_or",
     takes_bool=True,
 )
 _bits(
     "_npi_bitwise_xor",
     "_npi_bitwise_xor_scalar",
-    "exclusive disjunction of the bits",
+    "bitwise exclusive or",
     "bitwise_xor",
     takes_bool=True,
 )

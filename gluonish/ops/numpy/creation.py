@@ -57,7 +57,7 @@ _OPTIONAL_DTYPE = Attribute(
     None,
 )
 
-_NUMBER = "; () is the shape of a number"
+_NUMBER = "; shape () gives a scalar"
 
 Made = tuple[Spec]
 

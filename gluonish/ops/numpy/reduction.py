@@ -261,7 +261,7 @@ def _question(name: str, ufunc: str, doc: str, *aliases: str) -> Operator:
             kernel,
             zero_gradient,
             doc=(
-                f"Whether {doc}, along axis, all axes by default, as bool.\n\n"
+                f"Whether {doc}, all axes by default, as bool.\n\n"
                 "Shapes: data any, output data's without the axes in axis, or with size 1 there\n"
                 "(keepdims)."
             ),
@@ -271,8 +271,8 @@ def _question(name: str, ufunc: str, doc: str, *aliases: str) -> Operator:
     )
 
 
-_question("_np_any", "any", "any element is not 0", "_np_sometrue")
-_question("_np_all", "all", "all elements are not 0")
+_question("_np_any", "any", "any element along axis is not 0", "_np_sometrue")
+_question("_np_all", "all", "all elements along axis are not 0")
 
 
 def sum_(a: Any, axis: Axes | None = None, keepdims: bool = False) -> Any:

@@ -211,8 +211,8 @@ CTC_LOSS = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "CTC loss: negative log-probability of label sequences, summed over all their\n"
-            "alignments with the frames.\n\n"
+            "CTC loss: negative logarithm of the probability of each label sequence, over all\n"
+            "its alignments with the frames.\n\n"
             "data is taken before the softmax. The blank is class 0 (first) or classes - 1\n"
             "(last). Without label_lengths labels end at the first 0 (first) or -1 (last). A\n"
             "sequence with too few frames for its labels has loss and gradient 0.\n\n"

@@ -32,7 +32,7 @@ def all(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Whether all elements are not 0, along axis, all axes by default, as bool."""
+    """Whether all elements along axis are not 0, all axes by default, as bool."""
 def allclose(
     a: Any,
     b: Any,
@@ -74,7 +74,7 @@ def any(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Whether any element is not 0, along axis, all axes by default, as bool."""
+    """Whether any element along axis is not 0, all axes by default, as bool."""
 def append(arr: Any, values: Any, axis: Any = None) -> NumpySymbol:
     """Append values to an array along an axis; None flattens both first."""
 def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> NumpySymbol:
@@ -900,7 +900,7 @@ def sometrue(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Whether any element is not 0, along axis, all axes by default, as bool."""
+    """Whether any element along axis is not 0, all axes by default, as bool."""
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> NumpySymbol:
     """Sort the elements along an axis in ascending order; return a copy."""
 def spacing(*args: Any, **kwargs: Any) -> NumpySymbol:

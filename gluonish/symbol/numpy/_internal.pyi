@@ -156,7 +156,7 @@ def arctan2_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Elementwise angle of the point with ordinate data and abscissa scalar."""
+    """Elementwise angle, in radians, of the point (x, y) with y = data and x = scalar."""
 def bernoulli(
     input1: NumpySymbol | None = None,
     prob: float | None = ...,
@@ -180,7 +180,7 @@ def bitwise_and_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Elementwise conjunction of the bits of data and a number, in the dtype of data."""
+    """Elementwise bitwise and of data and a number, in the dtype of data."""
 def bitwise_or_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -190,7 +190,7 @@ def bitwise_or_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Elementwise disjunction of the bits of data and a number, in the dtype of data."""
+    """Elementwise bitwise or of data and a number, in the dtype of data."""
 def bitwise_xor_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,
@@ -200,7 +200,7 @@ def bitwise_xor_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Elementwise exclusive disjunction of the bits of data and a number, in the dtype of data."""
+    """Elementwise bitwise exclusive or of data and a number, in the dtype of data."""
 def boolean_mask(
     data: NumpySymbol | None = None,
     index: NumpySymbol | None = None,
@@ -725,7 +725,7 @@ def rarctan2_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Elementwise angle of the point with ordinate scalar and abscissa data."""
+    """Elementwise angle, in radians, of the point (x, y) with y = scalar and x = data."""
 def rayleigh(
     input1: NumpySymbol | None = None,
     scale: float | None = 1.0,
@@ -805,7 +805,7 @@ def rtrue_divide_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Elementwise scalar / data, of integers as float32."""
+    """Elementwise scalar / data."""
 def scatter_set_nd(
     lhs: NumpySymbol | None = None,
     rhs: NumpySymbol | None = None,
@@ -943,7 +943,7 @@ def true_divide_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """Elementwise data / scalar, of integers as float32."""
+    """Elementwise data / scalar."""
 def uniform(
     input1: NumpySymbol | None = None,
     input2: NumpySymbol | None = None,
