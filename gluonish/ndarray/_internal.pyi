@@ -1038,8 +1038,7 @@ def _contrib_DeformableConvolution(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Deformable convolution: every element of a window is read at an offset of its own, with
-    bilinear interpolation."""
+    """Convolution that reads its windows at offsets, with bilinear interpolation."""
 def _contrib_DeformablePSROIPooling(
     data: NDArray,
     rois: NDArray | None = None,
@@ -1078,8 +1077,8 @@ def _contrib_ModulatedDeformableConvolution(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Modulated deformable convolution: every element of a window is read at an offset of its own,
-    with bilinear interpolation, and multiplied by a weight of its own, mask."""
+    """Convolution that reads its windows at offsets, with bilinear interpolation, and multiplies
+    each element by a weight, mask."""
 def _contrib_MultiBoxDetection(
     cls_prob: NDArray,
     loc_pred: NDArray,

@@ -140,8 +140,7 @@ def DeformableConvolution(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Deformable convolution: every element of a window is read at an offset of its own, with
-    bilinear interpolation."""
+    """Convolution that reads its windows at offsets, with bilinear interpolation."""
 def DeformablePSROIPooling(
     data: NDArray,
     rois: NDArray | None = None,
@@ -180,8 +179,8 @@ def ModulatedDeformableConvolution(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Modulated deformable convolution: every element of a window is read at an offset of its own,
-    with bilinear interpolation, and multiplied by a weight of its own, mask."""
+    """Convolution that reads its windows at offsets, with bilinear interpolation, and multiplies
+    each element by a weight, mask."""
 def MultiBoxDetection(
     cls_prob: NDArray,
     loc_pred: NDArray,

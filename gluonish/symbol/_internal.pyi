@@ -1112,8 +1112,7 @@ def _contrib_DeformableConvolution(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Deformable convolution: every element of a window is read at an offset of its own, with
-    bilinear interpolation."""
+    """Convolution that reads its windows at offsets, with bilinear interpolation."""
 def _contrib_DeformablePSROIPooling(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -1154,8 +1153,8 @@ def _contrib_ModulatedDeformableConvolution(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Modulated deformable convolution: every element of a window is read at an offset of its own,
-    with bilinear interpolation, and multiplied by a weight of its own, mask."""
+    """Convolution that reads its windows at offsets, with bilinear interpolation, and multiplies
+    each element by a weight, mask."""
 def _contrib_MultiBoxDetection(
     cls_prob: Symbol | None = None,
     loc_pred: Symbol | None = None,

@@ -123,8 +123,7 @@ def DeformableConvolution(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Deformable convolution: every element of a window is read at an offset of its own, with
-    bilinear interpolation."""
+    """Convolution that reads its windows at offsets, with bilinear interpolation."""
 def DeformablePSROIPooling(
     data: Symbol | None = None,
     rois: Symbol | None = None,
@@ -165,8 +164,8 @@ def ModulatedDeformableConvolution(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Modulated deformable convolution: every element of a window is read at an offset of its own,
-    with bilinear interpolation, and multiplied by a weight of its own, mask."""
+    """Convolution that reads its windows at offsets, with bilinear interpolation, and multiplies
+    each element by a weight, mask."""
 def MultiBoxDetection(
     cls_prob: Symbol | None = None,
     loc_pred: Symbol | None = None,

@@ -384,21 +384,17 @@ FORMS = (_PLAIN, _MODULATED)
 
 DEFORMABLE_CONVOLUTION = _PLAIN.register(
     Schema(**_SCHEMA, layout=_LAYOUT),
-    "Deformable convolution: every element of a window is read at an offset of its own, with\n"
-    "bilinear interpolation.\n\n"
-    "The channels are split into num_deformable_group equal groups, each with its own\n"
-    "offsets. Positions outside the image give 0; those past the last pixel but still within\n"
-    "the image take its value. workspace is accepted and ignored.\n\n"
-    f"{_SHAPES}output (N, num_filter, H', W').",
+    "Convolution that reads its windows at offsets, with bilinear interpolation.\n\n"
+    "Each of num_deformable_group equal groups of channels has its own offsets. Positions\n"
+    "outside the image give 0; those past the last pixel but still within the image take its\n"
+    f"value. workspace is accepted and ignored.\n\n{_SHAPES}output (N, num_filter, H', W').",
 )
 
 MODULATED_DEFORMABLE_CONVOLUTION = _MODULATED.register(
     Schema(**_SCHEMA, im2col_step=integer(64, low=0), layout=_LAYOUT),
-    "Modulated deformable convolution: every element of a window is read at an offset of its\n"
-    "own, with bilinear interpolation, and multiplied by a weight of its own, mask.\n\n"
-    "The channels are split into num_deformable_group equal groups, each with its own\n"
-    "offsets and weights. Pixels outside the image are 0. workspace and im2col_step are\n"
-    "accepted and ignored.\n\n"
-    f"{_SHAPES}mask (N, num_deformable_group * window, H', W'), output (N, num_filter, H',\n"
-    "W').",
+    "Convolution that reads its windows at offsets, with bilinear interpolation, and multiplies\n"
+    "each element by a weight, mask.\n\n"
+    "Each of num_deformable_group equal groups of channels has its own offsets and weights.\n"
+    "Pixels outside the image are 0. workspace and im2col_step are accepted and ignored.\n\n"
+    f"{_SHAPES}mask (N, num_deformable_group * window, H', W'), output (N, num_filter, H', W').",
 )
