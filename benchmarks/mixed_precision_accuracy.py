@@ -5,7 +5,8 @@
 ResNet-20 (He et al., 2015) learns the digits of the package, or CIFAR-10 with ``--cifar FOLDER``
 (the ``.bin`` files); reported is the accuracy on held-out images, in percent. An LSTM and a
 transformer learn the words of ``tutorials/moby_dick.txt``; reported is the loss of the part that
-they did not learn from. Every seed runs in each dtype, with equal initial weights and batches.
+they did not learn from. Every seed runs in each dtype, with equal initial weights and batches, and
+a learning rate that falls to 0, so that the last steps decide little.
 ``--examples N`` learns from the first N images or windows of words only, where time is short; what
 is held out stays whole. float16 has a dynamic loss scale.
 """
@@ -172,7 +173,10 @@ def learned(
     half = {"target_dtype": dtype} if dtype != "float32" else {"enabled": False}
     if dtype == "float16":
         mx.amp.init_trainer(trainer)
-    for x, y in batches(parts[0], arguments.batch_size, arguments.epochs, seed):
+    steps = arguments.epochs * (len(parts[0][0]) // arguments.batch_size)
+    order = batches(parts[0], arguments.batch_size, arguments.epochs, seed)
+    for step, (x, y) in enumerate(order):
+        trainer.set_learning_rate(arguments.rate * (1 - step / steps))
         x, y = mx.nd.array(x), mx.nd.array(y)
         with mx.autograd.record():
             with mx.amp.autocast(**half):
