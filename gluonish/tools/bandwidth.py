@@ -140,16 +140,16 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     """Add ``bandwidth`` to the subcommands of ``gluonish``."""
     parser = parsers.add_parser(
         "bandwidth",
-        help="measure what a kvstore costs a batch",
+        help="measure the time that a kvstore adds to each batch",
         description="Push random gradients of a network's shapes from several devices into a "
-        "kvstore and pull what comes of them; print the time of each batch, the bandwidth of each "
+        "kvstore and pull the results; print the time of each batch, the bandwidth of each "
         "device and the error against the exact sum.",
     )
     parser.add_argument("--network", default="resnet", help="(default: %(default)s)")
     parser.add_argument("--num-layers", type=int, default=152, help=f"of a resnet: {_DEPTHS}")
-    parser.add_argument("--gpus", help="numbers of GPUs, such as 0,1,2,3, in place of --cpus")
+    parser.add_argument("--gpus", help="indices of GPUs, such as 0,1,2,3, instead of --cpus")
     parser.add_argument(
-        "--cpus", default="0,1", help="numbers of CPU devices (default: %(default)s)"
+        "--cpus", default="0,1", help="indices of CPU devices (default: %(default)s)"
     )
     parser.add_argument("--kv-store", "--kvstore", default="device", help="(default: %(default)s)")
     parser.add_argument(
@@ -159,14 +159,14 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         help="processes, each with those devices, for --kv-store dist_sync or dist_async",
     )
     parser.add_argument("--num-batches", type=int, default=5, help="(default: %(default)s)")
-    parser.add_argument("--disp-batches", type=int, default=1, help="print each so many batches")
+    parser.add_argument("--disp-batches", type=int, default=1, help="print every so many batches")
     parser.add_argument(
         "--test-results", type=int, choices=(0, 1), default=1, help="compare with the exact sums"
     )
     parser.add_argument("--image-shape", default="3,224,224", help="(default: %(default)s)")
     parser.add_argument("--num-classes", type=int, default=1000, help="(default: %(default)s)")
     parser.add_argument("--gc-type", default="none", help="none, 2bit or 1bit")
-    parser.add_argument("--optimizer", default="None", help="None: the store only adds up")
+    parser.add_argument("--optimizer", default="None", help="None: the store only sums gradients")
     parser.set_defaults(run=run)
 
 

@@ -69,13 +69,13 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         type=_text_by_name,
         action="append",
         default=[],
-        help="keep this text beside the arrays; may be given again (not for .params)",
+        help="store this text with the arrays; can be repeated (not for .params)",
     )
     parser.add_argument(
         "--max-shard",
         metavar="SIZE",
         type=_size,
-        help="with an index: most bytes of arrays in one file, such as 500MB (default: 5GB)",
+        help="with an index: maximum size of one file, such as 500MB (default: 5GB)",
     )
     parser.set_defaults(run=run)
 

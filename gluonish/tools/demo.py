@@ -213,9 +213,11 @@ def add_parser(parsers: Any) -> None:
     parser.add_argument("--kvstore", default="device", help="local or device")
     parser.add_argument("--imperative", action="store_true", help="train without hybridizing")
     parser.add_argument("--epochs", type=int, default=40, help="passes over the training images")
-    parser.add_argument("--batch-size", type=int, default=_BATCH_SIZE, help="images in a step")
+    parser.add_argument("--batch-size", type=int, default=_BATCH_SIZE, help="images in a batch")
     parser.add_argument("--workers", type=int, default=0, help="processes that load data")
-    parser.add_argument("--seed", type=int, default=7, help="of weights, shuffling and shifts")
+    parser.add_argument(
+        "--seed", type=int, default=7, help="random seed of weights, shuffling and shifts"
+    )
     parser.add_argument("--output", default="gluonish-demo", help="folder for plots and the model")
     parser.set_defaults(run=main)
 

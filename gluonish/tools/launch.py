@@ -38,7 +38,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     """Add ``launch`` to the subcommands of ``gluonish``."""
     parser = parsers.add_parser(
         "launch",
-        help="run a program in several processes, which dist_sync stores connect",
+        help="run a program in several processes, connected by dist_sync stores",
         description="Start N processes of a program with mpiexec. Stores made with "
         "kv.create('dist_sync') or Trainer(kvstore='dist_sync') connect them.",
         usage="gluonish launch -n N [options] COMMAND ...",
@@ -51,7 +51,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         help="accepted: dist_sync needs no servers, those of dist_async run inside the processes",
     )
     parser.add_argument(
-        *("-H", "--hostfile"), help="a file with the hosts, a line each, as `host` or `host:slots`"
+        *("-H", "--hostfile"), help="a file with one host in each line, `host` or `host:slots`"
     )
     parser.add_argument(
         "--launcher",
@@ -77,12 +77,16 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     )
     parser.add_argument("--p3", action="store_true", help="accepted: arrays go in pieces anyway")
     parser.add_argument(
-        "--standalone", action="store_true", help="all here, each on its own share of the cores"
+        "--standalone",
+        action="store_true",
+        help="all on this machine, with the cores divided among them",
     )
     parser.add_argument("--log-folder", help="write each rank's output to a file there")
-    parser.add_argument("--no-prefix", action="store_true", help="lines without [rank] before them")
     parser.add_argument(
-        "--dry-run", action="store_true", help="print the command, for a shell; start nothing"
+        "--no-prefix", action="store_true", help="print lines without [rank] in front"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print the shell command without running it"
     )
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND ...")
     parser.set_defaults(run=run)

@@ -1,4 +1,4 @@
-"""``gluonish onnx``: networks as files of ONNX: write one, check one, and read one."""
+"""``gluonish onnx``: export and check ONNX files: write one, check one, and read one."""
 
 import argparse
 from collections import Counter
@@ -24,7 +24,7 @@ _LISTED = 30
 def add_parser(parsers: Any) -> None:
     """Add the subcommand to those of ``gluonish``."""
     parser = parsers.add_parser(
-        "onnx", help="networks as files of ONNX", description="Networks as files of ONNX."
+        "onnx", help="export and check ONNX files", description="Export and check ONNX files."
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_export(commands)
@@ -35,8 +35,8 @@ def add_parser(parsers: Any) -> None:
 def _add_export(commands: Any) -> None:
     parser = commands.add_parser(
         "export",
-        help="write a network as a file of ONNX",
-        description="Write a network, of a -symbol.json and a .params file, as a file of ONNX.",
+        help="export a network to an ONNX file",
+        description="Export a network, a -symbol.json and a .params file, to an ONNX file.",
     )
     parser.add_argument("symbol", help="the -symbol.json file")
     parser.add_argument("params", help="the .params file")
@@ -45,19 +45,19 @@ def _add_export(commands: Any) -> None:
         action="append",
         required=True,
         metavar="N,C,..",
-        help="shape of an input, once for each; a name instead of a number is a dynamic axis",
+        help="shape of an input, once for each input; a name instead of a size is a dynamic axis",
     )
     parser.add_argument(
         "-t",
         "--type",
         action="append",
         metavar="TYPE",
-        help="element type, of all or of each input",
+        help="dtype, of all inputs or of each",
     )
     parser.add_argument("-o", "--output", default="model.onnx", help="file to write (model.onnx)")
-    parser.add_argument("--opset", type=int, help="version of ONNX's operators")
+    parser.add_argument("--opset", type=int, help="version of the ONNX operator set")
     parser.add_argument(
-        "--external", action="store_true", help="put the weights into a file of their own"
+        "--external", action="store_true", help="write the weights to a separate file"
     )
     parser.set_defaults(run=export)
 
@@ -65,15 +65,15 @@ def _add_export(commands: Any) -> None:
 def _add_check(commands: Any) -> None:
     parser = commands.add_parser(
         "check",
-        help="check a file of ONNX and say what is in it",
-        description="Check a file of ONNX by the package onnx, and say what is in it.",
+        help="check an ONNX file and print what it contains",
+        description="Check an ONNX file with the package onnx, and print what it contains.",
     )
     parser.add_argument("file", help="the file")
     parser.add_argument(
         "--against",
         nargs=2,
         metavar=("SYMBOL", "PARAMS"),
-        help="also compare what it computes, for random inputs, with this network",
+        help="also compare its outputs for random inputs with those of this network",
     )
     parser.set_defaults(run=check)
 

@@ -14,17 +14,19 @@ def add_import(commands: Any) -> None:
     """Add the subcommand to those of ``gluonish onnx``."""
     parser = commands.add_parser(
         "import",
-        help="write a file of ONNX as a network: -symbol.json and .params",
-        description="Write a file of ONNX as a network: PREFIX-symbol.json and PREFIX-0000.params.",
+        help="convert an ONNX file to a network: -symbol.json and .params",
+        description="Convert an ONNX file to a network: PREFIX-symbol.json and PREFIX-0000.params.",
     )
-    parser.add_argument("file", help="the file of ONNX")
-    parser.add_argument("-o", "--output", default="model", metavar="PREFIX", help="(model)")
+    parser.add_argument("file", help="the ONNX file")
+    parser.add_argument(
+        "-o", "--output", default="model", metavar="PREFIX", help="(default: model)"
+    )
     parser.add_argument(
         *("-s", "--shape"),
         action="append",
         default=[],
         metavar="NAME=N,C,..",
-        help="shape of an input of which the file leaves extents open, where no one graph does",
+        help="shape of an input whose sizes the file leaves open, if one graph cannot take all sizes",
     )
     parser.set_defaults(run=import_file)
 

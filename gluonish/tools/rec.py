@@ -141,17 +141,17 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "if the file is damaged or the index wrong.",
     )
     parser.add_argument("file", help="the record file")
-    parser.add_argument("--index", help="its index (default: the file with .idx as ending)")
+    parser.add_argument("--index", help="its index (default: the file with extension .idx)")
     parser.add_argument(
         "--list", action="store_true", help="print a line for each record: header and image"
     )
     parser.add_argument(
-        "--limit", type=int, help=f"how many to list (default: {_LISTED}; all with --json)"
+        "--limit", type=int, help=f"number of records to list (default: {_LISTED}; all with --json)"
     )
     parser.add_argument(
         "--verify",
         action="store_true",
-        help="go on behind damaged places, print all of them, and read every record",
+        help="continue after damaged places, print all of them, and read every record",
     )
     parser.add_argument(
         "--extract",
@@ -162,7 +162,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser.add_argument(
         "--rebuild-index",
         action="store_true",
-        help="write a new index, with keys that count from 0",
+        help="write a new index, with keys counted from 0",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     parser.set_defaults(run=run)

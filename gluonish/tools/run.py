@@ -25,11 +25,11 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser.add_argument(
         "--numpy1",
         action="store_true",
-        help="put back names that NumPy 2 removed, such as np.bool and np.float_",
+        help="restore names that NumPy 2 removed, such as np.bool and np.float_",
     )
     rest = argparse.REMAINDER
     parser.add_argument("-m", nargs=rest, metavar="MODULE", dest="module", help="run a module")
-    parser.add_argument("-c", nargs=rest, metavar="CODE", dest="code", help="run a text")
+    parser.add_argument("-c", nargs=rest, metavar="CODE", dest="code", help="run a string of code")
     parser.add_argument("script", nargs="?", metavar="SCRIPT", help="the program")
     parser.add_argument("arguments", nargs=rest, metavar="ARGUMENT", help="its own arguments")
     parser.set_defaults(run=run)

@@ -110,9 +110,11 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser.add_argument("--networks", default=_NETWORKS, help="(default: %(default)s)")
     parser.add_argument("--batch-sizes", default=_BATCH_SIZES, help="(default: %(default)s)")
     parser.add_argument("--ctx", default="cpu:0", help="the device, such as cpu:0 or gpu:0")
-    parser.add_argument("--seconds", type=float, default=1.0, help="how long to measure a cell")
     parser.add_argument(
-        "--memory", action="store_true", help="print the peak of resident memory, too"
+        "--seconds", type=float, default=1.0, help="seconds to measure each network and batch size"
+    )
+    parser.add_argument(
+        "--memory", action="store_true", help="also print the peak of resident memory"
     )
     parser.set_defaults(run=run)
 

@@ -147,7 +147,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     """Add ``where`` to the subcommands of ``gluonish``."""
     parser = parsers.add_parser(
         "where",
-        help="print in which files and lines operators are written",
+        help="print the files and lines where operators are defined",
         description="Print where an operator is registered, where its shapes, its kernel and its "
         "gradient are written, its fast kernels with the preferred ones first, its aliases, and "
         "the functions that call it.",

@@ -22,10 +22,10 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     """Add ``check`` to the subcommands of ``gluonish``."""
     parser = parsers.add_parser(
         "check",
-        help="list what a program uses of MXNet that is missing here or behaves otherwise",
+        help="list MXNet names in a program that are missing here or behave differently",
         description="Read Python sources, without running them, and list by file and line the "
-        "names of MXNet that are missing here or behave otherwise, with advice; names that NumPy 2 "
-        "removed, too. Exits with 1 if something is missing or cannot be read.",
+        "names of MXNet that are missing here or behave differently, with advice; also names that "
+        "NumPy 2 removed. Exits with 1 if something is missing or cannot be read.",
     )
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a source, or a folder of them")
     parser.set_defaults(run=run)

@@ -17,7 +17,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         help="make lists of images, and record files of the images on lists",
         description="With --list, write PREFIX.lst, a list of the images in ROOT. Without, write "
         "PREFIX.rec and PREFIX.idx, the images on the lists PREFIX*.lst, in their order. Images "
-        "that cannot be read are told and left out; the exit status is 1 then.",
+        "that cannot be read are reported and skipped; the exit status is then 1.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument("prefix", help="prefix of the lists and record files")
@@ -30,19 +30,22 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 def _add_list_options(group: "argparse._ArgumentGroup") -> None:
     group.add_argument("--list", action="store_true", help="write lists instead of record files")
     group.add_argument(
-        "--exts", nargs="+", default=list(EXTENSIONS), help="endings of images, in lower case"
+        "--exts",
+        nargs="+",
+        default=list(EXTENSIONS),
+        help="file extensions of images, in lower case",
     )
-    group.add_argument("--chunks", type=int, default=1, help="how many lists")
+    group.add_argument("--chunks", type=int, default=1, help="number of lists")
     group.add_argument(
-        "--train-ratio", type=float, default=1.0, help="part of the images to train with"
+        "--train-ratio", type=float, default=1.0, help="fraction of the images for training"
     )
     group.add_argument(
-        "--test-ratio", type=float, default=0.0, help="part of the images to test with"
+        "--test-ratio", type=float, default=0.0, help="fraction of the images for testing"
     )
     group.add_argument(
         "--recursive",
         action="store_true",
-        help="go down into folders; each with images has a label of its own",
+        help="search subfolders; each folder with images gets its own label",
     )
     group.add_argument(
         "--no-shuffle",
@@ -55,7 +58,7 @@ def _add_list_options(group: "argparse._ArgumentGroup") -> None:
 def _add_record_options(group: "argparse._ArgumentGroup") -> None:
     packing = Packing()
     group.add_argument(
-        "--pass-through", action="store_true", help="take the images' files as they are"
+        "--pass-through", action="store_true", help="store the image files unchanged"
     )
     group.add_argument(
         "--resize",
@@ -64,13 +67,13 @@ def _add_record_options(group: "argparse._ArgumentGroup") -> None:
         help="new length of the shorter side, in pixels; 0 keeps the size",
     )
     group.add_argument(
-        "--center-crop", action="store_true", help="cut out the square in the middle first"
+        "--center-crop", action="store_true", help="crop the square in the center first"
     )
     group.add_argument(
         "--quality",
         type=int,
         default=packing.quality,
-        help="of JPEG, 1 to 100; for PNG the effort to make it small, 1 to 9",
+        help="JPEG quality, 1 to 100; for PNG the compression level, 1 to 9",
     )
     group.add_argument(
         "--num-thread",
@@ -89,7 +92,7 @@ def _add_record_options(group: "argparse._ArgumentGroup") -> None:
     group.add_argument(
         "--pack-label",
         action="store_true",
-        help="put all labels of an image into its record, else the first",
+        help="store all labels of an image in its record, not only the first",
     )
 
 

@@ -16,33 +16,37 @@ __all__ = ["add_parser"]
 def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add ``quantize`` with its two subcommands."""
     parser = parsers.add_parser(
-        "quantize", help="make a network compute in bytes, and see its errors"
+        "quantize", help="quantize a network to 8 bits, and report its errors"
     )
     kinds = parser.add_subparsers(title="subcommands", metavar="SUBCOMMAND", required=True)
     convert = kinds.add_parser("convert", help="quantize a network with calibration data")
     _add_network(convert)
-    convert.add_argument("--output", required=True, help="what the new files' names begin with")
+    convert.add_argument("--output", required=True, help="prefix of the files to write")
     convert.add_argument(
         "--mode",
         choices=("naive", "entropy"),
         default="entropy",
-        help="how ranges are found (default: %(default)s)",
+        help="how ranges are calibrated (default: %(default)s)",
     )
     convert.add_argument(
         "--quantize-mode",
         choices=("full", "smart"),
         default="smart",
-        help="all that can be quantized, or what lies between layers (default: %(default)s)",
+        help="quantize everything possible, or choose by context (default: %(default)s)",
     )
     convert.add_argument(
-        "--channel-wise", action="store_true", help="a step for each channel of dense weights too"
+        "--channel-wise",
+        action="store_true",
+        help="one scale per channel for weights of dense layers, too",
     )
-    convert.add_argument("--exclude", nargs="*", default=[], help="names of layers to leave alone")
+    convert.add_argument("--exclude", nargs="*", default=[], help="names of layers not to quantize")
     convert.set_defaults(run=run_convert)
-    report = kinds.add_parser("report", help="the error of each layer of a quantized network")
+    report = kinds.add_parser(
+        "report", help="report the error of each layer of a quantized network"
+    )
     _add_network(report)
     report.add_argument("--quantized", nargs=2, required=True, metavar=("SYMBOL", "PARAMS"))
-    report.add_argument("--plot", help="where to draw a picture of it, a .png file")
+    report.add_argument("--plot", help="also plot the errors to this .png file")
     report.set_defaults(run=run_report)
 
 
@@ -50,11 +54,11 @@ def _add_network(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("symbol", help="the network: its -symbol.json file")
     parser.add_argument("params", help="its .params file")
     parser.add_argument(
-        "--data", required=True, help="examples as a .npy file, the first axis counts them"
+        "--data", required=True, help="examples in a .npy file, along its first axis"
     )
     parser.add_argument("--input", default="data", help="name of the input (default: %(default)s)")
     parser.add_argument(
-        "--batch-size", type=int, default=32, help="examples at a time (default: %(default)s)"
+        "--batch-size", type=int, default=32, help="examples in a batch (default: %(default)s)"
     )
 
 

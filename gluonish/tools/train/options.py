@@ -70,12 +70,12 @@ def _add_network(group: Any) -> None:
         "small images, or resnet, resnet-v1, vgg, densenet with --num-layers",
     )
     group.add_argument("--num-layers", type=int, help="depth of --network resnet and the like")
-    group.add_argument("--initializer", choices=INITIALIZERS, default="default", help="of weights")
+    group.add_argument("--initializer", choices=INITIALIZERS, default="default", help="initializer")
     group.add_argument(
         "--dtype",
         choices=("float32", "float16", "bfloat16"),
         default="float32",
-        help="of the network; narrow ones keep weights in float32, too, and the loss is in float32",
+        help="dtype of the network; 16-bit ones also keep float32 weights, and a float32 loss",
     )
     group.add_argument("--hybridize", action="store_true", default=True, help="(the default)")
     group.add_argument(
@@ -86,42 +86,48 @@ def _add_network(group: Any) -> None:
 def _add_data(group: Any) -> None:
     group.add_argument("--dataset", choices=DATASETS, help="a published data set")
     group.add_argument("--data-train", help="a record file, instead of --dataset")
-    group.add_argument("--data-train-idx", help="its index; found beside it if not given")
+    group.add_argument("--data-train-idx", help="its index (default: the .idx file next to it)")
     group.add_argument("--data-val", help="a record file to evaluate with")
     group.add_argument("--data-val-idx", help="its index")
     group.add_argument("--benchmark", type=int, choices=(0, 1), default=0, help="1: random pixels")
     group.add_argument("--image-shape", help="channels,height,width, such as 3,224,224")
     group.add_argument("--num-classes", type=int, help="number of labels")
     group.add_argument("--num-examples", type=int, help="images in an epoch (default: all)")
-    group.add_argument("--rgb-mean", help="subtracted from pixels of 0 to 255, a number a channel")
-    group.add_argument("--rgb-std", help="divides them then")
+    group.add_argument("--rgb-mean", help="mean of pixels (0 to 255) to subtract, one per channel")
+    group.add_argument("--rgb-std", help="standard deviation to divide by, one per channel")
     group.add_argument("--data-nthreads", type=int, help="threads that decode record files")
     group.add_argument("--workers", type=int, help="processes that load a --dataset (default: 0)")
     group.add_argument(
-        "--test-io", type=int, choices=(0, 1), default=0, help="1: only load, and print the speed"
+        "--test-io",
+        type=int,
+        choices=(0, 1),
+        default=0,
+        help="1: only load data, and print the speed",
     )
 
 
 def _add_training(group: Any) -> None:
-    group.add_argument("--num-epochs", type=int, help="epochs, those of a checkpoint included")
     group.add_argument(
-        "--batch-size", type=int, help="images in a step, over all devices and processes"
+        "--num-epochs", type=int, help="number of epochs, including those of a checkpoint"
+    )
+    group.add_argument(
+        "--batch-size", type=int, help="images in a batch, over all devices and processes"
     )
     group.add_argument("--optimizer", default="sgd", help="(default: %(default)s)")
     group.add_argument("--lr", type=float, help="learning rate")
     group.add_argument("--lr-factor", type=float, default=0.1, help="(default: %(default)s)")
-    group.add_argument("--lr-step-epochs", help="after which epochs to multiply by --lr-factor")
+    group.add_argument("--lr-step-epochs", help="epochs after which to multiply by --lr-factor")
     group.add_argument("--warmup-epochs", type=int, default=0, help="(default: %(default)s)")
     group.add_argument(
         "--warmup-strategy", choices=("linear", "constant"), help="(default: linear)"
     )
-    group.add_argument("--mom", type=float, help="momentum, where there is one (default: 0.9)")
+    group.add_argument("--mom", type=float, help="momentum, if used (default: 0.9)")
     group.add_argument("--wd", type=float, default=1e-4, help="weight decay (default: %(default)s)")
     group.add_argument("--seed", type=int, default=0, help="(default: %(default)s)")
 
 
 def _add_devices(group: Any) -> None:
-    group.add_argument("--gpus", help="numbers of GPUs, such as 0,1")
+    group.add_argument("--gpus", help="indices of GPUs, such as 0,1")
     group.add_argument("--ctx", help="devices, such as cpu:0,cpu:1 (default: cpu:0)")
     group.add_argument(
         "--kv-store",
@@ -137,18 +143,18 @@ def _add_devices(group: Any) -> None:
 def _add_outputs(group: Any) -> None:
     group.add_argument(
         "--model-prefix",
-        help="what names of checkpoints begin with; one ending in .safetensors or .npz says the"
+        help="prefix of checkpoints; an ending .safetensors or .npz sets the"
         " format of the parameters (default: no checkpoints)",
     )
     group.add_argument("--save-period", type=int, default=1, help="epochs between checkpoints")
-    group.add_argument("--load-epoch", type=int, help="go on from the checkpoint of this epoch")
+    group.add_argument("--load-epoch", type=int, help="continue from the checkpoint of this epoch")
     group.add_argument(
         "--resume",
         action="store_true",
-        help="go on from the newest complete checkpoint; from the beginning if there is none",
+        help="continue from the newest complete checkpoint, or start if there is none",
     )
     group.add_argument("--disp-batches", type=int, default=20, help="batches between log lines")
-    group.add_argument("--top-k", default="", help="report the accuracies of so many, such as 5")
+    group.add_argument("--top-k", default="", help="also report top-k accuracies, such as 5")
     group.add_argument("--loss", default="", help="further losses to report: ce, nll_loss, or both")
     group.add_argument("--tensorboard", metavar="DIR", help="write events for TensorBoard there")
 

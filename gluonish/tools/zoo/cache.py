@@ -38,7 +38,7 @@ def add_parsers(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         " whether they are in the folder of the weights.",
     )
     listing.set_defaults(run=list_networks)
-    fetching = parsers.add_parser("fetch", help="get published weights into the folder")
+    fetching = parsers.add_parser("fetch", help="download published weights to the folder")
     fetching.add_argument("names", nargs="+", metavar="NAME", help="networks, such as alexnet")
     fetching.set_defaults(run=fetch)
     verifying = parsers.add_parser(

@@ -12,7 +12,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     """Add ``import`` to the subcommands of ``gluonish zoo``."""
     parser = parsers.add_parser(
         "import",
-        help="convert a checkpoint of PyTorch or Keras into weights of a network",
+        help="convert a PyTorch or Keras checkpoint to weights of a network",
         description="Convert a checkpoint of torchvision, timm or Keras (safetensors, a PyTorch"
         " file, or npz) into weights of a network of the model zoo. Outputs are those of the"
         " origin, or the checkpoint is refused with the reason or a list of what does not fit.",
@@ -32,15 +32,15 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         " state_dict, model and the like)",
     )
     parser.add_argument(
-        "--epsilon", type=float, help="of the checkpoint's batch norm, where it is not the usual"
+        "--epsilon", type=float, help="epsilon of the checkpoint's batch norm, if not the usual one"
     )
     parser.add_argument(
         "--allow-inexact",
         action="store_true",
-        help="convert even if outputs will differ from the origin's in a known way, which is told",
+        help="convert even if outputs differ from the original's in a known way, which is printed",
     )
     parser.add_argument(
-        "--ignore-extra", action="store_true", help="leave out layers that the network lacks"
+        "--ignore-extra", action="store_true", help="ignore layers that the network does not have"
     )
     parser.set_defaults(run=run)
 

@@ -26,12 +26,12 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     """Add ``info`` to the subcommands of ``gluonish zoo``."""
     parser = parsers.add_parser(
         "info",
-        help="print what a network or a file of weights holds",
+        help="print what a network's weights or a file contain",
         description="Print parameters, arrays, bytes, SHA-1 and source of a network's weights, or"
         " of a file: .params, safetensors, a PyTorch checkpoint, npz.",
     )
     parser.add_argument("what", metavar="NAME|FILE", help="a network of the zoo, or a file")
-    parser.add_argument("--arrays", action="store_true", help="print each array, too")
+    parser.add_argument("--arrays", action="store_true", help="also print each array")
     parser.add_argument("--root", help="folder of the weights (default: $MXNET_HOME/models)")
     parser.set_defaults(run=run)
 
