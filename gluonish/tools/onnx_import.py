@@ -26,7 +26,7 @@ def add_import(commands: Any) -> None:
         action="append",
         default=[],
         metavar="NAME=N,C,..",
-        help="shape of an input whose sizes the file leaves open, if one graph cannot take all sizes",
+        help="sizes of an input that the file leaves open; needed if one graph cannot take them all",
     )
     parser.set_defaults(run=import_file)
 

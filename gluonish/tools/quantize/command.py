@@ -32,7 +32,8 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "--quantize-mode",
         choices=("full", "smart"),
         default="smart",
-        help="quantize everything possible, or choose by context (default: %(default)s)",
+        help="full: all operators that can be quantized; smart: only layers and what lies "
+        "between them (default: %(default)s)",
     )
     convert.add_argument(
         "--channel-wise",
