@@ -26,7 +26,7 @@ def add_import(commands: Any) -> None:
         action="append",
         default=[],
         metavar="NAME=N,C,..",
-        help="sizes of an input that the file leaves open; needed if one graph cannot take them all",
+        help="sizes of an input that the file leaves open; needed if one graph cannot take all",
     )
     parser.set_defaults(run=import_file)
 
