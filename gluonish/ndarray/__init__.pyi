@@ -452,7 +452,7 @@ def LeakyReLU(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data where it is positive; where it is negative, what act_type says."""
+    """Leaky ReLU and its relatives, elementwise, as act_type says."""
 def LinearRegressionOutput(
     data: NDArray,
     label: NDArray,

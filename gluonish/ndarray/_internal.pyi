@@ -308,8 +308,8 @@ def _DivScalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data / scalar, toward zero for integers, in the dtype of data, int64 for
-    bools."""
+    """Elementwise data / scalar, toward zero for integers, in the dtype of data (int64 for
+    bool)."""
 def _Equal(
     lhs: NDArray,
     rhs: NDArray,
@@ -326,7 +326,7 @@ def _EqualScalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data == scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data == scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _Greater(
     lhs: NDArray,
     rhs: NDArray,
@@ -343,7 +343,7 @@ def _GreaterEqualScalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data >= scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data >= scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _GreaterScalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -352,7 +352,7 @@ def _GreaterScalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data > scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data > scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _Greater_Equal(
     lhs: NDArray,
     rhs: NDArray,
@@ -378,8 +378,8 @@ def _HypotScalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise square root of the sum of the squares of data and scalar, in the dtype of data,
-    int64 for bools."""
+    """Elementwise square root of the sum of the squares of data and scalar, in the dtype of data
+    (int64 for bool)."""
 def _Lesser(
     lhs: NDArray,
     rhs: NDArray,
@@ -396,7 +396,7 @@ def _LesserEqualScalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data <= scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data <= scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _LesserScalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -405,7 +405,7 @@ def _LesserScalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data < scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data < scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _Lesser_Equal(
     lhs: NDArray,
     rhs: NDArray,
@@ -422,7 +422,7 @@ def _LogicalAndScalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data and scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data and scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _LogicalOrScalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -431,7 +431,7 @@ def _LogicalOrScalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data or scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data or scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _LogicalXorScalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -440,7 +440,7 @@ def _LogicalXorScalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data xor scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data xor scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _Logical_And(
     lhs: NDArray,
     rhs: NDArray,
@@ -483,7 +483,7 @@ def _MaximumScalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise maximum of data and scalar, in the dtype of data, int64 for bools."""
+    """Elementwise maximum of data and scalar, in the dtype of data (int64 for bool)."""
 def _Minimum(
     lhs: NDArray,
     rhs: NDArray,
@@ -500,7 +500,7 @@ def _MinimumScalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise minimum of data and scalar, in the dtype of data, int64 for bools."""
+    """Elementwise minimum of data and scalar, in the dtype of data (int64 for bool)."""
 def _Minus(
     lhs: NDArray,
     rhs: NDArray,
@@ -517,7 +517,7 @@ def _MinusScalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data - scalar, in the dtype of data, int64 for bools."""
+    """Elementwise data - scalar, in the dtype of data (int64 for bool)."""
 def _Mod(
     lhs: NDArray,
     rhs: NDArray,
@@ -536,7 +536,7 @@ def _ModScalar(
     name: str | None = None,
 ) -> NDArray:
     """Elementwise data modulo scalar, with the sign of the divisor and 0 for a divisor of 0, in the
-    dtype of data, int64 for bools."""
+    dtype of data (int64 for bool)."""
 def _Mul(
     lhs: NDArray,
     rhs: NDArray,
@@ -553,7 +553,7 @@ def _MulScalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data * scalar, in the dtype of data, int64 for bools."""
+    """Elementwise data * scalar, in the dtype of data (int64 for bool)."""
 def _NDArray(
     data: NDArray,
     info: str,
@@ -579,7 +579,7 @@ def _NotEqualScalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data != scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data != scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _Not_Equal(
     lhs: NDArray,
     rhs: NDArray,
@@ -604,7 +604,7 @@ def _PlusScalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data + scalar, in the dtype of data, int64 for bools."""
+    """Elementwise data + scalar, in the dtype of data (int64 for bool)."""
 def _Power(
     lhs: NDArray,
     rhs: NDArray,
@@ -622,7 +622,7 @@ def _PowerScalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data to the power of scalar, in the dtype of data, int64 for bools."""
+    """Elementwise data to the power of scalar, in the dtype of data (int64 for bool)."""
 def _RDivScalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -631,8 +631,8 @@ def _RDivScalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise scalar / data, toward zero for integers, in the dtype of data, int64 for
-    bools."""
+    """Elementwise scalar / data, toward zero for integers, in the dtype of data (int64 for
+    bool)."""
 def _RMinusScalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -641,7 +641,7 @@ def _RMinusScalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise scalar - data, in the dtype of data, int64 for bools."""
+    """Elementwise scalar - data, in the dtype of data (int64 for bool)."""
 def _RModScalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -651,7 +651,7 @@ def _RModScalar(
     name: str | None = None,
 ) -> NDArray:
     """Elementwise scalar modulo data, with the sign of the divisor and 0 for a divisor of 0, in the
-    dtype of data, int64 for bools."""
+    dtype of data (int64 for bool)."""
 def _RPowerScalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -660,7 +660,7 @@ def _RPowerScalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise scalar to the power of data, in the dtype of data, int64 for bools."""
+    """Elementwise scalar to the power of data, in the dtype of data (int64 for bool)."""
 def _activation_backward(
     grad: NDArray,
     out: NDArray,
@@ -2069,8 +2069,8 @@ def _div_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data / scalar, toward zero for integers, in the dtype of data, int64 for
-    bools."""
+    """Elementwise data / scalar, toward zero for integers, in the dtype of data (int64 for
+    bool)."""
 def _embedding_backward(
     grad: NDArray,
     data: NDArray,
@@ -2100,7 +2100,7 @@ def _equal_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data == scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data == scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _eye(
     N: int,
     M: int = 0,
@@ -2304,7 +2304,7 @@ def _greater_equal_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data >= scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data >= scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _greater_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -2313,7 +2313,7 @@ def _greater_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data > scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data > scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _grid_generator_base(
     like: NDArray,
     target_shape: int | Sequence[int],
@@ -2391,8 +2391,8 @@ def _hypot_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise square root of the sum of the squares of data and scalar, in the dtype of data,
-    int64 for bools."""
+    """Elementwise square root of the sum of the squares of data and scalar, in the dtype of data
+    (int64 for bool)."""
 def _identity_with_attr_like_rhs(
     lhs: NDArray,
     rhs: NDArray,
@@ -2718,7 +2718,7 @@ def _lesser_equal_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data <= scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data <= scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _lesser_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -2727,7 +2727,7 @@ def _lesser_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data < scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data < scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _linalg_det(
     A: NDArray,
     *,
@@ -2942,7 +2942,7 @@ def _logical_and_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data and scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data and scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _logical_or(
     lhs: NDArray,
     rhs: NDArray,
@@ -2959,7 +2959,7 @@ def _logical_or_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data or scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data or scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _logical_xor(
     lhs: NDArray,
     rhs: NDArray,
@@ -2977,7 +2977,7 @@ def _logical_xor_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data xor scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data xor scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _lrn_backward(
     grad: NDArray,
     data: NDArray,
@@ -3037,7 +3037,7 @@ def _maximum_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise maximum of data and scalar, in the dtype of data, int64 for bools."""
+    """Elementwise maximum of data and scalar, in the dtype of data (int64 for bool)."""
 def _minimum(
     lhs: NDArray,
     rhs: NDArray,
@@ -3054,7 +3054,7 @@ def _minimum_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise minimum of data and scalar, in the dtype of data, int64 for bools."""
+    """Elementwise minimum of data and scalar, in the dtype of data (int64 for bool)."""
 def _minus(
     lhs: NDArray,
     rhs: NDArray,
@@ -3071,7 +3071,7 @@ def _minus_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data - scalar, in the dtype of data, int64 for bools."""
+    """Elementwise data - scalar, in the dtype of data (int64 for bool)."""
 def _mod(
     lhs: NDArray,
     rhs: NDArray,
@@ -3090,7 +3090,7 @@ def _mod_scalar(
     name: str | None = None,
 ) -> NDArray:
     """Elementwise data modulo scalar, with the sign of the divisor and 0 for a divisor of 0, in the
-    dtype of data, int64 for bools."""
+    dtype of data (int64 for bool)."""
 def _mp_adamw_update(
     weight: NDArray,
     grad: NDArray,
@@ -3127,7 +3127,7 @@ def _mul_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data * scalar, in the dtype of data, int64 for bools."""
+    """Elementwise data * scalar, in the dtype of data (int64 for bool)."""
 def _multi_adagrad_update(
     *data: NDArray | Sequence[NDArray],
     lrs: float | Sequence[float],
@@ -3362,7 +3362,7 @@ def _not_equal_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data != scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data != scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _np_all(
     data: NDArray,
     axis: int | Sequence[int] | None = None,
@@ -5797,7 +5797,7 @@ def _npx_leaky_relu(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """data where it is positive; where it is negative, what act_type says."""
+    """Leaky ReLU and its relatives, elementwise, as act_type says."""
 def _npx_log_softmax(
     data: NDArray,
     axis: int = -1,
@@ -6097,7 +6097,7 @@ def _plus_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data + scalar, in the dtype of data, int64 for bools."""
+    """Elementwise data + scalar, in the dtype of data (int64 for bool)."""
 def _pooling_backward(
     grad: NDArray,
     data: NDArray,
@@ -6151,7 +6151,7 @@ def _power_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise data to the power of scalar, in the dtype of data, int64 for bools."""
+    """Elementwise data to the power of scalar, in the dtype of data (int64 for bool)."""
 def _psroi_pooling_backward(
     grad: NDArray,
     rois: NDArray,
@@ -6414,8 +6414,8 @@ def _rdiv_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise scalar / data, toward zero for integers, in the dtype of data, int64 for
-    bools."""
+    """Elementwise scalar / data, toward zero for integers, in the dtype of data (int64 for
+    bool)."""
 def _regression_output_backward(
     out: NDArray,
     label: NDArray,
@@ -6448,7 +6448,7 @@ def _rminus_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise scalar - data, in the dtype of data, int64 for bools."""
+    """Elementwise scalar - data, in the dtype of data (int64 for bool)."""
 def _rmod_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -6458,7 +6458,7 @@ def _rmod_scalar(
     name: str | None = None,
 ) -> NDArray:
     """Elementwise scalar modulo data, with the sign of the divisor and 0 for a divisor of 0, in the
-    dtype of data, int64 for bools."""
+    dtype of data (int64 for bool)."""
 def _rnn_backward(
     grad_output: NDArray,
     grad_state: NDArray | None = None,
@@ -6516,7 +6516,7 @@ def _rpower_scalar(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Elementwise scalar to the power of data, in the dtype of data, int64 for bools."""
+    """Elementwise scalar to the power of data, in the dtype of data (int64 for bool)."""
 def _sample_exponential(
     lam: NDArray,
     shape: int | Sequence[int] = (),

@@ -176,11 +176,13 @@ LEAKY_RELU = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "data where it is positive; where it is negative, what act_type says.\n\n"
-            "That is slope * data (leaky), slope * (e^data - 1) (elu), gamma * data with gamma\n"
-            "along axis 1 (prelu), or data times a random slope between lower_bound and\n"
-            "upper_bound, outside training their mean (rrelu, which also returns the slopes).\n"
-            "selu is a scaled elu; gelu is data times the normal distribution function of data.\n\n"
+            "Leaky ReLU and its relatives, elementwise, as act_type says.\n\n"
+            "Where data is positive, leaky, elu, prelu and rrelu return data itself. Where it\n"
+            "is negative, they return slope * data (leaky), slope * (e^data - 1) (elu), gamma *\n"
+            "data with gamma along axis 1 (prelu), or data times a random slope between\n"
+            "lower_bound and upper_bound, outside training their mean (rrelu, which also\n"
+            "returns the slopes). selu is a scaled elu, also where data is positive; gelu is\n"
+            "data times the normal distribution function of data.\n\n"
             "Shapes: data (N, C, ...) or any, gamma (C,) or (1,), outputs that of data."
         ),
         inputs=("data", "gamma"),

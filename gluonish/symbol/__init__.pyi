@@ -433,7 +433,7 @@ def LeakyReLU(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data where it is positive; where it is negative, what act_type says."""
+    """Leaky ReLU and its relatives, elementwise, as act_type says."""
 def LinearRegressionOutput(
     data: Symbol | None = None,
     label: Symbol | None = None,

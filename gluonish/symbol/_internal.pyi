@@ -311,8 +311,8 @@ def _DivScalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data / scalar, toward zero for integers, in the dtype of data, int64 for
-    bools."""
+    """Elementwise data / scalar, toward zero for integers, in the dtype of data (int64 for
+    bool)."""
 def _Equal(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -331,7 +331,7 @@ def _EqualScalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data == scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data == scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _Greater(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -350,7 +350,7 @@ def _GreaterEqualScalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data >= scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data >= scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _GreaterScalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -360,7 +360,7 @@ def _GreaterScalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data > scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data > scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _Greater_Equal(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -389,8 +389,8 @@ def _HypotScalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise square root of the sum of the squares of data and scalar, in the dtype of data,
-    int64 for bools."""
+    """Elementwise square root of the sum of the squares of data and scalar, in the dtype of data
+    (int64 for bool)."""
 def _Lesser(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -409,7 +409,7 @@ def _LesserEqualScalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data <= scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data <= scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _LesserScalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -419,7 +419,7 @@ def _LesserScalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data < scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data < scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _Lesser_Equal(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -438,7 +438,7 @@ def _LogicalAndScalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data and scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data and scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _LogicalOrScalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -448,7 +448,7 @@ def _LogicalOrScalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data or scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data or scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _LogicalXorScalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -458,7 +458,7 @@ def _LogicalXorScalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data xor scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data xor scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _Logical_And(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -506,7 +506,7 @@ def _MaximumScalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise maximum of data and scalar, in the dtype of data, int64 for bools."""
+    """Elementwise maximum of data and scalar, in the dtype of data (int64 for bool)."""
 def _Minimum(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -525,7 +525,7 @@ def _MinimumScalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise minimum of data and scalar, in the dtype of data, int64 for bools."""
+    """Elementwise minimum of data and scalar, in the dtype of data (int64 for bool)."""
 def _Minus(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -544,7 +544,7 @@ def _MinusScalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data - scalar, in the dtype of data, int64 for bools."""
+    """Elementwise data - scalar, in the dtype of data (int64 for bool)."""
 def _Mod(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -565,7 +565,7 @@ def _ModScalar(
     out: None = None,
 ) -> Symbol:
     """Elementwise data modulo scalar, with the sign of the divisor and 0 for a divisor of 0, in the
-    dtype of data, int64 for bools."""
+    dtype of data (int64 for bool)."""
 def _Mul(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -584,7 +584,7 @@ def _MulScalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data * scalar, in the dtype of data, int64 for bools."""
+    """Elementwise data * scalar, in the dtype of data (int64 for bool)."""
 def _NDArray(
     data: Symbol | None = None,
     info: str = ...,
@@ -613,7 +613,7 @@ def _NotEqualScalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data != scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data != scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _Not_Equal(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -641,7 +641,7 @@ def _PlusScalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data + scalar, in the dtype of data, int64 for bools."""
+    """Elementwise data + scalar, in the dtype of data (int64 for bool)."""
 def _Power(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -661,7 +661,7 @@ def _PowerScalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data to the power of scalar, in the dtype of data, int64 for bools."""
+    """Elementwise data to the power of scalar, in the dtype of data (int64 for bool)."""
 def _RDivScalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -671,8 +671,8 @@ def _RDivScalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise scalar / data, toward zero for integers, in the dtype of data, int64 for
-    bools."""
+    """Elementwise scalar / data, toward zero for integers, in the dtype of data (int64 for
+    bool)."""
 def _RMinusScalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -682,7 +682,7 @@ def _RMinusScalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise scalar - data, in the dtype of data, int64 for bools."""
+    """Elementwise scalar - data, in the dtype of data (int64 for bool)."""
 def _RModScalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -693,7 +693,7 @@ def _RModScalar(
     out: None = None,
 ) -> Symbol:
     """Elementwise scalar modulo data, with the sign of the divisor and 0 for a divisor of 0, in the
-    dtype of data, int64 for bools."""
+    dtype of data (int64 for bool)."""
 def _RPowerScalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -703,7 +703,7 @@ def _RPowerScalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise scalar to the power of data, in the dtype of data, int64 for bools."""
+    """Elementwise scalar to the power of data, in the dtype of data (int64 for bool)."""
 def _activation_backward(
     grad: Symbol | None = None,
     out: Symbol | None = None,
@@ -2224,8 +2224,8 @@ def _div_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data / scalar, toward zero for integers, in the dtype of data, int64 for
-    bools."""
+    """Elementwise data / scalar, toward zero for integers, in the dtype of data (int64 for
+    bool)."""
 def _embedding_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,
@@ -2258,7 +2258,7 @@ def _equal_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data == scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data == scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _eye(
     N: int,
     M: int = 0,
@@ -2479,7 +2479,7 @@ def _greater_equal_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data >= scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data >= scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _greater_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -2489,7 +2489,7 @@ def _greater_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data > scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data > scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _grid_generator_base(
     like: Symbol | None = None,
     target_shape: int | Sequence[int] = ...,
@@ -2575,8 +2575,8 @@ def _hypot_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise square root of the sum of the squares of data and scalar, in the dtype of data,
-    int64 for bools."""
+    """Elementwise square root of the sum of the squares of data and scalar, in the dtype of data
+    (int64 for bool)."""
 def _identity_with_attr_like_rhs(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -2931,7 +2931,7 @@ def _lesser_equal_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data <= scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data <= scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _lesser_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -2941,7 +2941,7 @@ def _lesser_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data < scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data < scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _linalg_det(
     A: Symbol | None = None,
     *,
@@ -3178,7 +3178,7 @@ def _logical_and_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data and scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data and scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _logical_or(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -3197,7 +3197,7 @@ def _logical_or_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data or scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data or scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _logical_xor(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -3217,7 +3217,7 @@ def _logical_xor_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data xor scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data xor scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _lrn_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,
@@ -3283,7 +3283,7 @@ def _maximum_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise maximum of data and scalar, in the dtype of data, int64 for bools."""
+    """Elementwise maximum of data and scalar, in the dtype of data (int64 for bool)."""
 def _minimum(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -3302,7 +3302,7 @@ def _minimum_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise minimum of data and scalar, in the dtype of data, int64 for bools."""
+    """Elementwise minimum of data and scalar, in the dtype of data (int64 for bool)."""
 def _minus(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -3321,7 +3321,7 @@ def _minus_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data - scalar, in the dtype of data, int64 for bools."""
+    """Elementwise data - scalar, in the dtype of data (int64 for bool)."""
 def _mod(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -3342,7 +3342,7 @@ def _mod_scalar(
     out: None = None,
 ) -> Symbol:
     """Elementwise data modulo scalar, with the sign of the divisor and 0 for a divisor of 0, in the
-    dtype of data, int64 for bools."""
+    dtype of data (int64 for bool)."""
 def _mp_adamw_update(
     weight: Symbol | None = None,
     grad: Symbol | None = None,
@@ -3382,7 +3382,7 @@ def _mul_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data * scalar, in the dtype of data, int64 for bools."""
+    """Elementwise data * scalar, in the dtype of data (int64 for bool)."""
 def _multi_adagrad_update(
     *data: Symbol | Sequence[Symbol],
     lrs: float | Sequence[float],
@@ -3633,7 +3633,7 @@ def _not_equal_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data != scalar, as 0 and 1, in the dtype of data, int64 for bools."""
+    """Elementwise data != scalar, as 0 and 1, in the dtype of data (int64 for bool)."""
 def _np_all(
     data: Symbol | None = None,
     axis: int | Sequence[int] | None = None,
@@ -6332,7 +6332,7 @@ def _npx_leaky_relu(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """data where it is positive; where it is negative, what act_type says."""
+    """Leaky ReLU and its relatives, elementwise, as act_type says."""
 def _npx_log_softmax(
     data: Symbol | None = None,
     axis: int = -1,
@@ -6659,7 +6659,7 @@ def _plus_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data + scalar, in the dtype of data, int64 for bools."""
+    """Elementwise data + scalar, in the dtype of data (int64 for bool)."""
 def _pooling_backward(
     grad: Symbol | None = None,
     data: Symbol | None = None,
@@ -6717,7 +6717,7 @@ def _power_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise data to the power of scalar, in the dtype of data, int64 for bools."""
+    """Elementwise data to the power of scalar, in the dtype of data (int64 for bool)."""
 def _psroi_pooling_backward(
     grad: Symbol | None = None,
     rois: Symbol | None = None,
@@ -7006,8 +7006,8 @@ def _rdiv_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise scalar / data, toward zero for integers, in the dtype of data, int64 for
-    bools."""
+    """Elementwise scalar / data, toward zero for integers, in the dtype of data (int64 for
+    bool)."""
 def _regression_output_backward(
     out: Symbol | None = None,
     label: Symbol | None = None,
@@ -7044,7 +7044,7 @@ def _rminus_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise scalar - data, in the dtype of data, int64 for bools."""
+    """Elementwise scalar - data, in the dtype of data (int64 for bool)."""
 def _rmod_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -7055,7 +7055,7 @@ def _rmod_scalar(
     out: None = None,
 ) -> Symbol:
     """Elementwise scalar modulo data, with the sign of the divisor and 0 for a divisor of 0, in the
-    dtype of data, int64 for bools."""
+    dtype of data (int64 for bool)."""
 def _rnn_backward(
     grad_output: Symbol | None = None,
     grad_state: Symbol | None = None,
@@ -7117,7 +7117,7 @@ def _rpower_scalar(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Elementwise scalar to the power of data, in the dtype of data, int64 for bools."""
+    """Elementwise scalar to the power of data, in the dtype of data (int64 for bool)."""
 def _sample_exponential(
     lam: Symbol | None = None,
     shape: int | Sequence[int] = (),

@@ -234,7 +234,7 @@ def leaky_relu(
     out: ndarray | Sequence[ndarray] | None = None,
     name: str | None = None,
 ) -> ndarray:
-    """data where it is positive; where it is negative, what act_type says."""
+    """Leaky ReLU and its relatives, elementwise, as act_type says."""
 def log_softmax(
     data: ndarray,
     axis: int = -1,

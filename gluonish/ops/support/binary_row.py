@@ -187,7 +187,7 @@ def _scalar_operator(
             zero_gradient if partial is None else gradient,
             doc=(
                 f"Elementwise {word.replace('lhs', left).replace('rhs', right)}, in the dtype of "
-                "data, int64 for bools."
+                "data (int64 for bool)."
             ),
             schema=_SCALAR,
             aliases=tuple(names[1:]),

@@ -255,7 +255,7 @@ def leaky_relu(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> NumpySymbol:
-    """data where it is positive; where it is negative, what act_type says."""
+    """Leaky ReLU and its relatives, elementwise, as act_type says."""
 def log_softmax(
     data: NumpySymbol | None = None,
     axis: int = -1,
