@@ -46,7 +46,7 @@ def test_symbols_by_the_newer_order(dtype: str, offline: bool) -> None:
     data: Any = {"data": np.float32}
     wanted = text(amp.convert_symbol(sym, dtype, data_names=["data"], cast_optional_params=offline))
     assert "amp_cast" in wanted
-    lists = (None, None, None, [])
+    lists: tuple[Any, ...] = (None, None, None, [])
     assert text(amp.convert_symbol(sym, data, told, dtype, *lists, offline)) == wanted
     by_name = {"input_dtypes": data, "param_dtypes": told, "target_dtype": dtype}
     assert text(amp.convert_symbol(sym, **by_name, cast_params_offline=offline)) == wanted
