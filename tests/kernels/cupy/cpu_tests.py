@@ -74,6 +74,7 @@ CPU_TESTS: dict[str, str] = {
     "graph/test_interpreter.py::test_gradients_repeat_the_random_numbers_of_the_call": _KEY,
     "graph/test_pass_switches.py::test_every_pass_changes_a_plan": _FAST,
     "graph/test_segment_use.py": _NAMES_CPU,
+    "graph/test_strided_views.py::test_products_read_and_write_in_place": _FAST,
     "symbol/test_subgraph.py::test_a_parameter_can_be_added": _IMPORTED,
     "kvstore/test_transfer.py::test_priority_reaches_the_engine": _NAMES_CPU,
     "parameter/test_in_hybridized_blocks.py::test_constant_is_exported_and_saved": _FILES,
