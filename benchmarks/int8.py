@@ -34,6 +34,7 @@ PEERS = ("int8", "fp32", "openvino", "onnxruntime")
 OWN = ("int8", "fp32", "bf16")
 LAYERS, LENGTH, UNITS = 12, 128, 768
 TURN_S = 0.5
+PAUSE_S = 0.3  # threads of the peer before may look for work a while before they sleep
 # Sums of BERT's stay in floating point, between a dense layer and a normalization.
 SETTINGS: dict[str, Any] = {
     "bert_base": {"quantize_mode": "smart", "quantize_granularity": "channel-wise"}
@@ -257,6 +258,7 @@ def compare(network: str, batch_size: int, arguments: argparse.Namespace) -> Non
     for _ in range(arguments.rounds):
         for peer in peers:
             if peer.name in alive:
+                time.sleep(PAUSE_S)
                 alive[peer.name].append(peer.seconds())
     for peer in peers:
         peer.close()
