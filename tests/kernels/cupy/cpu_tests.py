@@ -82,4 +82,5 @@ CPU_TESTS: dict[str, str] = {
     "parameter/test_parameter.py::test_device_without_the_parameter_is_refused": _NAMES_CPU,
     "numpy/test_array.py::test_scalar_array_formats_as_its_number": _NAMES_CPU,
     "numpy/test_protocol.py::test_conversions_to_numpy_are_copies_or_share": _HOST,
+    "numpy/test_array.py::test_format_of_a_number_is_that_of_its_value": _NAMES_CPU,
 }
