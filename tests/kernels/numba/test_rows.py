@@ -4,8 +4,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gluonish.core.dtype import BFLOAT16, FLOAT16
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba import rows  # noqa: F401  # hangs the kernels on
+from gluonish.kernels.numba.narrowing import is_narrow
 from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import Operator, find_operator
 
@@ -83,6 +85,25 @@ def test_layer_norm(shape: tuple[int, ...]) -> None:
     check("LayerNorm", [x, gamma, beta], {"axis": -1, "eps": 1e-5})
     mean, std = x.mean(-1, keepdims=True), x.std(-1, keepdims=True)
     check("_layer_norm_backward", [grad, x, gamma, mean, std], {"axis": -1, "eps": 1e-5})
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, (2, 5000)], ids=str)
+@pytest.mark.parametrize("parameters", [np.dtype(np.float32), None], ids=["float32", "equal"])
+@pytest.mark.parametrize("dtype", [BFLOAT16, FLOAT16], ids=str)
+def test_layer_norm_of_16_bits_is_that_of_float32_rounded(
+    dtype: np.dtype[Any], parameters: np.dtype[Any] | None, shape: tuple[int, ...]
+) -> None:
+    if not is_narrow(dtype):
+        pytest.skip("this processor does not convert float16")
+    op, attrs = find_operator("LayerNorm"), {"axis": -1, "eps": 1e-5}
+    x, gamma, beta = arrays(shape, shape[-1:], shape[-1:])
+    inputs = [x.astype(dtype), gamma.astype(parameters or dtype), beta.astype(parameters or dtype)]
+    assert fast(op).takes(*[Spec(a.shape, a.dtype) for a in inputs], **attrs)
+    got = filled(op, fast(op).kernel, inputs, attrs)
+    wide = filled(op, op.kernel, [a.astype(np.float32) for a in inputs], attrs)
+    step = 2.0**-8 if dtype == BFLOAT16 else 2.0**-10
+    for a, b in zip(got, wide, strict=True):
+        np.testing.assert_allclose(a.astype(np.float32), b, rtol=step, atol=1e-5)
 
 
 def test_what_is_not_contiguous_goes_to_another_kernel() -> None:

@@ -161,6 +161,7 @@ def test_dense(shape: tuple[int, ...], data_type: Any, out_type: str) -> None:
         {"kernel": (2, 2), "stride": (2, 2), "pool_type": "max"},
         {"kernel": (3, 3), "stride": (2, 2), "pad": (1, 1), "pool_type": "max"},
         {"kernel": (3, 3), "pool_type": "avg"},
+        {"kernel": (1, 1), "pool_type": "avg", "global_pool": True},
     ],
 )
 def test_pooling(window: dict[str, Any], last: bool, dtype: Any) -> None:
