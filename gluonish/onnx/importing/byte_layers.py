@@ -18,7 +18,7 @@ from gluonish.onnx.importing.arrays import op
 from gluonish.onnx.importing.elements import element_of
 from gluonish.onnx.importing.families.convolution import convolution_options
 from gluonish.onnx.importing.nodes import Call, Node
-from gluonish.onnx.importing.programs import Program, program_of
+from gluonish.onnx.importing.programs import Program, program_of, reads_of
 from gluonish.onnx.importing.tensors import Stored
 
 __all__ = ["on_bytes"]
@@ -66,7 +66,7 @@ class _Rewriting:
         self._program = program
         self._constants = dict(program.constants)
         self._makers = {out: node for node in program.nodes for out in node.outputs if out}
-        self._counts = Counter(name for node in program.nodes for name in _reads(node))
+        self._counts = Counter(name for node in program.nodes for name in reads_of(node))
         self._counts.update(program.outputs)
         self._readers = {name: node for node in program.nodes for name in node.inputs}
         self._replaced: dict[int, Node] = {}  # a QuantizeLinear's place is that of the new node
@@ -86,7 +86,7 @@ class _Rewriting:
         for node in reversed(nodes):
             if node.kind != "DequantizeLinear" or not read.isdisjoint(node.outputs):
                 kept.append(node)
-                read |= _reads(node)
+                read |= reads_of(node)
         inputs = set(self._program.inputs)
         constants = {n: x for n, x in self._constants.items() if n in read or n in inputs}
         return program_of(self._program, kept[::-1], constants)
@@ -210,14 +210,6 @@ class _Rewriting:
             name += "_"
         self._constants[name] = Stored(numbers, element_of(numbers))
         return name
-
-
-def _reads(node: Node) -> set[str]:
-    names = set(node.inputs) - {""}
-    for value in node.attrs.values():
-        if isinstance(value, Program):
-            names |= value.free
-    return names
 
 
 def _of_conv(node: Node, weight: Array) -> Array | None:

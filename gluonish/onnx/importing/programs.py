@@ -11,7 +11,7 @@ from gluonish.onnx.importing.package import onnx_package
 from gluonish.onnx.importing.rules import find_rule
 from gluonish.onnx.importing.tensors import Stored, dense_of, read_tensor
 
-__all__ = ["Compiler", "Program", "program_of"]
+__all__ = ["Compiler", "Program", "program_of", "reads_of"]
 
 _MAX_DEPTH = 24
 
@@ -39,7 +39,7 @@ class Program(NamedTuple):
 
     def uses_all_inputs(self) -> bool:
         """Whether each input is read, or is an output."""
-        read = {*self.outputs}.union(*map(_reads, self.nodes))
+        read = {*self.outputs}.union(*map(reads_of, self.nodes))
         return read.issuperset(self.inputs)
 
 
@@ -238,7 +238,7 @@ def _program(
             raise FileFormatError(f"ONNX graph {name!r}: expected one value {out!r}, got several")
         known.add(out)
     ordered = _ordered(name, nodes)
-    read = [_reads(node) for node in ordered]
+    read = [reads_of(node) for node in ordered]
     free = frozenset().union(*read, (out for out in outputs)) - known - {""}
     last: dict[str, Node] = {}
     for node, names in zip(ordered, read, strict=True):
@@ -250,7 +250,7 @@ def _program(
     return Program(name, ordered, tuple(inputs), tuple(outputs), constants, free)
 
 
-def _reads(node: Node) -> set[str]:
+def reads_of(node: Node) -> set[str]:
     """Return the names that a node takes, those of the graphs in its attributes included."""
     names = set(node.inputs) - {""}
     for value in node.attrs.values():
@@ -273,7 +273,7 @@ def _ordered(name: str, nodes: Sequence[Node]) -> list[Node]:
     waiting: dict[int, int] = {}
     users: dict[int, list[Node]] = {}
     for node in nodes:
-        needed = {id(m): m for m in map(makers.get, _reads(node)) if m is not None}
+        needed = {id(m): m for m in map(makers.get, reads_of(node)) if m is not None}
         waiting[id(node)] = len(needed)
         for maker in needed:
             users.setdefault(maker, []).append(node)
@@ -295,7 +295,7 @@ def _ordered(name: str, nodes: Sequence[Node]) -> list[Node]:
 def _is_ordered(nodes: Sequence[Node], makers: Mapping[str, Node]) -> bool:
     made: set[str] = set()
     for node in nodes:
-        if any(name in makers and name not in made for name in _reads(node)):
+        if any(name in makers and name not in made for name in reads_of(node)):
             return False
         made.update(node.outputs)
     return True
