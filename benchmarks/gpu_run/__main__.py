@@ -67,6 +67,7 @@ def _run(arguments: argparse.Namespace, words: list[str]) -> int:
         "rehearse": arguments.rehearse,
         "only": arguments.only,
         "ends_at": time.time() + deadline_s,
+        "failures": str(arguments.out.resolve() / f"stage{arguments.stage}-failures.txt"),
     }
 
     def keep(outcome: Outcome) -> None:

@@ -76,7 +76,7 @@ def _capturable(place: Place, arrays: _Arrays, what: str) -> tuple[Call, Any]:
         "take": (lambda: cupy.take(arrays.numbers, arrays.places, out=y), y),
         "advanced indexing": (lambda: cupy.copyto(y, arrays.numbers[arrays.places]), y),
         "assignment by indices": (lambda: y.__setitem__(arrays.places, arrays.numbers), y),
-        "cumsum": (lambda: cupy.cumsum(arrays.numbers, out=y), y),
+        "cumsum": (lambda: cupy.cumsum(arrays.numbers, axis=0, out=y), y),
     }
     return calls[what]
 

@@ -9,6 +9,7 @@ import importlib
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 from benchmarks.gpu_run.rows import NotOnDouble, Refused
@@ -43,10 +44,18 @@ class Place:
     Attributes:
         rehearsed: Whether this is the double.
         ends_at: When the stage has to end, as `time.time` counts.
+        failures: The file that collects what failures say in full, or None.
     """
 
     rehearsed = False
     ends_at = float("inf")
+    failures: Path | None = None
+
+    def keep_failure(self, text: str) -> None:
+        """Append what a failure says in full, a traceback or a test's output, to `failures`."""
+        if self.failures is not None:
+            with self.failures.open("a", encoding="utf-8") as file:
+                file.write(text + "\n")
 
     def remaining_s(self, most: float) -> float:
         """Return ``most``, or what is left of the stage if that is less."""
@@ -226,8 +235,11 @@ class _Double(Place):
                 raise NotOnDouble(name) from error
 
 
-def make_place(*, rehearse: bool, ends_at: float = float("inf")) -> Place:
+def make_place(
+    *, rehearse: bool, ends_at: float = float("inf"), failures: Path | None = None
+) -> Place:
     """Return the place that the command line asks for."""
     place = _Double() if rehearse else Place()
     place.ends_at = ends_at
+    place.failures = failures
     return place

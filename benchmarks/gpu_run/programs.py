@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from benchmarks.gpu_run.place import Place
 from benchmarks.gpu_run.rows import Note
 
 __all__ = ["pytest_run", "run_module", "tell_tests"]
@@ -45,21 +46,23 @@ def run_module(name: str, words: Sequence[str], limit_s: float, before: Sequence
 
 
 def pytest_run(
-    paths: Sequence[str], processes: int, limit_s: float, *, rehearsed: bool, only: str = ""
+    place: Place, paths: Sequence[str], processes: int, limit_s: float, only: str = ""
 ) -> str:
-    """Run tests and return pytest's output.
+    """Run tests and return pytest's output, which the place keeps if a test failed.
 
     Args:
+        place: Where they run.
         paths: Files.
         processes: How many share the work; 0 for this one's child alone.
         limit_s: When all of them are stopped, with what was printed so far.
-        rehearsed: Whether they run on the double.
         only: An expression of ``-k``.
     """
     command = [sys.executable, "-m", "pytest", "-o", "addopts=", "--import-mode=importlib", "-q"]
-    command += ["-p", "no:cacheprovider", "--tb=line", "-rf", "-n", str(processes)]
+    command += ["-p", "no:cacheprovider", "--tb=short", "-rf", "-n", str(processes)]
+    # Older pytests read this setting as a text; pytest-benchmark warns of tests side by side.
+    command += ["-o", "faulthandler_timeout=280", "-p", "no:benchmark"]
     command += ["--timeout=100", "--timeout-method=thread"]
-    command += ["-p", "benchmarks.gpu_run.pytest_on_double"] if rehearsed else []
+    command += ["-p", "benchmarks.gpu_run.pytest_on_double"] if place.rehearsed else []
     command += ["-k", only] if only else []
     try:
         ended = subprocess.run(
@@ -72,7 +75,11 @@ def pytest_run(
         )
     except subprocess.TimeoutExpired as error:
         output: Any = error.stdout or b""
-        return output if isinstance(output, str) else output.decode("utf-8", "replace")
+        output = output if isinstance(output, str) else output.decode("utf-8", "replace")
+        place.keep_failure(output)
+        return str(output)
+    if ended.returncode:
+        place.keep_failure(ended.stdout)
     return ended.stdout
 
 

@@ -121,7 +121,7 @@ def _contexts(place: Place, note: Note) -> None:
     paths = ["tests/gpu/test_contexts.py", "tests/gpu/test_memory.py"]
     only = place.pick("", "copies or gradient or follow")
     limit_s = place.remaining_s(100)
-    tell_tests(pytest_run(paths, 0, limit_s, rehearsed=place.rehearsed, only=only), note)
+    tell_tests(pytest_run(place, paths, 0, limit_s, only), note)
 
 
 @TABLE.row("memory that runs out, and recovery", 60, fresh=True, alone=True)
@@ -168,7 +168,7 @@ def _after_fault(place: Place, note: Note) -> Iterator[None]:
 
 @TABLE.row("tests/gpu: operators", 200, alone=True)
 def _operators(place: Place, note: Note) -> None:
-    processes, only = place.pick((12, ""), (0, "sigmoid or batch_dot"))
+    processes, only = place.pick((15, ""), (0, "sigmoid or batch_dot"))
     paths = ["tests/gpu/test_operators.py"]
     limit_s = place.remaining_s(190)
-    tell_tests(pytest_run(paths, processes, limit_s, rehearsed=place.rehearsed, only=only), note)
+    tell_tests(pytest_run(place, paths, processes, limit_s, only), note)

@@ -6,7 +6,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,11 @@ from benchmarks.gpu_run.rows import Note, Refused, Table
 __all__ = ["TABLE"]
 
 TABLE = Table()
-# Largest difference of all gradients together, by norms. Roundings of a deep network add up.
-_LIMITS = {"float32": 1e-3, "TF32": 5e-2, "bfloat16": 0.5}
+# Largest difference of all gradients together, by norms.
+_SMOOTH = {"float32": 1e-5, "TF32": 5e-3, "bfloat16": 5e-2}
+# One value near 0 that rounding moves to ReLU's other side changes all gradients below it: by 0.7 %
+# in ResNet-18, on CPUs without oneDNN as on a GPU.
+_WITH_RELU = {"float32": 3e-2, "TF32": 0.2, "bfloat16": 0.5}
 _ERROR_STATUS = "9"  # what compute-sanitizer is told to end with
 _SUMMARY = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+) (?:errors?|hazards?)")
 _LAYER = bert.Sizes(1, 768, 12, 1, 8, 128, dropout=0.0)
@@ -51,14 +54,19 @@ def _gradients(mx: Any, net: Any, data: Any, context: Any, dtype: str, loss: Los
 
 
 def _compare_gradients(
-    place: Place, note: Note, make: Callable[[], Any], data: Any, loss: Loss
+    place: Place,
+    note: Note,
+    make: Callable[[], Any],
+    data: Any,
+    loss: Loss,
+    limits: Mapping[str, float],
 ) -> None:
     """Compare gradients in each precision with those of float64."""
     mx = place.mx
     want = _gradients(mx, make(), data, mx.cpu(), "float64", loss)
     whole = np.concatenate([x.ravel() for x in want])
     failures = []
-    for precision, limit in _LIMITS.items():
+    for precision, limit in limits.items():
         dtype = "float32" if precision == "TF32" else precision
         with our_precision(precision):
             got = _gradients(mx, make(), data, mx.gpu(0), dtype, loss)
@@ -90,7 +98,7 @@ def _resnet(place: Place, note: Note) -> None:
         with mx.name.NameManager():
             return build(mx, name)
 
-    _compare_gradients(place, note, make, data, loss)
+    _compare_gradients(place, note, make, data, loss, _WITH_RELU)
 
 
 @TABLE.row("gradients of a transformer layer", 60)
@@ -106,7 +114,7 @@ def _transformer(place: Place, note: Note) -> None:
         with mx.name.NameManager():
             return bert.our_layer(mx, sizes)
 
-    _compare_gradients(place, note, make, data, loss)
+    _compare_gradients(place, note, make, data, loss, _SMOOTH)
 
 
 def _train_digits(place: Place, context: Any, steps: int) -> tuple[list[float], float]:
@@ -210,7 +218,7 @@ def _contexts(place: Place, note: Note) -> None:
     only = place.pick("", "prefetching or overwritten")
     paths = ["tests/gpu/test_contexts.py"]
     limit_s = place.remaining_s(65)
-    tell_tests(pytest_run(paths, 0, limit_s, rehearsed=place.rehearsed, only=only), note)
+    tell_tests(pytest_run(place, paths, 0, limit_s, only), note)
 
 
 def _sanitizer(place: Place) -> list[str]:

@@ -1,6 +1,7 @@
 """A process that runs rows: prepares one, waits, measures it, and tells what it finds.
 
-    python -m benchmarks.gpu_run.worker '{"stage": 2, "only": "", "rehearse": true, "ends_at": 2e9}'
+    python -m benchmarks.gpu_run.worker '{"stage": 2, "only": "", "rehearse": true, "ends_at": 2e9,
+        "failures": "out/stage2-failures.txt"}'
 
 Commands come as JSON, one a line, on standard input: ``{"prepare": 3}`` and ``{"measure": 3}``
 name a row by its number. Answers go to what was standard output (what a library prints goes to
@@ -17,6 +18,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, TextIO
 
 from benchmarks.gpu_run.place import make_place
@@ -55,7 +57,11 @@ class _Runner:
     def __init__(self, settings: dict[str, Any], replies: TextIO) -> None:
         self._replies = replies
         self._rows: list[Row] = rows_of(settings["stage"], settings["only"])
-        self._place = make_place(rehearse=settings["rehearse"], ends_at=settings["ends_at"])
+        self._place = make_place(
+            rehearse=settings["rehearse"],
+            ends_at=settings["ends_at"],
+            failures=Path(settings["failures"]),
+        )
         self._body: Iterator[None] | None = None
         self._tell(kind="started")
 
@@ -95,6 +101,7 @@ class _Runner:
         if error is not None and not isinstance(error, Refused):
             traceback.print_exception(error)
             sys.stderr.flush()
+            self._place.keep_failure("".join(traceback.format_exception(error)))
         end = _end_of(error) if error is not None else {"state": State.OK, "error": ""}
         self._body = error = None
         if end["state"] != State.FAILED:

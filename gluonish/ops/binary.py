@@ -82,7 +82,13 @@ def _divide(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
 def _modulo(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
     a, b = xp.asarray(a, dtype=out.dtype), xp.asarray(b, dtype=out.dtype)
     zero = b == 0
-    rest = xp.mod(a, b + zero.astype(out.dtype))
+    divisor = b + zero.astype(out.dtype)
+    if xp is np or not is_floating(out.dtype):
+        rest = xp.mod(a, divisor)
+    else:  # CuPy's mod subtracts a rounded product: NaN where the divisor is infinite
+        rest = xp.fmod(a, divisor)
+        other_side = (rest != 0) & ((rest < 0) != (divisor < 0))
+        rest = xp.where(other_side, rest + divisor, rest)
     out[...] = xp.where(zero, xp.zeros_like(rest), rest)
 
 

@@ -161,8 +161,10 @@ def _max(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
 
 
 def _min(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
-    if out.size:
-        xp.min(data, axis=axes, out=out)
+    if out.size and xp is np:
+        np.min(data, axis=axes, out=out)
+    elif out.size:
+        out[...] = xp.min(data, axis=axes)  # CuPy 14.2 takes min's out for its dtype
 
 
 def _spread(g: V, x: V, kept: Shape) -> Any:

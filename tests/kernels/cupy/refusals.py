@@ -70,7 +70,14 @@ def _percentile(_a: Any, _q: Any, **options: Any) -> None:
         raise ValueError(f"expected a method out of {_PERCENTILES}")
 
 
+def _min(_a: Any, _axis: Any = None, out: Any = None, *_: Any, **__: Any) -> None:
+    if out is not None:
+        raise TypeError("CuPy 14.2 takes min's out for its dtype where CUB adds up")
+
+
 _CHECKS: dict[str, Callable[..., None]] = {
+    "amin": _min,
+    "min": _min,
     "argsort": _sort,
     "einsum": _einsum,
     "lexsort": _lexsort,
