@@ -20,6 +20,7 @@ from gluonish.core.random_state import next_key
 from gluonish.core.turn import Turn
 from gluonish.engine import current_engine, submit
 from gluonish.graph.arenas import Arena, Arenas
+from gluonish.graph.chains import Chain, chained
 from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.ir import Node, Value
 from gluonish.graph.segment_use import segment_uses
@@ -99,6 +100,8 @@ class Executable:
         self.segments: list[Steps] = [
             steps[i : i + segment_size] for i in range(0, len(steps), segment_size)
         ] or [()]
+        # The same steps, as they run.
+        self._runs = [chained(self.layout, segment) for segment in self.segments]
         self._uses = segment_uses(
             self.layout, self.segments, len(externals), len(outputs), self._stable
         )
@@ -140,7 +143,7 @@ class Executable:
         """
         arena = self._arenas.take()
         frame += arena.tails.get(self._number) or self._new_tail(arena, None)
-        for steps in self.segments:
+        for steps in self._runs:
             self._run(steps, frame, key)
         if self.layout.copies:
             self._copy(frame)
@@ -241,7 +244,7 @@ class Executable:
         frame += tails.get(self._number) or self._new_tail(arena, state)
         if versions != self._prepared:
             self._prepare(frame, versions)
-        self._run(self.segments[0], frame, key)
+        self._run(self._runs[0], frame, key)
         if self.layout.copies:
             self._copy(frame)
         self._arenas.give(arena)
@@ -262,7 +265,7 @@ class Executable:
             frame += tails.get(self._number) or self._new_tail(arena, state)
             if versions != self._prepared:
                 self._prepare(frame, versions)
-        self._run(self.segments[index], frame, key)
+        self._run(self._runs[index], frame, key)
         if index == len(self.segments) - 1:
             self._copy(frame)
             self._arenas.give(taken[0])
@@ -280,7 +283,7 @@ class Executable:
                     step.pack(self.device.xp, frame)
                 self._prepared = versions
 
-    def _run(self, steps: Steps, frame: Frame, key: Key) -> None:
+    def _run(self, steps: Sequence[Step | Chain], frame: Frame, key: Key) -> None:
         xp, note = self.device.xp, self._note
         for step in steps:
             if note is not None:

@@ -222,9 +222,12 @@ class FrameLayout:
         fast = step.fast
         if fast is None or fast.plan is None or step.random is not None:
             return step
+        return PlanStep(step, self.new_entry(), self._calls_place, moving, self._stable)
+
+    def new_entry(self) -> int:
+        """Return the index of one more entry of the list that plans keep in each tail."""
         self._planned_count += 1
-        index = self._planned_count - 1
-        return PlanStep(step, index, self._calls_place, moving, self._stable)
+        return self._planned_count - 1
 
     def _views(
         self, steps: Sequence[RunStep], overwritten: set[int], delivered: Collection[int]

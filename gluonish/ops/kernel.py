@@ -21,7 +21,7 @@ Which kernel is preferred is said in one place, `gluonish.kernels.preference`.
 import ctypes
 from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import Enum
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,7 @@ __all__ = [
     "BackEnd",
     "Bound",
     "FastKernel",
+    "Joinable",
     "Kernel",
     "Key",
     "Plan",
@@ -103,6 +104,15 @@ class Attached(Protocol):
 
     def pack(self, arrays: Sequence[Any]) -> None:
         """Compute what can be computed ahead."""
+
+
+@runtime_checkable
+class Joinable(Attached, Protocol):
+    """An `Attached` of which neighbours can run as one."""
+
+    @classmethod
+    def joined(cls, attached: Sequence[Any]) -> Attached:
+        """Return what runs them one after the other, and computes nothing ahead."""
 
 
 class Plan(Protocol):

@@ -7,6 +7,7 @@ written, and written without being read again.
 
 from collections.abc import Callable, Mapping, Sequence
 
+from gluonish.graph.chains import Chain, unchained
 from gluonish.graph.executable import Executable
 from gluonish.graph.steps import Frame
 from gluonish.graph.steps import Step as GraphStep
@@ -28,7 +29,7 @@ def observe_steps(*, wanted: bool) -> Callable[[], None]:
     """
     original = Executable._run
 
-    def run(self: Executable, steps: Sequence[GraphStep], frame: Frame, key: Key) -> None:
+    def run(self: Executable, steps: Sequence[GraphStep | Chain], frame: Frame, key: Key) -> None:
         job = running_job()
         if job is None:
             original(self, steps, frame, key)
@@ -38,7 +39,8 @@ def observe_steps(*, wanted: bool) -> Callable[[], None]:
         if not wanted:
             original(self, steps, frame, key)
             return
-        for step in steps:
+        single = unchained(steps)
+        for step in single:
             start_ns = now()
             try:
                 original(self, (step,), frame, key)
@@ -50,7 +52,7 @@ def observe_steps(*, wanted: bool) -> Callable[[], None]:
                 )
                 node = step.node
                 job.steps.append(Step(step.op.name, node.name, start_ns, stop_ns, inputs, outputs))
-        read, written = _rims(steps)
+        read, written = _rims(single)
         job.told = operands([frame[i] for i in read]), operands([frame[i] for i in written])
 
     Executable._run = run  # type: ignore[method-assign]  # until `end`
