@@ -4,6 +4,7 @@ import importlib
 import importlib.metadata
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ __all__ = ["TABLE"]
 
 TABLE = Table()
 _PARTS = 64  # blocks that fill the device
+_ALONE = ("tests/gpu/test_contexts.py", "tests/gpu/test_memory.py")  # they look at all memory
 _MODULES = ("numpy", "ml_dtypes", "numba", "torch", "torchvision", "triton", "pytest", "hypothesis")
 
 
@@ -118,7 +120,7 @@ def _training(place: Place, note: Note) -> None:
 
 @TABLE.row("tests/gpu: contexts and memory", 110, alone=True)
 def _contexts(place: Place, note: Note) -> None:
-    paths = ["tests/gpu/test_contexts.py", "tests/gpu/test_memory.py"]
+    paths = list(_ALONE)
     only = place.pick("", "copies or gradient or follow")
     limit_s = place.remaining_s(100)
     tell_tests(pytest_run(place, paths, 0, limit_s, only), note)
@@ -166,9 +168,10 @@ def _after_fault(place: Place, note: Note) -> Iterator[None]:
     note("sum of three ones", 3)
 
 
-@TABLE.row("tests/gpu: operators", 200, alone=True)
+@TABLE.row("tests/gpu: operators and the rest", 200, alone=True)
 def _operators(place: Place, note: Note) -> None:
     processes, only = place.pick((15, ""), (0, "sigmoid or batch_dot"))
-    paths = ["tests/gpu/test_operators.py"]
+    found = sorted(path.as_posix() for path in Path("tests/gpu").glob("test_*.py"))
+    paths = [path for path in found if path not in _ALONE]
     limit_s = place.remaining_s(190)
     tell_tests(pytest_run(place, paths, processes, limit_s, only), note)
