@@ -88,6 +88,10 @@ MODULES: dict[str, str] = {
         "_convolution_backward_weight _convolution_backward_weight_bias _gelu_backward "
         "_linalg_gemm2 _npi_matmul batch_dot dot"
     ),
+    "cupy.batch_norm": (
+        "BatchNorm _batch_norm_backward _batch_norm_data_gradient _batch_norm_statistics "
+        "_batch_norm_sums"
+    ),
     "numba.register": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
     "numba.eager": (
         "Activation BlockGrad Cast Dropout LeakyReLU MakeLoss _activation_backward _clip_backward "

@@ -53,6 +53,7 @@ IN_ORDER = (
     "onednn.register_bytes",
     "onednn.register_windows",
     "cupy.register",
+    "cupy.batch_norm",
     "numba.register",
     "numba.eager",
     "classic_forms",

@@ -4,6 +4,7 @@ What is constant in a launch's inner loops (a window, a type) is a macro of the 
 what it compiled in a folder of its own from process to process.
 """
 
+import re
 import weakref
 from collections.abc import Mapping
 from functools import cache
@@ -15,12 +16,13 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 
-__all__ = ["KINDS", "launch", "source_text", "without_gaps"]
+__all__ = ["KINDS", "Macros", "index", "launch", "launch_blocks", "source_text", "without_gaps"]
 
 KINDS = {FLOAT32: 0, FLOAT64: 1, FLOAT16: 2, BFLOAT16: 14}  # cudaDataType (library_types.h)
 _FOLDER = Path(__file__).resolve().parent
 _THREADS = 256
 _MOST_32 = 2**31
+_INCLUDED = re.compile(r'^#include "(\w+\.cuh)"$', re.MULTILINE)
 
 Macros = tuple[tuple[str, int], ...]
 _kernels: weakref.WeakKeyDictionary[ModuleType, dict[tuple[Any, ...], Any]] = (
@@ -30,7 +32,9 @@ _kernels: weakref.WeakKeyDictionary[ModuleType, dict[tuple[Any, ...], Any]] = (
 
 @cache
 def _file(name: str) -> str:
-    return (_FOLDER / name).read_text(encoding="utf-8")
+    text = (_FOLDER / name).read_text(encoding="utf-8")
+    # NVRTC knows no folders: what stands beside a source becomes part of it.
+    return _INCLUDED.sub(lambda found: _file(found[1]), text)
 
 
 def source_text(name: str, dtype: np.dtype[Any], wide_index: bool, macros: Macros = ()) -> str:
@@ -78,6 +82,41 @@ def launch(
     if not total:
         return
     wide = total >= _MOST_32
+    blocks = -(-total // _THREADS)
+    args = (*arrays, index(total, wide), *numbers)
+    launch_blocks(xp, name, function, dtype, args, (blocks,), _THREADS, macros, wide=wide)
+
+
+def index(number: int, wide: bool) -> Any:
+    """Return a number as kernels take what is Index there."""
+    return np.uint64(number) if wide else np.uint32(number)
+
+
+def launch_blocks(
+    xp: Any,
+    name: str,
+    function: str,
+    dtype: np.dtype[Any],
+    args: tuple[Any, ...],
+    blocks: tuple[int, ...],
+    threads: int,
+    macros: Macros = (),
+    *,
+    wide: bool = False,
+) -> None:
+    """Run a kernel in blocks of threads on the current stream.
+
+    Args:
+        xp: CuPy.
+        name: Of the file.
+        function: Of the kernel.
+        dtype: What Scalar is.
+        args: All arguments: contiguous arrays, and NumPy's numbers of the very types.
+        blocks: How many, along one axis or two.
+        threads: Of a block.
+        macros: As of `source_text`.
+        wide: Whether Index has 64 bits.
+    """
     made = _kernels.get(xp)
     if made is None:
         made = _kernels.setdefault(xp, {})
@@ -86,5 +125,4 @@ def launch(
     if kernel is None:
         text = source_text(name, dtype, wide, macros)
         kernel = made.setdefault(key, xp.RawModule(code=text).get_function(function))
-    count = np.uint64(total) if wide else np.uint32(total)
-    kernel((-(-total // _THREADS),), (_THREADS,), (*arrays, count, *numbers))
+    kernel(blocks, (threads,), args)

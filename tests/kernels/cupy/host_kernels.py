@@ -1,9 +1,11 @@
 """`RawModule` for the double of CuPy: CUDA C++ compiled by the host's compiler, thread by thread.
 
 The same text that NVRTC gets is compiled with g++ behind a prelude in which the words of CUDA mean
-something on a CPU. A launch runs all threads one after the other, so kernels that share memory or
-wait for one another are not for it. Arguments are as strict as on a device or stricter: CuPy passes
-Python's ints as int64 and its floats as double, whatever the kernel takes, and shows no strides.
+something on a CPU. A launch runs all threads one after the other. Where a source waits at
+``__syncthreads``, each thread of a block has a stack of its own: it runs up to the barrier, then
+the next one does, and a barrier that some threads of a block never come to is an error. Arguments
+are as strict as on a device or stricter: CuPy passes Python's ints as int64 and its floats as
+double, whatever the kernel takes, and shows no strides.
 """
 
 import ctypes
@@ -44,6 +46,71 @@ static inline unsigned __umulhi(unsigned a, unsigned b) {
 }
 static inline unsigned __float_as_uint(float x) { unsigned u; memcpy(&u, &x, 4); return u; }
 static inline float __uint_as_float(unsigned u) { float x; memcpy(&x, &u, 4); return x; }
+"""
+
+# Threads of a block as fibers. `swapcontext` asks the system about signals each time, so that it
+# only starts them; from then on they go to and fro by `longjmp`.
+_BARRIERS = """
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <ucontext.h>
+#define __shared__ static
+enum { MOST_THREADS = 1024, STACK = 1 << 16 };
+static jmp_buf fiber_at[MOST_THREADS], scheduler_at;
+static ucontext_t scheduler_start, fiber_start;
+static char *fiber_stacks;
+static unsigned fiber;
+static bool fiber_ended[MOST_THREADS];
+static void (*fiber_work)(void **);
+static void **fiber_values;
+static inline void __syncthreads() {
+    if (!_setjmp(fiber_at[fiber])) _longjmp(scheduler_at, 1);
+}
+static void run_fiber() {
+    fiber_work(fiber_values);
+    fiber_ended[fiber] = true;
+    _longjmp(scheduler_at, 1);
+}
+static void resume_fiber(bool starts) {
+    if (_setjmp(scheduler_at)) return;
+    if (!starts) _longjmp(fiber_at[fiber], 1);
+    getcontext(&fiber_start);
+    fiber_start.uc_stack.ss_sp = fiber_stacks + (size_t)fiber * STACK;
+    fiber_start.uc_stack.ss_size = STACK;
+    fiber_start.uc_link = NULL;
+    makecontext(&fiber_start, run_fiber, 0);
+    swapcontext(&scheduler_start, &fiber_start);
+}
+// Runs a block; tells whether all its threads met at every barrier.
+static bool run_block(void (*work)(void **), void **values) {
+    unsigned count = blockDim.x * blockDim.y * blockDim.z, left = count;
+    if (!fiber_stacks) fiber_stacks = (char *)malloc((size_t)MOST_THREADS * STACK);
+    fiber_work = work;
+    fiber_values = values;
+    for (bool starts = true; left; starts = false) {
+        for (fiber = 0; fiber < count; ++fiber) {
+            threadIdx.x = fiber % blockDim.x;
+            threadIdx.y = fiber / blockDim.x % blockDim.y;
+            threadIdx.z = fiber / blockDim.x / blockDim.y;
+            fiber_ended[fiber] = false;
+            resume_fiber(starts);
+            left -= fiber_ended[fiber];
+        }
+        if (left && left < count) return false;
+    }
+    return true;
+}
+"""
+
+_NO_BARRIERS = """
+static bool run_block(void (*work)(void **), void **values) {
+    for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z)
+    for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y)
+    for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x)
+        work(values);
+    return true;
+}
 """
 
 _HEADERS = {
@@ -110,16 +177,15 @@ def _entry(name: str, parameters: list[str]) -> str:
     )
     return f"""
 extern "C" const int facts_{name}[] = {{{facts}}};
-extern "C" void run_{name}(const unsigned *grid, const unsigned *block, void **values) {{
+static void call_{name}(void **values) {{ {name}({values}); }}
+extern "C" int run_{name}(const unsigned *grid, const unsigned *block, void **values) {{
     gridDim = {{grid[0], grid[1], grid[2]}};
     blockDim = {{block[0], block[1], block[2]}};
     for (blockIdx.z = 0; blockIdx.z < gridDim.z; ++blockIdx.z)
     for (blockIdx.y = 0; blockIdx.y < gridDim.y; ++blockIdx.y)
     for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x)
-    for (threadIdx.z = 0; threadIdx.z < blockDim.z; ++threadIdx.z)
-    for (threadIdx.y = 0; threadIdx.y < blockDim.y; ++threadIdx.y)
-    for (threadIdx.x = 0; threadIdx.x < blockDim.x; ++threadIdx.x)
-        {name}({values});
+        if (!run_block(call_{name}, values)) return 1;
+    return 0;
 }}
 """
 
@@ -133,8 +199,10 @@ def _compiled(code: str) -> tuple[Any, dict[str, list[str]]]:
     entries = [_entry(name, parameters) for name, parameters in kernels.items()]
     path = _folder() / hashlib.sha256(code.encode()).hexdigest()[:24]
     source, library = path.with_suffix(".cpp"), path.with_suffix(".so")
-    source.write_text("\n".join([_PRELUDE, code, *entries]), encoding="utf-8")
+    threads = _BARRIERS if "__syncthreads" in code else _NO_BARRIERS
+    source.write_text("\n".join([_PRELUDE, threads, code, *entries]), encoding="utf-8")
     options = ["-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-shared", "-Wall", "-Werror"]
+    options += ["-U_FORTIFY_SOURCE", "-Wno-unknown-pragmas"]
     done = subprocess.run(
         [COMPILER, *options, f"-I{_folder()}", str(source), "-o", str(library)],
         capture_output=True,
@@ -172,7 +240,8 @@ class _RawKernel:
         values = (ctypes.c_void_p * len(kept))(*(value.ctypes.data for value in kept))
 
         def work() -> None:
-            self._run(*((ctypes.c_uint * 3)(*size) for size in sizes), values)
+            met = self._run(*((ctypes.c_uint * 3)(*size) for size in sizes), values) == 0
+            assert met, f"{self.name}: some threads of a block never came to a barrier"
             assert kept
 
         self._machine.access(used, self.name, work)

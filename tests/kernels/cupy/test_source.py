@@ -144,3 +144,41 @@ def test_the_double_refuses_arrays_with_gaps(device: OneDevice) -> None:
     kernel = device.cupy.RawModule(code=code).get_function("fill")
     with pytest.raises(AssertionError, match="gaps"):
         kernel((1,), (1,), (device.normal(4, 4)[:, 1],))
+
+
+_MEETING = """
+extern "C" __global__ void turn(const float *x, float *y, int rounds) {
+    __shared__ float held[64];
+    for (int i = 0; i < rounds; ++i) {
+        held[threadIdx.x] = x[blockIdx.x * blockDim.x + threadIdx.x];
+        %s
+        y[blockIdx.x * blockDim.x + threadIdx.x] = held[blockDim.x - 1 - threadIdx.x];
+        __syncthreads();
+    }
+}
+"""
+
+
+def _turned(device: OneDevice, meeting: str) -> tuple[Any, Any]:
+    x, y = device.normal(3, 40), device.normal(3, 40)
+    kernel = device.cupy.RawModule(code=_MEETING % meeting).get_function("turn")
+    kernel((3,), (40,), (x, y, np.int32(1)))
+    return x._raw[:, ::-1], y._raw
+
+
+@COMPILED
+def test_threads_of_the_double_share_memory_and_meet_at_barriers(device: OneDevice) -> None:
+    wanted, found = _turned(device, "__syncthreads();")
+    np.testing.assert_array_equal(found, wanted)
+
+
+@COMPILED
+def test_the_double_shows_that_a_barrier_lacks(device: OneDevice) -> None:
+    wanted, found = _turned(device, "")
+    assert (found != wanted).any()
+
+
+@COMPILED
+def test_the_double_refuses_a_barrier_that_some_threads_miss(device: OneDevice) -> None:
+    with pytest.raises(AssertionError, match="never came to a barrier"):
+        _turned(device, "if (threadIdx.x) __syncthreads(); else return;")

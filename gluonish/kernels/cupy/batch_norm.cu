@@ -1,0 +1,327 @@
+// Batch normalization: sums over each channel, and what is done to single elements with them.
+//
+// Elements of a channel are numbered through all samples; ``inner`` of them lie side by side, and
+// (channels - 1) * inner of other channels lie between these runs. Each block takes one chunk of
+// one channel, and where inner is 1 (LAST) of 32 channels, which lie side by side. Threads add few
+// elements in Wide and all else in float64, always in the same order. Sums of chunks are
+// (chunks, 2, channels).
+#include "lanes.cuh"
+
+#ifndef LAST
+#define LAST 0
+#endif
+#ifndef BOUNDS
+#define BOUNDS 0
+#endif
+#define GROUP 16     // elements that are added in Wide
+#define ELEMENTS 8   // of a thread, where each is written
+#if LAST
+#define ABREAST 32
+#else
+#define ABREAST 1
+#endif
+#define LANES (THREADS / ABREAST)
+
+// Goes from element to element of a channel, LANES at a time.
+struct Walk {
+    Index at;
+    int inside, inner, step_inside;
+    Index step, wrap;
+
+    __device__ Walk(Index number, int channel, int channels, int run) {
+        Index row = number / (Index)run;
+        inner = run;
+        inside = (int)(number - row * run);
+        at = (row * channels + channel) * run + inside;
+        step_inside = LANES % run;
+        step = (Index)(LANES / run) * channels * run + step_inside;
+        wrap = (Index)(channels - 1) * run;
+    }
+    __device__ void advance() {
+        at += step;
+#if !LAST
+        inside += step_inside;
+        if (inside >= inner) {
+            inside -= inner;
+            at += wrap;
+        }
+#endif
+    }
+};
+
+// Goes through memory, THREADS elements at a time, and tells whose channel an element is.
+struct Place {
+    int channel, inside;
+
+    __device__ Place(Index number, int channels, int inner) {
+#if LAST
+        channel = (int)(number % (Index)channels);
+        inside = 0;
+#else
+        Index row = number / (Index)inner;
+        inside = (int)(number - row * inner);
+        channel = (int)(row % (Index)channels);
+#endif
+    }
+    __device__ void advance(int channels, int inner, int step_channel, int step_inside) {
+        channel += step_channel;
+#if !LAST
+        inside += step_inside;
+        if (inside >= inner) {
+            inside -= inner;
+            ++channel;
+        }
+#endif
+        if (channel >= channels) channel -= channels;
+    }
+};
+
+// What ends both stages of the statistics; the first does all where a channel is one chunk.
+#define STATISTICS                                                                            \
+    const Scalar *data, const Wide *gamma, Wide *moving_mean, Wide *moving_var, Wide *mean,   \
+        Wide *inverse, Wide *scale, Index count, int channels, int inner, Wide eps,           \
+        Wide momentum, Wide share, int fixed
+
+__device__ inline void set_scale(
+    int channel, Wide variance, const Wide *gamma, Wide *inverse, Wide *scale, Wide eps, int fixed) {
+    Wide found = (Wide)1 / sqrt(variance + eps);
+    inverse[channel] = found;
+    scale[channel] = fixed ? found : found * gamma[channel];
+}
+
+__device__ inline void finish_statistics(int channel, Sum first, Sum second, STATISTICS) {
+    Sum offset = first / (Sum)count;
+    Sum square = second / (Sum)count - offset * offset;
+    Wide variance = (Wide)(square < 0 ? 0 : square);
+    Wide found = (Wide)((Sum)widen(data[(Index)channel * inner]) + offset);
+    mean[channel] = found;
+    moving_mean[channel] = moving_mean[channel] * momentum + found * share;
+    moving_var[channel] = moving_var[channel] * momentum + variance * share;
+    set_scale(channel, variance, gamma, inverse, scale, eps, fixed);
+}
+
+// Sums of elements and their squares, less the channel's first element. Within a group they are
+// taken less the group's first, so that neither a large mean nor an odd element costs digits.
+extern "C" __global__ void statistics(
+    Sum *sums, Index chunk, const Scalar *data, const Wide *gamma, Wide *moving_mean,
+    Wide *moving_var, Wide *mean, Wide *inverse, Wide *scale, Index count, int channels, int inner,
+    Wide eps, Wide momentum, Wide share, int fixed) {
+    __shared__ Sum part[2 * THREADS];
+    int lane = threadIdx.x / ABREAST;
+    int channel = blockIdx.x * ABREAST + threadIdx.x % ABREAST;
+    Index number = (Index)blockIdx.y * chunk + lane;
+    Index end = (Index)(blockIdx.y + 1) * chunk < count ? (Index)(blockIdx.y + 1) * chunk : count;
+    Sum first = 0, second = 0;
+    if (channel < channels && number < end) {
+        Sum shift = (Sum)widen(data[(Index)channel * inner]);
+        Walk walk(number, channel, channels, inner);
+        for (; number < end; number += GROUP * LANES) {
+            Wide base = widen(data[walk.at]), sum = 0, squares = 0;
+            int taken = GROUP;
+            if (number + (GROUP - 1) * LANES < end) {
+#pragma unroll
+                for (int k = 0; k < GROUP; ++k) {
+                    Wide off = widen(data[walk.at]) - base;
+                    sum += off;
+                    squares += off * off;
+                    walk.advance();
+                }
+            } else {
+                taken = (int)((end - number + LANES - 1) / LANES);
+                for (int k = 0; k < taken; ++k) {
+                    Wide off = widen(data[walk.at]) - base;
+                    sum += off;
+                    squares += off * off;
+                    walk.advance();
+                }
+            }
+            Sum step = (Sum)base - shift;
+            first += taken * step + (Sum)sum;
+            second += (Sum)squares + 2 * step * (Sum)sum + taken * step * step;
+        }
+    }
+    add_lanes(part, lane, LANES, ABREAST, first, second);
+    if (lane || channel >= channels) return;
+    if (gridDim.y == 1) {
+        finish_statistics(channel, first, second, data, gamma, moving_mean, moving_var, mean,
+                          inverse, scale, count, channels, inner, eps, momentum, share, fixed);
+    } else {
+        sums[(Index)(2 * blockIdx.y) * channels + channel] = first;
+        sums[(Index)(2 * blockIdx.y + 1) * channels + channel] = second;
+    }
+}
+
+// Adds up the chunks of a channel, one block each; whether this thread has the sums.
+__device__ inline bool add_chunks(
+    const Sum *sums, int chunks, int channels, Sum &first, Sum &second) {
+    __shared__ Sum part[2 * THREADS];
+    int channel = blockIdx.x;
+    first = second = 0;
+    for (int i = threadIdx.x; i < chunks; i += blockDim.x) {
+        first += sums[(Index)(2 * i) * channels + channel];
+        second += sums[(Index)(2 * i + 1) * channels + channel];
+    }
+    add_lanes(part, threadIdx.x, blockDim.x, 1, first, second);
+    return threadIdx.x == 0;
+}
+
+extern "C" __global__ void statistics_of_chunks(
+    const Sum *sums, int chunks, const Scalar *data, const Wide *gamma, Wide *moving_mean,
+    Wide *moving_var, Wide *mean, Wide *inverse, Wide *scale, Index count, int channels, int inner,
+    Wide eps, Wide momentum, Wide share, int fixed) {
+    Sum first, second;
+    if (add_chunks(sums, chunks, channels, first, second)) {
+        finish_statistics(blockIdx.x, first, second, data, gamma, moving_mean, moving_var, mean,
+                          inverse, scale, count, channels, inner, eps, momentum, share, fixed);
+    }
+}
+
+// What normalizes with moving statistics.
+extern "C" __global__ void moving_statistics(
+     const Wide *gamma, const Wide *moving_mean, const Wide *moving_var, Wide *mean, Wide
+    *inverse, Wide *scale, Index total, Wide eps, int fixed) {
+    Index channel = thread_number();
+    if (channel >= total) return;
+    mean[channel] = moving_mean[channel];
+    set_scale((int)channel, moving_var[channel], gamma, inverse, scale, eps, fixed);
+}
+
+extern "C" __global__ void normalize(
+     const Scalar *data, const Wide *mean, const Wide *scale, const Wide *beta, Scalar *out,
+    Index total, int channels, int inner, int step_channel, int step_inside) {
+    Index start = (Index)blockIdx.x * (ELEMENTS * THREADS) + threadIdx.x;
+    if (start >= total) return;
+    Wide value[ELEMENTS];
+#pragma unroll
+    for (int k = 0; k < ELEMENTS; ++k) {
+        if (start + k * THREADS < total) value[k] = widen(data[start + k * THREADS]);
+    }
+    Place place(start, channels, inner);
+#pragma unroll
+    for (int k = 0; k < ELEMENTS; ++k) {
+        if (start + k * THREADS >= total) return;
+        int c = place.channel;
+        out[start + k * THREADS] = rounded((value[k] - mean[c]) * scale[c] + beta[c]);
+        place.advance(channels, inner, step_channel, step_inside);
+    }
+}
+
+// The gradient that reaches the normalization: none where a relu or clip behind it is flat.
+__device__ inline Wide reaching(
+    Wide grad, Wide centred, Wide scale, Wide beta, Wide low, Wide high) {
+#if BOUNDS == 0
+    return grad;
+#else
+    Wide given = widen(rounded(centred * scale + beta));
+#if BOUNDS == 1
+    return grad * (Wide)(given > low);
+#else
+    return grad * ((Wide)1 - (Wide)(given < low) - (Wide)(given > high));
+#endif
+#endif
+}
+
+// ``scale`` is that of the normalization, or gamma if ``is_gamma`` is 1, or unused if it is 2.
+#define SUMS                                                                                 \
+    const Wide *mean, const Wide *inverse, const Wide *scale, Wide *d_gamma, Wide *d_beta,   \
+        Wide *slope, Wide *offset, Wide *used_scale, Index count, int channels, int inner,   \
+        int is_gamma, int fixed, int frozen
+
+__device__ inline void finish_sums(int channel, Sum first, Sum second, SUMS) {
+    Wide rescale = inverse[channel];
+    Wide factor = is_gamma == 2 ? rescale
+                : is_gamma == 1 ? rescale * scale[channel] : scale[channel];
+    Wide sum = (Wide)first, projection = (Wide)(second * (Sum)rescale);
+    Wide share = factor * (Wide)(-1 / (Sum)count);
+    d_beta[channel] = sum;
+    d_gamma[channel] = fixed ? (Wide)0 : projection;
+    slope[channel] = frozen ? (Wide)0 : share * projection * rescale;
+    offset[channel] = frozen ? (Wide)0 : share * sum;
+    used_scale[channel] = factor;
+}
+
+extern "C" __global__ void gradient_sums(
+     Sum *sums, Index chunk, const Scalar *grad, const Scalar *data, const Wide *beta, Wide low,
+    Wide high, const Wide *mean, const Wide *inverse, const Wide *scale, Wide *d_gamma, Wide
+    *d_beta, Wide *slope, Wide *offset, Wide *used_scale, Index count, int channels, int inner,
+    int is_gamma, int fixed, int frozen) {
+    __shared__ Sum part[2 * THREADS];
+    int lane = threadIdx.x / ABREAST;
+    int channel = blockIdx.x * ABREAST + threadIdx.x % ABREAST;
+    Index number = (Index)blockIdx.y * chunk + lane;
+    Index end = (Index)(blockIdx.y + 1) * chunk < count ? (Index)(blockIdx.y + 1) * chunk : count;
+    Sum first = 0, second = 0;
+    if (channel < channels && number < end) {
+        Wide centre = mean[channel], factor = scale[channel], bias = beta[channel];
+        Walk walk(number, channel, channels, inner);
+        for (; number < end; number += GROUP * LANES) {
+            Wide sum = 0, projection = 0;
+            if (number + (GROUP - 1) * LANES < end) {
+#pragma unroll
+                for (int k = 0; k < GROUP; ++k) {
+                    Wide z = widen(data[walk.at]) - centre;
+                    Wide a = reaching(widen(grad[walk.at]), z, factor, bias, low, high);
+                    sum += a;
+                    projection += a * z;
+                    walk.advance();
+                }
+            } else {
+                for (Index i = number; i < end; i += LANES) {
+                    Wide z = widen(data[walk.at]) - centre;
+                    Wide a = reaching(widen(grad[walk.at]), z, factor, bias, low, high);
+                    sum += a;
+                    projection += a * z;
+                    walk.advance();
+                }
+            }
+            first += (Sum)sum;
+            second += (Sum)projection;
+        }
+    }
+    add_lanes(part, lane, LANES, ABREAST, first, second);
+    if (lane || channel >= channels) return;
+    if (gridDim.y == 1) {
+        finish_sums(channel, first, second, mean, inverse, scale, d_gamma, d_beta, slope, offset,
+                    used_scale, count, channels, inner, is_gamma, fixed, frozen);
+    } else {
+        sums[(Index)(2 * blockIdx.y) * channels + channel] = first;
+        sums[(Index)(2 * blockIdx.y + 1) * channels + channel] = second;
+    }
+}
+
+extern "C" __global__ void gradient_sums_of_chunks(
+    const Sum *sums, int chunks, const Wide *mean, const Wide *inverse, const Wide *scale, Wide
+    *d_gamma, Wide *d_beta, Wide *slope, Wide *offset, Wide *used_scale, Index count, int
+    channels, int inner, int is_gamma, int fixed, int frozen) {
+    Sum first, second;
+    if (add_chunks(sums, chunks, channels, first, second)) {
+        finish_sums(blockIdx.x, first, second, mean, inverse, scale, d_gamma, d_beta, slope,
+                    offset, used_scale, count, channels, inner, is_gamma, fixed, frozen);
+    }
+}
+
+extern "C" __global__ void data_gradient(
+     const Scalar *grad, const Scalar *data, const Wide *mean, const Wide *scale, const Wide
+    *beta, const Wide *slope, const Wide *offset, Scalar *out, Index total, int channels, int
+    inner, int step_channel, int step_inside, Wide low, Wide high) {
+    Index start = (Index)blockIdx.x * (ELEMENTS * THREADS) + threadIdx.x;
+    if (start >= total) return;
+    Wide given[ELEMENTS], value[ELEMENTS];
+#pragma unroll
+    for (int k = 0; k < ELEMENTS; ++k) {
+        if (start + k * THREADS < total) {
+            given[k] = widen(grad[start + k * THREADS]);
+            value[k] = widen(data[start + k * THREADS]);
+        }
+    }
+    Place place(start, channels, inner);
+#pragma unroll
+    for (int k = 0; k < ELEMENTS; ++k) {
+        if (start + k * THREADS >= total) return;
+        int c = place.channel;
+        Wide z = value[k] - mean[c];
+        Wide a = reaching(given[k], z, scale[c], beta[c], low, high);
+        out[start + k * THREADS] = rounded(a * scale[c] + (z * slope[c] + offset[c]));
+        place.advance(channels, inner, step_channel, step_inside);
+    }
+}

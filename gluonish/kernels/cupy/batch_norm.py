@@ -1,0 +1,313 @@
+"""Batch normalization and its gradient: sums over channels in one or two launches, elements in one.
+
+Elements of 16 bits are widened as they are read and rounded once. Sums are formed in a fixed order,
+whose pieces depend on nothing but the shape.
+"""
+
+import math
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.core.spec import Spec
+from gluonish.kernels.cupy.gemm import takes_floats
+from gluonish.kernels.cupy.source import Macros, index, launch, launch_blocks, without_gaps
+from gluonish.ops.kernel import BackEnd, FastKernel
+from gluonish.ops.normalization.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD
+from gluonish.ops.normalization.batch_norm_parts import (
+    BATCH_NORM_DATA_GRADIENT,
+    BATCH_NORM_STATISTICS,
+    BATCH_NORM_SUMS,
+    Bounds,
+)
+from gluonish.ops.registry import Operator
+from gluonish.ops.support.precision import accumulator
+
+__all__ = ["KERNELS"]
+
+# As in the source.
+_THREADS = 256
+_GROUP = 16
+_ELEMENTS = 8
+_ABREAST = 32  # channels of a block, where they lie side by side
+
+_BLOCKS = 1024  # that fill any device
+_MOST_CHUNKS = 128
+_LEAST_CHUNK = 4 * _GROUP  # elements of a thread
+_MOST_32 = 2**31
+
+
+class _Memory(NamedTuple):
+    """How arrays of one shape lie, each without gaps.
+
+    Attributes:
+        arrays: As kernels read them.
+        channels: How many.
+        inner: Elements of a channel that lie side by side.
+        order: Axes of the arrays' shape, in the order in which they lie.
+    """
+
+    arrays: tuple[Any, ...]
+    channels: int
+    inner: int
+    order: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Elements of each array."""
+        return int(self.arrays[0].size)
+
+    @property
+    def count(self) -> int:
+        """Elements of a channel."""
+        return self.size // self.channels
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether elements are numbered in 64 bits."""
+        return self.size >= _MOST_32
+
+    @property
+    def chunks(self) -> tuple[int, int]:
+        """Into how many chunks each channel goes, and elements of each but the last."""
+        abreast = _ABREAST if self.inner == 1 else 1
+        lanes = _THREADS // abreast
+        wanted = min(_MOST_CHUNKS, -(-_BLOCKS // -(-self.channels // abreast)))
+        group = lanes * _GROUP
+        least = max(-(-self.count // wanted), lanes * _LEAST_CHUNK)
+        chunk = -(-least // group) * group
+        return -(-self.count // chunk), chunk
+
+    def macros(self, bounds: Bounds = ()) -> Macros:
+        """Return the macros of the source."""
+        return (("LAST", int(self.inner == 1)), ("BOUNDS", len(bounds)))
+
+
+def _memory(axis: int, *arrays: Any) -> _Memory:
+    """Return how arrays of one shape lie; what lies unlike the first is copied."""
+    shape = arrays[0].shape
+    axis %= len(shape)
+    order = (*range(axis), *range(axis + 1, len(shape)), axis)
+    first = arrays[0].transpose(order)
+    if first.flags.c_contiguous and not arrays[0].flags.c_contiguous:
+        arrays = (first, *(x.transpose(order) for x in arrays[1:]))
+        return _Memory(tuple(map(without_gaps, arrays)), shape[axis], 1, order)
+    inner = math.prod(shape[axis + 1 :])
+    return _Memory(tuple(map(without_gaps, arrays)), shape[axis], inner, tuple(range(len(shape))))
+
+
+def _elements(
+    xp: Any, memory: _Memory, function: str, arrays: tuple[Any, ...], out: Any, bounds: Any = None
+) -> None:
+    """Run a kernel that writes each element."""
+    out = out.transpose(memory.order)
+    target = out if out.flags.c_contiguous else xp.empty(out.shape, out.dtype)
+    lane = _THREADS if memory.inner == 1 else _THREADS // memory.inner
+    inside = 0 if memory.inner == 1 else _THREADS % memory.inner
+    numbers = map(np.int32, (memory.channels, memory.inner, lane % memory.channels, inside))
+    limits = () if bounds is None else _limits(bounds, out.dtype)
+    args = (*arrays, target, index(memory.size, memory.is_wide), *numbers, *limits)
+    blocks = (-(-memory.size // (_ELEMENTS * _THREADS)),)
+    macros = memory.macros(bounds or ())
+    launch_blocks(
+        xp, "batch_norm", function, out.dtype, args, blocks, _THREADS, macros, wide=memory.is_wide
+    )
+    if target is not out:
+        out[...] = target
+
+
+def _limits(bounds: Bounds, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    number = accumulator(dtype).type
+    return number(bounds[0] if bounds else 0), number(bounds[-1] if bounds else 0)
+
+
+def _sum(
+    xp: Any, memory: _Memory, function: str, bounds: Bounds, lead: tuple[Any, ...], ends: Any
+) -> None:
+    """Run the stages of sums over channels.
+
+    Args:
+        xp: CuPy.
+        memory: How the data lies.
+        function: Of the first stage.
+        bounds: Of the macros.
+        lead: Arguments of the first stage alone.
+        ends: Arguments of the end of both.
+    """
+    chunks, chunk = memory.chunks
+    channels = memory.channels
+    dtype, wide, macros = memory.arrays[0].dtype, memory.is_wide, memory.macros(bounds)
+    sums = xp.empty((chunks, 2, channels) if chunks > 1 else 1, np.float64)
+    blocks = (-(-channels // (_ABREAST if memory.inner == 1 else 1)), chunks)
+    args = (sums, index(chunk, wide), *lead, *ends)
+    launch_blocks(xp, "batch_norm", function, dtype, args, blocks, _THREADS, macros, wide=wide)
+    if chunks > 1:
+        args = (sums, np.int32(chunks), *ends)
+        name = f"{function}_of_chunks"
+        launch_blocks(xp, "batch_norm", name, dtype, args, (channels,), 32, macros, wide=wide)
+
+
+def _find_statistics(
+    xp: Any,
+    memory: _Memory,
+    parameters: tuple[Any, Any, Any],
+    filled: tuple[Any, Any, Any],
+    *,
+    eps: float,
+    momentum: float,
+    fix_gamma: bool,
+    use_global_stats: bool,
+    train: bool,
+    **_: Any,
+) -> None:
+    """Fill mean, inverse deviation and scale from gamma and the moving statistics, which follow."""
+    number = parameters[0].dtype.type
+    gamma, *moving = map(without_gaps, parameters)
+    targets = tuple(x if x.flags.c_contiguous else xp.empty(x.shape, x.dtype) for x in filled)
+    if not train or use_global_stats:
+        arrays = (gamma, *moving, *targets)
+        numbers = (number(eps), np.int32(fix_gamma))
+        dtype = memory.arrays[0].dtype
+        launch(xp, "batch_norm", "moving_statistics", dtype, arrays, memory.channels, numbers)
+    else:
+        ends = (
+            *(memory.arrays[0], gamma, *moving, *targets),
+            *(index(memory.count, memory.is_wide), np.int32(memory.channels)),
+            *(np.int32(memory.inner), number(eps), number(momentum), number(1 - momentum)),
+            np.int32(fix_gamma),
+        )
+        _sum(xp, memory, "statistics", (), (), ends)
+        _deliver(parameters[1:], moving)
+    _deliver(filled, targets)
+
+
+def _deliver(arrays: Any, made: Any) -> None:
+    for array, copy in zip(arrays, made, strict=True):
+        if copy is not array:
+            array[...] = copy
+
+
+def _statistics(xp: ModuleType, outputs: Any, data: Any, *parameters: Any, **attrs: Any) -> None:
+    _find_statistics(xp, _memory(1, data), parameters, outputs, **attrs)  # type: ignore[arg-type]
+
+
+def _forward(
+    xp: Any,
+    outputs: Any,
+    data: Any,
+    gamma: Any,
+    beta: Any,
+    moving_mean: Any,
+    moving_var: Any,
+    *,
+    axis: int,
+    **attrs: Any,
+) -> None:
+    out, mean, inverse = outputs
+    memory = _memory(axis, data)
+    scale = xp.empty(mean.shape, mean.dtype)
+    parameters, found = (gamma, moving_mean, moving_var), (mean, inverse, scale)
+    _find_statistics(xp, memory, parameters, found, **attrs)
+    channels = tuple(map(without_gaps, (mean, scale, beta)))
+    _elements(xp, memory, "normalize", (*memory.arrays, *channels), out)
+
+
+def _find_sums(
+    xp: Any,
+    memory: _Memory,
+    channels: tuple[Any, ...],
+    filled: tuple[Any, ...],
+    bounds: Bounds,
+    *,
+    is_gamma: int,
+    fix_gamma: bool,
+    use_global_stats: bool,
+) -> None:
+    """Fill the gradients of gamma and beta, slope, offset and the scale that was used.
+
+    Args:
+        xp: CuPy.
+        memory: Of grad and data.
+        channels: mean, inverse deviation, scale (or gamma) and beta.
+        filled: Five arrays, one number a channel.
+        bounds: Of a function behind the normalization.
+        is_gamma: As in the source.
+        fix_gamma: As of the operator.
+        use_global_stats: The same.
+    """
+    mean, inverse, scale, beta = map(without_gaps, channels)
+    targets = tuple(x if x.flags.c_contiguous else xp.empty(x.shape, x.dtype) for x in filled)
+    grad, data = memory.arrays
+    ends = (
+        *(mean, inverse, scale, *targets, index(memory.count, memory.is_wide)),
+        *map(np.int32, (memory.channels, memory.inner, is_gamma, fix_gamma, use_global_stats)),
+    )
+    lead = (grad, data, beta, *_limits(bounds, data.dtype))
+    _sum(xp, memory, "gradient_sums", bounds, lead, ends)
+    _deliver(filled, targets)
+
+
+def _sums(
+    xp: Any,
+    outputs: Any,
+    grad: Any,
+    data: Any,
+    *channels: Any,
+    bounds: Bounds,
+    **flags: Any,
+) -> None:
+    memory = _memory(1, data, grad)
+    memory = memory._replace(arrays=memory.arrays[::-1])
+    filled = (*outputs, xp.empty(outputs[0].shape, outputs[0].dtype))
+    _find_sums(xp, memory, channels, filled, bounds, is_gamma=0, **flags)
+
+
+def _data_gradient(xp: Any, out: Any, grad: Any, data: Any, *channels: Any, bounds: Bounds) -> None:
+    memory = _memory(1, data, grad)
+    arrays = (*memory.arrays[::-1], *map(without_gaps, channels))
+    _elements(xp, memory, "data_gradient", arrays, out, bounds)
+
+
+def _backward(
+    xp: Any,
+    outputs: Any,
+    grad: Any,
+    data: Any,
+    gamma: Any,
+    mean: Any,
+    inverse: Any,
+    *,
+    axis: int,
+    fix_gamma: bool,
+    use_global_stats: bool,
+    **_: Any,
+) -> None:
+    out, *of_parameters = outputs
+    memory = _memory(axis, data, grad)
+    memory = memory._replace(arrays=memory.arrays[::-1])
+    slope, offset, scale = made = tuple(xp.empty((3, *mean.shape), mean.dtype))
+    flags = {"fix_gamma": fix_gamma, "use_global_stats": use_global_stats}
+    _find_sums(
+        *(xp, memory, (mean, inverse, gamma, mean), (*of_parameters, *made), ()),
+        is_gamma=2 if fix_gamma else 1,
+        **flags,
+    )
+    channels = (without_gaps(mean), scale, scale, slope, offset)
+    _elements(xp, memory, "data_gradient", (*memory.arrays, *channels), out, ())
+
+
+def _takes(*specs: Spec, **attrs: Any) -> bool:
+    return takes_floats(*specs, **attrs) and all(spec.size for spec in specs)
+
+
+KERNELS: tuple[tuple[Operator, FastKernel], ...] = tuple(
+    (op, FastKernel(BackEnd.CUPY, name, _takes, run=run))
+    for op, name, run in (
+        (BATCH_NORM, "batch_norm", _forward),
+        (BATCH_NORM_BACKWARD, "batch_norm_backward", _backward),
+        (BATCH_NORM_STATISTICS, "batch_norm_statistics", _statistics),
+        (BATCH_NORM_SUMS, "batch_norm_sums", _sums),
+        (BATCH_NORM_DATA_GRADIENT, "batch_norm_data_gradient", _data_gradient),
+    )
+)

@@ -1,0 +1,205 @@
+"""Batch normalization on a GPU: what the reference kernels give, in few launches, equal bits."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gluonish.kernels.cupy import batch_norm
+from gluonish.ops.normalization.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD
+from gluonish.ops.normalization.batch_norm_parts import (
+    BATCH_NORM_DATA_GRADIENT,
+    BATCH_NORM_STATISTICS,
+    BATCH_NORM_SUMS,
+)
+from gluonish.testing.values import runtime_attrs, spec_of
+from tests.kernels.cupy.one_device import COMPILED, DTYPES, OneDevice
+
+pytestmark = COMPILED
+
+# Single elements, runs shorter and longer than a block, channels side by side, several chunks.
+SHAPES = [
+    ((1, 1), 1),
+    ((2, 3, 4, 5), 1),
+    ((7, 40, 3, 3), -3),
+    ((5, 33), 1),
+    ((3, 5, 70), -1),
+    ((4, 2, 3), 0),
+    ((2, 3, 37, 41), 1),
+    ((20001, 3), 1),
+    ((1, 2, 1, 40000), 1),
+]
+
+
+def wide(dtype: Any) -> Any:
+    return np.float64 if dtype == np.float64 else np.float32
+
+
+def values(shape: Any, axis: int, dtype: Any) -> tuple[Any, Any, list[Any]]:
+    """Return data, a gradient, and four arrays of positive numbers for channels."""
+    random = np.random.default_rng(3)
+    data = (random.standard_normal(shape) + 2).astype(dtype)
+    grad = random.standard_normal(shape).astype(dtype)
+    return data, grad, [random.uniform(0.5, 2, shape[axis]).astype(wide(dtype)) for _ in range(4)]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("shape", "axis"), SHAPES)
+def test_batch_norm_equals_the_reference(
+    device: OneDevice, dtype: Any, shape: Any, axis: int
+) -> None:
+    data, grad, channels = values(shape, axis, dtype)
+    for attrs in ({"train": True}, {"train": False}, {"train": True, "use_global_stats": True}):
+        mode = attrs.pop("train")
+        runtime = {"fix_gamma": not mode, "axis": axis, **attrs}
+        check(device, BATCH_NORM, [data, *channels], runtime, train=mode)
+    others = tuple(i for i in range(len(shape)) if i != axis % len(shape))
+    mean = data.astype(np.float64).mean(axis=others).astype(wide(dtype))
+    for flags in ({"fix_gamma": False}, {"fix_gamma": True}, {"use_global_stats": True}):
+        inputs = (grad, data, channels[0], mean, channels[1])
+        device.check(BATCH_NORM_BACKWARD, *inputs, axis=axis, **flags)
+
+
+def check(device: OneDevice, op: Any, inputs: list[Any], attrs: Any, *, train: bool) -> None:
+    """Hold outputs and moving statistics to the reference."""
+    parsed = op.schema.parse(op.name, attrs)
+    runtime = {**runtime_attrs(op, parsed), "train": train}
+    specs = [spec_of(x) for x in inputs]
+    fast = op.select_fast("cupy", specs, runtime)
+    assert fast is not None
+    empty = [np.empty(s.shape, s.dtype) for s in op.infer(*specs, **parsed)]
+    expected = [x.copy() for x in inputs]
+    op.kernel(np, tuple(empty), *expected, **runtime)
+    found = [device.upload(x) for x in inputs]
+    outputs = [device.upload(x) for x in empty]
+    fast.kernel(device.cupy, tuple(outputs), *found, **runtime)
+    for got, want in zip((*outputs, *found), (*empty, *expected), strict=True):
+        tolerance = {2: 2e-2, 4: 2e-5, 8: 1e-11}[want.dtype.itemsize]
+        near = {"rtol": tolerance, "atol": tolerance}
+        np.testing.assert_allclose(got._raw.astype(float), want.astype(float), **near)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("shape", "axis"), [row for row in SHAPES if row[1] == 1])
+@pytest.mark.parametrize("bounds", [(), (0.0,), (0.0, 6.0)])
+def test_parts_equal_the_reference(
+    device: OneDevice, dtype: Any, shape: Any, axis: int, bounds: Any
+) -> None:
+    data, grad, (mean, inverse, scale, beta) = values(shape, axis, dtype)
+    inputs = [data, scale, mean, inverse]
+    for train in (True, False):
+        check(device, BATCH_NORM_STATISTICS, inputs, {"fix_gamma": False}, train=train)
+    device.check(BATCH_NORM_SUMS, grad, data, mean, inverse, scale, beta, bounds=bounds)
+    frozen = {"use_global_stats": True, "fix_gamma": True}
+    device.check(BATCH_NORM_SUMS, grad, data, mean, inverse, scale, beta, bounds=bounds, **frozen)
+    device.check(
+        *(BATCH_NORM_DATA_GRADIENT, grad, data, mean, scale, beta, inverse, beta), bounds=bounds
+    )
+
+
+def test_launches(device: OneDevice) -> None:
+    data, grad, channels = values((8, 4, 5, 6), 1, np.float32)
+    long, slope, _ = values((2, 3, 300, 300), 1, np.float32)
+    assert device.launches_of(BATCH_NORM, data, *channels) == 2
+    assert device.launches_of(BATCH_NORM_BACKWARD, grad, data, *channels[:3]) == 2
+    few = [x[:3] for x in channels]
+    assert device.launches_of(BATCH_NORM, long, *few) == 3
+    assert device.launches_of(BATCH_NORM_BACKWARD, slope, long, *few[:3]) == 3
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_channels_last_in_memory(device: OneDevice, dtype: Any) -> None:
+    data, grad, channels = values((3, 5, 4, 6), 1, dtype)
+    plain = device.run(BATCH_NORM_BACKWARD, grad, data, *channels[:3])
+    turned = [device.upload(x.transpose(0, 2, 3, 1).copy()) for x in (grad, data, data)]
+    grads, datas, out = (x.transpose(0, 3, 1, 2) for x in turned)
+    few = [device.upload(x) for x in channels[:3]]
+    outputs = (out, *(device.upload(np.zeros(5, wide(dtype))) for _ in range(2)))
+    parsed = BATCH_NORM_BACKWARD.schema.parse("_batch_norm_backward", {})
+    specs = [spec_of(x) for x in (grad, data, *channels[:3])]
+    fast = BATCH_NORM_BACKWARD.select_fast("cupy", specs, parsed)
+    assert fast is not None
+    before = device.launches
+    fast.kernel(device.cupy, outputs, grads, datas, *few, **parsed)
+    assert device.launches - before == 2
+    for got, want in zip(outputs, plain, strict=True):
+        tolerance = 1e-2 if want.dtype.itemsize == 2 else 1e-5
+        near = {"rtol": tolerance, "atol": tolerance}
+        np.testing.assert_allclose(got._raw.astype(float), want.astype(float), **near)
+
+
+def test_arrays_with_gaps(device: OneDevice) -> None:
+    data, _, channels = values((3, 5, 4, 6), 1, np.float32)
+    want = device.run(BATCH_NORM, data, *channels)
+    gaps = [device.upload(np.repeat(x, 2, axis=-1)) for x in (data, *channels)]
+    views = [x[..., ::2] for x in gaps]
+    outputs = [device.upload(np.repeat(np.zeros_like(x), 2, axis=-1)) for x in want]
+    parsed = BATCH_NORM.schema.parse("BatchNorm", {})
+    fast = BATCH_NORM.select_fast("cupy", [spec_of(x) for x in (data, *channels)], parsed)
+    assert fast is not None
+    out_views = tuple(x[..., ::2] for x in outputs)
+    fast.kernel(device.cupy, out_views, *views, **parsed, train=True)
+    for got, expected in zip(out_views, want, strict=True):
+        np.testing.assert_allclose(got._raw, expected, rtol=1e-6, atol=1e-6)
+    assert (views[3]._raw != channels[2]).all()  # the moving mean moved in place
+    np.testing.assert_array_equal(gaps[3]._raw[1::2], channels[2])
+
+
+def error_of(device: OneDevice, data: Any) -> Any:
+    """Return by how much mean and deviation are off, in deviations."""
+    count = data.shape[1]
+    ones = np.ones(count, np.float32)
+    outputs = device.run(BATCH_NORM, data, ones, ones, ones, ones, eps=1e-12)
+    exact = data.astype(np.float64)
+    mean, std = exact.mean(axis=(0, 2, 3)), exact.std(axis=(0, 2, 3))
+    return abs(outputs[1] - mean) / std, abs(outputs[2] * std - 1)
+
+
+def test_long_rows_lose_no_digits(device: OneDevice) -> None:
+    random = np.random.default_rng(5)
+    data = random.standard_normal((4, 2, 300, 300)).astype(np.float32)
+    of_mean, of_deviation = error_of(device, data)
+    assert of_mean.max() < 1e-7
+    assert of_deviation.max() < 3e-7
+
+
+def test_a_large_mean_costs_no_digits_of_the_deviation(device: OneDevice) -> None:
+    random = np.random.default_rng(5)
+    data = (random.standard_normal((4, 2, 100, 100)) + 1000).astype(np.float32)
+    _, of_deviation = error_of(device, data)
+    assert of_deviation.max() < 1e-6
+
+
+def test_an_odd_first_element_costs_few_digits(device: OneDevice) -> None:
+    random = np.random.default_rng(5)
+    data = (random.standard_normal((4, 2, 100, 100)) * 0.01 + 1.1).astype(np.float32)
+    data[0, :, 0, 0] = 1000
+    _, of_deviation = error_of(device, data)
+    assert of_deviation.max() < 3e-6
+
+
+def test_equal_runs_give_equal_bits_and_numbers_of_64_bits_the_same(
+    device: OneDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, grad, channels = values((2, 3, 150, 150), 1, np.float32)
+    calls = [(BATCH_NORM, (data, *channels)), (BATCH_NORM_BACKWARD, (grad, data, *channels[:3]))]
+    found = [device.run(op, *inputs) for op, inputs in calls for _ in range(2)]
+    monkeypatch.setattr(batch_norm, "_MOST_32", 1)
+    found += [device.run(op, *inputs) for op, inputs in calls]
+    for i, j in ((0, 1), (0, 4), (2, 3), (2, 5)):
+        for a, b in zip(found[i], found[j], strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_nothing_is_left_to_the_reference(device: OneDevice) -> None:
+    data, _, channels = values((0, 3, 2), 1, np.float32)
+    outputs = device.run(BATCH_NORM, data, *channels)
+    np.testing.assert_array_equal(outputs[1], 0)
+
+
+def test_numbers_that_are_none_spread(device: OneDevice) -> None:
+    data, _, channels = values((2, 3, 40), 1, np.float32)
+    data[1, 1, 7] = np.nan
+    out, mean, inverse = device.run(BATCH_NORM, data, *channels)
+    for found in (out[0, :, 0], mean, inverse):
+        np.testing.assert_array_equal(np.isnan(found), [False, True, False])
