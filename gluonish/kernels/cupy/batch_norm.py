@@ -189,7 +189,7 @@ def _deliver(arrays: Any, made: Any) -> None:
 
 
 def _statistics(xp: ModuleType, outputs: Any, data: Any, *parameters: Any, **attrs: Any) -> None:
-    _find_statistics(xp, _memory(1, data), parameters, outputs, **attrs)  # type: ignore[arg-type]
+    _find_statistics(xp, _memory(1, data), parameters, outputs, **attrs)
 
 
 def _forward(
@@ -287,11 +287,15 @@ def _backward(
     memory = _memory(axis, data, grad)
     memory = memory._replace(arrays=memory.arrays[::-1])
     slope, offset, scale = made = tuple(xp.empty((3, *mean.shape), mean.dtype))
-    flags = {"fix_gamma": fix_gamma, "use_global_stats": use_global_stats}
     _find_sums(
-        *(xp, memory, (mean, inverse, gamma, mean), (*of_parameters, *made), ()),
+        xp,
+        memory,
+        (mean, inverse, gamma, mean),
+        (*of_parameters, *made),
+        (),
         is_gamma=2 if fix_gamma else 1,
-        **flags,
+        fix_gamma=fix_gamma,
+        use_global_stats=use_global_stats,
     )
     channels = (without_gaps(mean), scale, scale, slope, offset)
     _elements(xp, memory, "data_gradient", (*memory.arrays, *channels), out, ())
