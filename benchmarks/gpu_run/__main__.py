@@ -39,7 +39,10 @@ def _parse(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, help="folder of stageN.json and stageN.md")
     parser.add_argument("--rehearse", action="store_true", help="on the double of CuPy")
     parser.add_argument("--deadline", type=float, help="seconds (default: the stage's)")
-    parser.add_argument("--only", default="", help="rows whose name has this in it")
+    parser.add_argument(
+        "--only", default="", help="rows whose name has this in it, or a part between |"
+    )
+    parser.add_argument("--no-compile", action="store_true", help="PyTorch eager and as a graph")
     parser.add_argument("--report", type=Path, metavar="FOLDER", help="join its stages' files")
     arguments = parser.parse_args(words)
     if arguments.report is None and (arguments.stage is None or arguments.out is None):
@@ -67,6 +70,7 @@ def _run(arguments: argparse.Namespace, words: list[str]) -> int:
         "rehearse": arguments.rehearse,
         "only": arguments.only,
         "ends_at": time.time() + deadline_s,
+        "compiles": not arguments.no_compile,
         "failures": str(arguments.out.resolve() / f"stage{arguments.stage}-failures.txt"),
     }
 

@@ -45,11 +45,13 @@ class Place:
         rehearsed: Whether this is the double.
         ends_at: When the stage has to end, as `time.time` counts.
         failures: The file that collects what failures say in full, or None.
+        compiles: Whether PyTorch's side is compiled, too.
     """
 
     rehearsed = False
     ends_at = float("inf")
     failures: Path | None = None
+    compiles = True
 
     def keep_failure(self, text: str) -> None:
         """Append what a failure says in full, a traceback or a test's output, to `failures`."""
@@ -236,10 +238,15 @@ class _Double(Place):
 
 
 def make_place(
-    *, rehearse: bool, ends_at: float = float("inf"), failures: Path | None = None
+    *,
+    rehearse: bool,
+    ends_at: float = float("inf"),
+    failures: Path | None = None,
+    compiles: bool = True,
 ) -> Place:
     """Return the place that the command line asks for."""
     place = _Double() if rehearse else Place()
     place.ends_at = ends_at
     place.failures = failures
+    place.compiles = compiles
     return place

@@ -34,7 +34,7 @@ STAGES = {
 
 
 def rows_of(stage: int, only: str = "") -> list[Row]:
-    """Return a stage's rows whose name has ``only`` in it, in order of value."""
+    """Return a stage's rows whose name has ``only`` in it, or a part of it between bars."""
     module = importlib.import_module(f"benchmarks.gpu_run.{STAGES[stage].module}")
     rows: list[Row] = module.TABLE.rows
-    return [row for row in rows if only in row.name]
+    return [row for row in rows if any(part in row.name for part in only.split("|"))]

@@ -1,7 +1,7 @@
 """A process that runs rows: prepares one, waits, measures it, and tells what it finds.
 
     python -m benchmarks.gpu_run.worker '{"stage": 2, "only": "", "rehearse": true, "ends_at": 2e9,
-        "failures": "out/stage2-failures.txt"}'
+        "failures": "out/stage2-failures.txt", "compiles": true}'
 
 Commands come as JSON, one a line, on standard input: ``{"prepare": 3}`` and ``{"measure": 3}``
 name a row by its number. Answers go to what was standard output (what a library prints goes to
@@ -61,6 +61,7 @@ class _Runner:
             rehearse=settings["rehearse"],
             ends_at=settings["ends_at"],
             failures=Path(settings["failures"]),
+            compiles=settings["compiles"],
         )
         self._body: Iterator[None] | None = None
         self._tell(kind="started")
