@@ -21,8 +21,8 @@ from gluonish.kernels.compiler import (
     available,
     compile_kernel,
 )
-from gluonish.kernels.numba.optimizer_formulas import FORMULAS, Norms
 from gluonish.kernels.numba.optimizer_source import BLOCK, LANES, norms_source, update_source
+from gluonish.kernels.optimizer_formulas import FORMULAS, Norms
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.registry import Operator, find_operator
 from gluonish.ops.updates.multi_update import MULTI_UPDATES, MultiUpdate

@@ -8,7 +8,7 @@ squares the address of its sums and of the numbers of elements.
 
 from collections.abc import Sequence
 
-from gluonish.kernels.numba.optimizer_formulas import FORMULAS, Formula, Norms
+from gluonish.kernels.optimizer_formulas import FORMULAS, Formula, Norms
 from gluonish.ops.updates.rules import Rule
 
 __all__ = ["BLOCK", "LANES", "PRECISIONS", "norms_source", "update_source"]

@@ -8,8 +8,8 @@ import pytest
 from gluonish.core.dtype import BFLOAT16
 from gluonish.core.spec import Spec
 from gluonish.kernels.numba.optimizer import FusedStep, fused_step
-from gluonish.kernels.numba.optimizer_formulas import FORMULAS
 from gluonish.kernels.numba.optimizer_source import BLOCK
+from gluonish.kernels.optimizer_formulas import FORMULAS
 from gluonish.ops.registry import find_operator
 from gluonish.ops.updates.adaptive import ADADELTA, ADAMAX, NADAM
 from gluonish.ops.updates.delayed import DCASGD, DCASGD_MOMENTUM
