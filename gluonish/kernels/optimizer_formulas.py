@@ -1,20 +1,20 @@
 """What the kernels that update weights do with one element, for each rule of optimizers.
 
 Operations stand in the order of the reference kernels, and none is contracted, so that results are
-the reference's bit by bit; only norms are summed in another order.
+the reference's bit by bit; only norms are summed in another order. The statements are one language
+for all back ends, a part of Python: ``+ - * /``, comparisons, ``&`` between these, ``float32`` of a
+number, ``minimum``, ``maximum``, ``sqrt``, ``fabs``, ``select(condition, then, else)`` and
+``flag_float32(condition)``.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
 
 from gluonish.ops.updates.adaptive import ADADELTA, ADAMAX, NADAM, TINY
 from gluonish.ops.updates.delayed import DCASGD, DCASGD_MOMENTUM
 from gluonish.ops.updates.ftml import FTML_STEPS
 from gluonish.ops.updates.ftrl import FTRL
-from gluonish.ops.updates.layerwise import LANS, LARS, LARS_MOMENTUM, lans_shares, lars_ratio
+from gluonish.ops.updates.layerwise import LANS, LARS, LARS_MOMENTUM
 from gluonish.ops.updates.rules import (
     ADAGRAD,
     ADAM,
@@ -27,11 +27,10 @@ from gluonish.ops.updates.rules import (
     SGD,
     SGD_MOMENTUM,
     Rule,
-    lamb_ratio,
 )
 from gluonish.ops.updates.sign import SIGNSGD, SIGNUM_STEPS
 
-__all__ = ["FORMULAS", "Formula", "Norms"]
+__all__ = ["FORMULAS", "Formula", "Norms", "state_names"]
 
 Scalars = Mapping[str, float]
 
@@ -42,15 +41,15 @@ class Norms:
 
     Args:
         lines: Statements; they find what those of `Formula` find.
-        squared: Expressions whose squares are summed.
-        finish: Takes the norms, a row for each expression, the columns of the rule's rates, those
-            of the computed ones, and the rule's scalars; it fills computed ones in.
+        squared: Names whose squares are summed.
+        finish: Statements for each weight: they find the norms as ``norm_`` and the name, rates
+            and scalars by name, and set some of the computed rates.
         states: The states that the lines change.
     """
 
     lines: tuple[str, ...]
     squared: tuple[str, ...]
-    finish: Callable[[Any, Any, Any, Scalars], None]
+    finish: tuple[str, ...]
     states: tuple[str, ...] = ()
 
 
@@ -127,26 +126,44 @@ def _sign(name: str) -> str:
     return f"select({name} == {name}, {flags}, {name})"
 
 
-def _lamb_step(norms: Any, rates: Any, computed: Any, scalars: Scalars) -> None:
-    computed[0] = rates[0] * lamb_ratio(np, norms[0], norms[1], scalars)
+def _trusted(norm: str) -> str:
+    """The ratio of the weight's norm to another one, 1 where one of them is 0."""
+    usable = f"(size != float32(0)) & ({norm} != float32(0))"
+    return f"select({usable}, size / select({usable}, {norm}, float32(1)), float32(1))"
 
 
-def _lars_step(norms: Any, rates: Any, computed: Any, scalars: Scalars) -> None:
-    _, wd, eta = rates[:3]
-    ratio = lars_ratio(np, norms[0], norms[1], eta, wd, scalars["epsilon"])
-    computed[0] = rates[0] * ratio
+_SIZE = "size = minimum(maximum(norm_w, least), most)"
+_BOUNDS: dict[str, Callable[[Scalars], float]] = {
+    "least": lambda given: max(given["lower_bound"], 0.0),
+    **_limit("most", "upper_bound"),
+}
+_LAMB_STEP = (_SIZE, f"step = {_trusted('norm_g')} * lr")
+_LARS_USABLE = "(norm_w > float32(0)) & (norm_g > float32(0)) & (eta >= float32(0))"
+_LARS_NORMS = Norms(
+    (),
+    ("w", "g"),
+    (
+        "below = norm_g + norm_w * wd + epsilon",
+        f"below = select({_LARS_USABLE}, below, float32(1))",
+        f"step = select({_LARS_USABLE}, norm_w * eta / below, float32(1)) * lr",
+    ),
+)
+_LARS = {**_CLIP, **_same("epsilon")}
+_LANS_SHARE = (
+    "below = select(norm_g > float32(0), norm_g, float32(1))",
+    "grad_share = select(norm_g > float32(0), float32(1) / below, float32(1))",
+)
+_LANS_STEP = (
+    _SIZE,
+    f"near = {_trusted('norm_averaged')} * lr * beta1",
+    f"far = {_trusted('norm_own')} * lr * beta1_rest",
+)
 
 
-def _lans_slope(norms: Any, rates: Any, computed: Any, scalars: Scalars) -> None:
-    positive = norms[0] > 0
-    computed[0] = np.where(positive, 1 / np.where(positive, norms[0], 1), 1)
+def state_names(rule: Rule) -> tuple[str, ...]:
+    """Names of the states; the centre of gradients must not be called as the gradient is."""
+    return tuple("centre" if name == "g" else name for name in rule.states)
 
-
-def _lans_step(norms: Any, rates: Any, computed: Any, scalars: Scalars) -> None:
-    computed[1:] = lans_shares(np, norms, rates[0], scalars)
-
-
-_LARS_NORMS = Norms((), ("w", "g"), _lars_step)
 
 FORMULAS: Mapping[Rule, Formula] = {
     SGD: Formula((_CLIPPED, _DECAYED, "w = w - g * lr"), _CLIP),
@@ -265,27 +282,27 @@ FORMULAS: Mapping[Rule, Formula] = {
     ),
     LAMB: Formula(
         (_DIRECTION, "w = w - g * step"),
-        _ADAM,
-        (Norms((_CLIPPED, *_MOMENTS, _DIRECTION), ("w", "g"), _lamb_step, LAMB.states),),
+        {**_ADAM, **_BOUNDS},
+        (Norms((_CLIPPED, *_MOMENTS, _DIRECTION), ("w", "g"), _LAMB_STEP, LAMB.states),),
         ("step",),
         (),
     ),
-    LARS: Formula((*_LARS_STEP, "w = w - g"), _CLIP, (_LARS_NORMS,), ("step",)),
+    LARS: Formula((*_LARS_STEP, "w = w - g"), _LARS, (_LARS_NORMS,), ("step",)),
     LARS_MOMENTUM: Formula(
         (*_LARS_STEP, "mom = mom * momentum - g", "w = w + mom"),
-        _CLIP,
+        _LARS,
         (_LARS_NORMS,),
         ("step",),
     ),
     LANS: Formula(
         (*_LANS_SLOPE, *_LANS_DIRECTIONS, "w = w - (averaged * near + own * far)"),
-        _ADAM,
+        {**_ADAM, **_BOUNDS},
         (
-            Norms((_CLIPPED,), ("g",), _lans_slope),
+            Norms((_CLIPPED,), ("g",), _LANS_SHARE),
             Norms(
                 (*_LANS_SLOPE, *_MOMENTS, *_LANS_DIRECTIONS),
                 ("w", "averaged", "own"),
-                _lans_step,
+                _LANS_STEP,
                 LANS.states,
             ),
         ),

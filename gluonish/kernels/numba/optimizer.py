@@ -8,7 +8,7 @@ each pass that sums them).
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,14 @@ _FEW_WEIGHTS = 16
 _GRAIN = 1 << 16
 _BLOCK_GRAIN = _GRAIN // BLOCK // 4
 
+# What the statements that follow from norms are made of, for NumPy's arrays of all weights.
+_WORDS = {
+    "float32": np.float32,
+    "maximum": np.maximum,
+    "minimum": np.minimum,
+    "select": np.where,
+}
+
 # A number for each weight, or one for all.
 Column = float | Sequence[float]
 
@@ -60,6 +68,7 @@ class FusedStep:
         "_arrays",
         "_columns",
         "_kernel",
+        "_named",
         "_norms",
         "_rates",
         "_scalars",
@@ -86,6 +95,8 @@ class FusedStep:
         self._rates = np.zeros((len(outs), len(rule.rates) + len(formula.computed)), np.float32)
         self._scalars = np.zeros(1 + len(formula.scalars), np.float32)
         self._values = tuple(formula.scalars.values())
+        self._named = dict(zip(formula.scalars, self._scalars[1:].reshape(-1, 1), strict=True))
+        self._named |= zip((*rule.rates, *formula.computed), self._rates.T, strict=True)
         self._columns: list[Column | None] = [None] * len(rule.rates)
         self._tables = (starts, addresses)
         self._words = _words(len(outs), starts, addresses, self._rates, self._scalars)
@@ -112,15 +123,23 @@ class FusedStep:
         for i, value in enumerate(self._values, 1):
             self._scalars[i] = value(scalars)
         for norms in self._norms:
-            rates = self._rates.T
-            norms.run(rates[: len(columns)], rates[len(columns) :], scalars)
+            norms.run(self._named)
         self._kernel.run_at(self._total, self._words_at, _GRAIN)
 
 
 class _NormsPass:
     """A pass that sums squares for each weight, bound to the words of a `FusedStep`."""
 
-    __slots__ = ("_finish", "_first_blocks", "_kernel", "_sizes", "_starts", "_sums", "_words")
+    __slots__ = (
+        "_finish",
+        "_first_blocks",
+        "_kernel",
+        "_names",
+        "_sizes",
+        "_starts",
+        "_sums",
+        "_words",
+    )
 
     def __init__(
         self,
@@ -130,7 +149,8 @@ class _NormsPass:
         words: Any,
         precision: str,
     ) -> None:
-        self._finish = norms.finish
+        self._finish = _compiled(norms.finish)
+        self._names = [f"norm_{name}" for name in norms.squared]
         self._sizes = sizes
         # One block at least, so that each weight has a sum.
         self._starts = _starts(np.maximum(1, -(-sizes // BLOCK)))
@@ -140,11 +160,25 @@ class _NormsPass:
         self._words[1] = _address(self._starts)
         self._kernel = _norms_kernel(rule, norms, precision)
 
-    def run(self, rates: Any, computed: Any, scalars: Mapping[str, float]) -> None:
-        """Sum up, change the states that the pass changes, and compute rates from the norms."""
+    def run(self, named: Mapping[str, Any]) -> None:
+        """Sum up, change the states that the pass changes, and compute rates from the norms.
+
+        Args:
+            named: Rates and scalars as arrays; computed rates are filled in.
+        """
         self._kernel(len(self._sums), self._words, _BLOCK_GRAIN)
         sums = np.add.reduceat(self._sums.sum(axis=2), self._first_blocks)
-        self._finish(np.sqrt(sums).astype(np.float32).T, rates, computed, scalars)
+        norms = zip(self._names, np.sqrt(sums).astype(np.float32).T, strict=True)
+        found = {**named, **dict(norms)}
+        exec(self._finish, _WORDS, found)
+        for name, values in named.items():
+            if found[name] is not values:
+                values[:] = found[name]
+
+
+@cache
+def _compiled(lines: tuple[str, ...]) -> CodeType:
+    return compile("\n".join(lines), "<formula>", "exec")
 
 
 @cache

@@ -8,7 +8,7 @@ squares the address of its sums and of the numbers of elements.
 
 from collections.abc import Sequence
 
-from gluonish.kernels.optimizer_formulas import FORMULAS, Formula, Norms
+from gluonish.kernels.optimizer_formulas import FORMULAS, Formula, Norms, state_names
 from gluonish.ops.updates.rules import Rule
 
 __all__ = ["BLOCK", "LANES", "PRECISIONS", "norms_source", "update_source"]
@@ -87,7 +87,7 @@ _NORMS = """\
 def update_source(rule: Rule, precision: str) -> str:
     """Return the source of the kernel that updates elements; its extent is their number."""
     formula = FORMULAS[rule]
-    kept = _states(rule) if formula.states is None else formula.states
+    kept = state_names(rule) if formula.states is None else formula.states
     body = _UPDATE.format(
         views=_indented(8, _views(rule, precision)),
         loads=_indented(12, _loads(rule, precision)),
@@ -123,16 +123,11 @@ def _head(formula: Formula) -> str:
     )
 
 
-def _states(rule: Rule) -> tuple[str, ...]:
-    """Names of the states; the centre of gradients must not be called as the gradient is."""
-    return tuple("centre" if name == "g" else name for name in rule.states)
-
-
 def _views(rule: Rule, precision: str) -> list[str]:
     """Views of a weight's arrays from its first element on, and its rates."""
     kind, width, _, _ = PRECISIONS[precision]
     plain = precision == "float32"
-    roles = ["out", "weight", "grad", *_states(rule), *([] if plain else ["master"])]
+    roles = ["out", "weight", "grad", *state_names(rule), *([] if plain else ["master"])]
     lines = []
     for i, role in enumerate(roles):
         half = role in ("out", "weight", "grad")
@@ -146,7 +141,7 @@ def _views(rule: Rule, precision: str) -> list[str]:
 def _loads(rule: Rule, precision: str) -> list[str]:
     _, _, load, _ = PRECISIONS[precision]
     weight = "weights" if precision == "float32" else "masters"
-    states = [f"{state} = {state}s[j]" for state in _states(rule)]
+    states = [f"{state} = {state}s[j]" for state in state_names(rule)]
     return [f"w = {weight}[j]", f"g = {load.format('grads[j]')} * rescale", *states]
 
 

@@ -99,6 +99,23 @@ def test_kernel_equals_the_reference_to_the_bit(rule: Rule, narrow: Any) -> None
     check_equal(ours, wanted)
 
 
+@pytest.mark.parametrize(
+    "rule", [rule for rule in FORMULAS if FORMULAS[rule].norms], ids=lambda r: r.name
+)
+@pytest.mark.parametrize("zero", [(0,), (1,), (0, 1)])
+def test_norms_of_zero_are_those_of_the_reference(rule: Rule, zero: tuple[int, ...]) -> None:
+    ours, wanted = groups(rule, None, SHAPES), groups(rule, None, SHAPES)
+    for group in (*ours, *wanted):
+        for place in zero:
+            group[place][...] = 0
+    columns = rates(rule, len(SHAPES))
+    FusedStep(rule, [group[0] for group in ours], ours).run(columns, scalars(rule))
+    for i, group in enumerate(wanted):
+        own = [column[i] for column in columns]
+        apply_rule(np, rule, group[0], group, False, own, scalars(rule))
+    check_equal(ours, wanted)
+
+
 def test_new_weights_may_go_elsewhere() -> None:
     ours, wanted = groups(SGD, None, SHAPES), groups(SGD, None, SHAPES)
     outs = [np.empty_like(group[0]) for group in ours]
