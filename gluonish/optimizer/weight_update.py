@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from gluonish.core.device import Device
 from gluonish.core.errors import DeviceError
 from gluonish.engine import submit
-from gluonish.kernels.numba.optimizer import fused_step
+from gluonish.kernels.fused_updates import Column, FusedStep, fused_step
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.copying import on_one_cpu
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE
@@ -21,9 +21,6 @@ from gluonish.ops.updates.rules import Rule, apply_rule
 from gluonish.ops.updates.update import check_arrays
 
 __all__ = ["BoundUpdate", "Column", "WeightUpdate", "each"]
-
-# A number for each weight, or one for all.
-Column = float | Sequence[float]
 
 # Up to so many elements a fused kernel runs in the calling thread if that has the team of threads:
 # 0.1 ms of work on two cores.
@@ -93,12 +90,13 @@ class WeightUpdate:
         written = (array for group in self._groups for array in (group[0], *group[2:]))
         self._writes = tuple(array._var for array in written)
         # What stands twice is updated twice, one after the other.
-        self._fused = None
+        self._fused: FusedStep | None = None
         if len(set(self._writes)) == len(self._writes):
             outs = [arrays[0] for arrays in self._arrays]
-            self._fused = fused_step(rule, outs, self._arrays, mixed)
+            self._fused = fused_step(device, rule, outs, self._arrays, mixed)
         size = sum(group[0].size for group in self._groups)
-        self._on_team = self._fused is not None and size > LIGHT_INLINE_SIZE
+        on_cpu = self._fused is not None and not device.streams
+        self._on_team = on_cpu and size > LIGHT_INLINE_SIZE
         self._small = size <= (_SMALL_SIZE if self._on_team else LIGHT_INLINE_SIZE)
         self.memo: Any = None
 

@@ -6,26 +6,23 @@ each pass that sums them).
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from types import CodeType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
-from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import (
     CompiledKernel,
     KernelError,
     available,
     compile_kernel,
 )
+from gluonish.kernels.fused_updates import Column, Groups, fits_dtypes, operator_kernels
 from gluonish.kernels.numba.optimizer_source import BLOCK, LANES, norms_source, update_source
 from gluonish.kernels.optimizer_formulas import FORMULAS, Norms
-from gluonish.ops.kernel import BackEnd, FastKernel
-from gluonish.ops.registry import Operator, find_operator
-from gluonish.ops.updates.multi_update import MULTI_UPDATES, MultiUpdate
+from gluonish.ops.kernel import BackEnd
 from gluonish.ops.updates.rules import Rule
 
 __all__ = ["KERNELS", "FusedStep", "fused_step"]
@@ -48,20 +45,14 @@ _WORDS = {
     "select": np.where,
 }
 
-# A number for each weight, or one for all.
-Column = float | Sequence[float]
-
 
 class FusedStep:
-    """One rule bound to the arrays of some weights, which must stay where they are.
-
-    Not for several threads at once: the engine runs steps of the same weights one by one.
+    """One rule bound to the arrays of some weights; a `gluonish.kernels.fused_updates.FusedStep`.
 
     Args:
         rule: The rule.
         outs: Where the new weights go, which may be the weights.
-        groups: For each weight its arrays: weight, gradient, states and, unless all are float32,
-            the float32 weight; contiguous.
+        groups: The arrays of each weight, contiguous.
     """
 
     __slots__ = (
@@ -79,7 +70,7 @@ class FusedStep:
         "_words_at",
     )
 
-    def __init__(self, rule: Rule, outs: Sequence[Any], groups: Sequence[Sequence[Any]]) -> None:
+    def __init__(self, rule: Rule, outs: Sequence[Any], groups: Groups) -> None:
         precision = outs[0].dtype.name
         self._arrays = (tuple(outs), tuple(map(tuple, groups)))
         sizes = np.array([out.size for out in outs], np.int64)
@@ -108,13 +99,7 @@ class FusedStep:
         ]
 
     def run(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
-        """Update the weights.
-
-        Args:
-            columns: For each of the rule's rates the numbers of the weights, which must not change
-                while the same object is given.
-            scalars: The rule's, with rescale_grad and clip_gradient.
-        """
+        """Update the weights."""
         for i, column in enumerate(columns):
             if column is not self._columns[i]:
                 self._rates[:, i] = column
@@ -205,9 +190,9 @@ def _words(count: int, *tables: Any) -> Any:
 
 
 def fused_step(
-    rule: Rule, outs: Sequence[Any], groups: Sequence[Sequence[Any]], mixed: bool
+    xp: ModuleType, rule: Rule, outs: Sequence[Any], groups: Groups, mixed: bool
 ) -> FusedStep | None:
-    """Return the fused step of some weights, as `FusedStep` takes them.
+    """Return the fused step of some weights of NumPy's, as `FusedStep` takes them.
 
     Returns:
         None where the reference kernels serve better, or nothing else does: little work, other
@@ -215,14 +200,12 @@ def fused_step(
     """
     if not outs or not available():
         return None
-    if sum(out.size for out in outs) < _FEW_ELEMENTS and len(outs) < _FEW_WEIGHTS:
+    if not _worth(len(outs), sum(out.size for out in outs)):
         return None
     arrays = [array for group in groups for array in group]
-    if not all(
-        isinstance(array, np.ndarray) and array.flags.c_contiguous for array in (*outs, *arrays)
-    ):
+    if not all(array.flags.c_contiguous for array in (*outs, *arrays)):
         return None
-    if not _fits_dtypes([[array.dtype for array in group] for group in groups], mixed):
+    if not fits_dtypes([[array.dtype for array in group] for group in groups], mixed):
         return None
     try:
         return FusedStep(rule, outs, groups)
@@ -231,43 +214,8 @@ def fused_step(
         return None
 
 
-def _fits_dtypes(groups: Sequence[Sequence[Any]], mixed: bool) -> bool:
-    """Whether all arrays are float32, or with float32 weights the others 16-bit floats."""
-    narrow = groups[0][0]
-    if narrow not in ((BFLOAT16, FLOAT16) if mixed else (FLOAT32,)):
-        return False
-    return all(
-        group[0] == group[1] == narrow and all(dtype == FLOAT32 for dtype in group[2:])
-        for group in groups
-    )
+def _worth(count: int, elements: int) -> bool:
+    return elements >= _FEW_ELEMENTS or count >= _FEW_WEIGHTS
 
 
-def _kernel(multi: MultiUpdate, reference: Callable[..., None]) -> Callable[..., None]:
-    def kernel(xp: ModuleType, out: Any, *arrays: Any, **attrs: Any) -> None:
-        step = fused_step(multi.rule, out, list(multi.groups(arrays)), multi.mixed)
-        found = multi.arguments(arrays, attrs) if step is not None else None
-        if step is None or found is None:
-            reference(xp, out, *arrays, **attrs)
-        else:
-            step.run(*found)
-
-    return kernel
-
-
-def _takes(multi: MultiUpdate) -> Callable[..., bool]:
-    def takes(*specs: Spec, **attrs: Any) -> bool:
-        groups = list(multi.groups(specs))
-        many = len(groups) >= _FEW_WEIGHTS or sum(g[0].size for g in groups) >= _FEW_ELEMENTS
-        dtypes = [[spec.dtype for spec in group] for group in groups]
-        return many and _fits_dtypes(dtypes, multi.mixed)
-
-    return takes
-
-
-def _fast(multi: MultiUpdate) -> tuple[Operator, FastKernel]:
-    op = find_operator(multi.name)
-    run = _kernel(multi, op.kernel)
-    return op, FastKernel(BackEnd.GENERATED, multi.name, _takes(multi), run=run, enabled=available)
-
-
-KERNELS = tuple(map(_fast, MULTI_UPDATES))
+KERNELS = operator_kernels(BackEnd.GENERATED, fused_step, _worth, available)

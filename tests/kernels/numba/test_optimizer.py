@@ -160,15 +160,15 @@ def test_what_is_not_finite_stays_so() -> None:
 )
 def test_other_arrays_are_left_to_the_reference(change: Any) -> None:
     arrays = groups(SGD, None, [(200, 200)])
-    assert fused_step(SGD, [arrays[0][0]], arrays, False) is not None
+    assert fused_step(np, SGD, [arrays[0][0]], arrays, False) is not None
     changed = [[change(x) for x in arrays[0]]]
-    assert fused_step(SGD, [changed[0][0]], changed, False) is None
+    assert fused_step(np, SGD, [changed[0][0]], changed, False) is None
 
 
 def test_little_work_is_left_to_the_reference() -> None:
     few, many = groups(SGD, None, [(3,)] * 2), groups(SGD, None, [(3,)] * 64)
-    assert fused_step(SGD, [group[0] for group in few], few, False) is None
-    assert fused_step(SGD, [group[0] for group in many], many, False) is not None
+    assert fused_step(np, SGD, [group[0] for group in few], few, False) is None
+    assert fused_step(np, SGD, [group[0] for group in many], many, False) is not None
 
 
 @pytest.mark.parametrize("multi", MULTI_UPDATES, ids=lambda multi: multi.name)
