@@ -83,6 +83,15 @@ MODULES: dict[str, str] = {
     "onednn.register_windows": (
         "Deconvolution LRN Pooling UpSampling _lrn_backward _pooling_backward _upsampling_backward"
     ),
+    "cupy.optimizer": (
+        "_multi_adagrad_update _multi_adam_update _multi_adamw_update _multi_lamb_update "
+        "_multi_mp_adagrad_update _multi_mp_adam_update _multi_mp_adamw_update "
+        "_multi_mp_lamb_update _multi_mp_nag_update _multi_mp_rmsprop_update "
+        "_multi_mp_rmspropalex_update _multi_nag_update _multi_rmsprop_update "
+        "_multi_rmspropalex_update multi_mp_sgd_mom_update multi_mp_sgd_update "
+        "multi_sgd_mom_update multi_sgd_update preloaded_multi_mp_sgd_mom_update "
+        "preloaded_multi_mp_sgd_update preloaded_multi_sgd_mom_update preloaded_multi_sgd_update"
+    ),
     "cupy.register": (
         "Convolution Deconvolution Dropout FullyConnected LeakyReLU _convolution_backward_data "
         "_convolution_backward_weight _convolution_backward_weight_bias _gelu_backward "

@@ -52,6 +52,7 @@ IN_ORDER = (
     "onednn.register_products",
     "onednn.register_bytes",
     "onednn.register_windows",
+    "cupy.optimizer",
     "cupy.register",
     "cupy.batch_norm",
     "numba.register",

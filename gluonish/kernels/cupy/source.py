@@ -6,7 +6,7 @@ what it compiled in a folder of its own from process to process.
 
 import re
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -16,7 +16,17 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 
-__all__ = ["KINDS", "Macros", "index", "launch", "launch_blocks", "source_text", "without_gaps"]
+__all__ = [
+    "KINDS",
+    "Macros",
+    "compiled",
+    "index",
+    "launch",
+    "launch_blocks",
+    "source_text",
+    "text_of",
+    "without_gaps",
+]
 
 KINDS = {FLOAT32: 0, FLOAT64: 1, FLOAT16: 2, BFLOAT16: 14}  # cudaDataType (library_types.h)
 _FOLDER = Path(__file__).resolve().parent
@@ -31,10 +41,11 @@ _kernels: weakref.WeakKeyDictionary[ModuleType, dict[tuple[Any, ...], Any]] = (
 
 
 @cache
-def _file(name: str) -> str:
+def text_of(name: str) -> str:
+    """Return the text of a file of this folder, with what it includes."""
     text = (_FOLDER / name).read_text(encoding="utf-8")
     # NVRTC knows no folders: what stands beside a source becomes part of it.
-    return _INCLUDED.sub(lambda found: _file(found[1]), text)
+    return _INCLUDED.sub(lambda found: text_of(found[1]), text)
 
 
 def source_text(name: str, dtype: np.dtype[Any], wide_index: bool, macros: Macros = ()) -> str:
@@ -49,12 +60,38 @@ def source_text(name: str, dtype: np.dtype[Any], wide_index: bool, macros: Macro
     index = "unsigned long long" if wide_index else "unsigned int"
     defined: Mapping[str, Any] = {"KIND": KINDS[dtype], "INDEX": index, **dict(macros)}
     lines = [f"#define {word} {value}" for word, value in defined.items()]
-    return "\n".join([*lines, _file("scalar.cuh"), _file(f"{name}.cu")])
+    return "\n".join([*lines, text_of("scalar.cuh"), text_of(f"{name}.cu")])
 
 
 def without_gaps(array: Any) -> Any:
     """Return an array as kernels can read it: itself, or a contiguous copy."""
     return array if array.flags.c_contiguous else array.copy()
+
+
+def compiled(
+    xp: Any,
+    key: tuple[Any, ...],
+    function: str,
+    text: Callable[[], str],
+    options: tuple[str, ...] = (),
+) -> Any:
+    """Return a kernel, which is made at the first call.
+
+    Args:
+        xp: CuPy.
+        key: What tells it from other kernels, of `launch` too.
+        function: Its name in the source.
+        text: Returns the source.
+        options: Of NVRTC.
+    """
+    made = _kernels.get(xp)
+    if made is None:
+        made = _kernels.setdefault(xp, {})
+    kernel = made.get(key)
+    if kernel is None:
+        module = xp.RawModule(code=text(), options=options)
+        kernel = made.setdefault(key, module.get_function(function))
+    return kernel
 
 
 def launch(
@@ -117,12 +154,6 @@ def launch_blocks(
         macros: As of `source_text`.
         wide: Whether Index has 64 bits.
     """
-    made = _kernels.get(xp)
-    if made is None:
-        made = _kernels.setdefault(xp, {})
     key = (name, function, dtype, wide, macros)
-    kernel = made.get(key)
-    if kernel is None:
-        text = source_text(name, dtype, wide, macros)
-        kernel = made.setdefault(key, xp.RawModule(code=text).get_function(function))
+    kernel = compiled(xp, key, function, lambda: source_text(name, dtype, wide, macros))
     kernel(blocks, (threads,), args)

@@ -6,6 +6,8 @@ something on a CPU. A launch runs all threads one after the other. Where a sourc
 the next one does, and a barrier that some threads of a block never come to is an error. Arguments
 are as strict as on a device or stricter: CuPy passes Python's ints as int64 and its floats as
 double, whatever the kernel takes, and shows no strides.
+A NumPy array of one structure is passed by value; the addresses in its fields ``read`` and
+``written`` are what the kernel uses beside its arrays.
 """
 
 import ctypes
@@ -21,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from tests.kernels.cupy.arrays import Array
-from tests.kernels.cupy.machine import Machine
+from tests.kernels.cupy.machine import Machine, Memory
 
 __all__ = ["COMPILER", "install"]
 
@@ -29,6 +31,7 @@ COMPILER = shutil.which("g++") or shutil.which("clang++")
 _KERNEL = re.compile(r'extern "C" __global__ void\s+(\w+)\s*\(([^)]*)\)')
 _MOST_BLOCKS = (2**31 - 1, 65535, 65535)
 _MOST_THREADS = 1024
+_MOST_PARAMETERS = 4096  # bytes
 
 _PRELUDE = """
 #include <math.h>
@@ -39,6 +42,7 @@ _PRELUDE = """
 #define __device__
 #define __host__
 #define __forceinline__ inline
+#define __grid_constant__
 struct Dimensions { unsigned x, y, z; };
 static thread_local Dimensions threadIdx, blockIdx, blockDim, gridDim;
 static inline unsigned __umulhi(unsigned a, unsigned b) {
@@ -171,8 +175,8 @@ def _entry(name: str, parameters: list[str]) -> str:
     types = [re.sub(r"\w+$", "", text).strip() for text in parameters]
     values = ", ".join(f"*({kind} *)values[{i}]" for i, kind in enumerate(types))
     facts = ", ".join(
-        f"(std::is_pointer<{t}>::value ? 3 : std::is_floating_point<{t}>::value ? 2 : 1) * 16"
-        f" + (int)sizeof({t})"
+        f"(std::is_pointer<{t}>::value ? 3 : std::is_floating_point<{t}>::value ? 2 :"
+        f" std::is_class<{t}>::value ? 0 : 1) + 4 * (int)sizeof({t})"
         for t in types
     )
     return f"""
@@ -224,7 +228,8 @@ class _RawKernel:
         self._parameters = kernels[name]
         self._run = library[f"run_{name}"]
         facts = (ctypes.c_int * len(self._parameters)).in_dll(library, f"facts_{name}")
-        self._facts = [divmod(fact, 16) for fact in facts]  # 3 pointer, 2 float, 1 int; bytes
+        # 3 pointer, 2 float, 1 int, 0 structure; bytes
+        self._facts = [(fact % 4, fact // 4) for fact in facts]
 
     def __call__(self, grid: Any, block: Any, args: Any, *, shared_mem: int = 0) -> None:
         assert not shared_mem, "shared memory: not known to this double"
@@ -233,10 +238,14 @@ class _RawKernel:
         assert all(0 < n <= most for n, most in zip(sizes[0], _MOST_BLOCKS, strict=True))
         assert 0 < np.prod(sizes[1]) <= _MOST_THREADS
         kept, used = [], []
+        behind: list[tuple[Memory, bool]] = []
         for arg, text, fact in zip(args, self._parameters, self._facts, strict=True):
             kept.append(self._value(arg, text, fact))
             if isinstance(arg, Array):
                 used.append((arg._block, "const" not in text.split()))
+            if isinstance(arg, np.ndarray):
+                behind += self._named(arg)
+        assert sum(size for _, size in self._facts) <= _MOST_PARAMETERS
         values = (ctypes.c_void_p * len(kept))(*(value.ctypes.data for value in kept))
 
         def work() -> None:
@@ -244,7 +253,17 @@ class _RawKernel:
             assert met, f"{self.name}: some threads of a block never came to a barrier"
             assert kept
 
-        self._machine.access(used, self.name, work)
+        self._machine.access(used, self.name, work, behind=behind)
+
+    def _named(self, structure: Any) -> list[tuple[Memory, bool]]:
+        """Return the memory that a structure has addresses of, and whether it is written."""
+        found = {}
+        for field in [f for f in ("read", "written") if f in structure.dtype.names]:
+            for address in structure[field][structure[field] != 0].tolist():
+                memory = self._machine._behind(address)
+                assert memory is not None, f"{self.name}: {address:#x} is no memory of a device"
+                found[id(memory)] = (memory, field == "written")
+        return list(found.values())
 
     def _value(self, arg: Any, text: str, fact: tuple[int, int]) -> Any:
         """Return an argument's bytes, as CuPy would copy them."""
@@ -252,6 +271,10 @@ class _RawKernel:
             assert fact[0] == 3, f"{self.name}: an array for {text}"
             assert arg.flags.c_contiguous, f"{self.name}: {text} has gaps, which no kernel sees"
             return np.array([arg.data.ptr], np.uint64)
+        if isinstance(arg, np.ndarray) and arg.dtype.names:
+            assert arg.shape == (1,), f"{self.name}: expected one {text}, got {arg.shape}"
+            assert (0, arg.dtype.itemsize) == fact, f"{self.name}: {text} was given {arg.dtype}"
+            return arg.copy()
         if isinstance(arg, bool | int):
             arg = np.int64(arg)
         if isinstance(arg, float) and not isinstance(arg, np.generic):

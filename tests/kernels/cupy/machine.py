@@ -12,7 +12,7 @@ import ctypes
 import threading
 import weakref
 from bisect import bisect_right, insort
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -182,8 +182,17 @@ class Machine:
         work: Callable[[], object] | None = None,
         *,
         counted: bool = True,
+        behind: Sequence[tuple[Memory, bool]] = (),
     ) -> None:
-        """Run one kernel on the current stream that reads (False) or writes (True) blocks."""
+        """Run one kernel on the current stream that reads (False) or writes (True) blocks.
+
+        Args:
+            blocks: The blocks of its arrays.
+            what: Its name in messages.
+            work: What it does.
+            counted: Whether it is a launch.
+            behind: Memory that it was given the addresses of.
+        """
         stream = self.current()
         for block, _ in blocks:
             if block.device != stream.device_id:
@@ -191,7 +200,7 @@ class Machine:
                     f"{what} on {stream._name} touches memory of gpu{block.device}"
                 )
         memories = [(block.memory, write) for block, write in blocks]
-        self.use(stream, memories, what, work, counted=counted)
+        self.use(stream, [*memories, *behind], what, work, counted=counted)
 
     def use(
         self,

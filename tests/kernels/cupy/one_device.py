@@ -7,8 +7,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from gluonish.kernels import fused_updates
 from gluonish.kernels.cupy.register import serve_reference_kernels
-from gluonish.ops.kernel import FastKernel
+from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.registry import Operator
 from gluonish.testing.values import run_kernel, runtime_attrs, spec_of
 from tests.kernels.cupy import host_kernels
@@ -28,8 +29,8 @@ COMPILED = pytest.mark.skipif(
 
 def needs_compiler(fast: FastKernel) -> bool:
     """Whether a kernel is CUDA C++."""
-    module = sys.modules.get(getattr(fast.kernel, "__module__", ""))
-    return fast.name.startswith("cupy.") and hasattr(module, "launch")
+    module = sys.modules[(fast.plan or fast.run).__module__]
+    return fast.back_end is BackEnd.CUPY and (hasattr(module, "launch") or module is fused_updates)
 
 
 class OneDevice:

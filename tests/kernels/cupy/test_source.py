@@ -8,8 +8,12 @@ import numpy as np
 import pytest
 
 import gluonish
+from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.kernels.cupy import source
+from gluonish.kernels.cupy.optimizer_source import OPTIONS, source_of
 from gluonish.kernels.cupy.source import launch, source_text
+from gluonish.kernels.optimizer_formulas import FORMULAS
+from gluonish.ops.updates.rules import Rule
 from tests.kernels.cupy import host_kernels
 from tests.kernels.cupy.one_device import COMPILED, DTYPES, OneDevice
 
@@ -34,16 +38,27 @@ def _headers() -> list[str]:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", NAMES)
 def test_nvrtc_compiles_every_source(name: str, dtype: Any, architecture: str) -> None:
-    compiler = pytest.importorskip("cupy.cuda.compiler", reason="no CuPy")
-    options = (f"-arch={architecture}", "-std=c++17", "-ftz=true", *_headers())
     for wide in (False, True):
-        text = source_text(name, np.dtype(dtype), wide, MACROS)
-        try:
-            program = compiler._NVRTCProgram(text, f"{name}.cu", method="cubin")
-        except (RuntimeError, ImportError, OSError) as error:
-            pytest.skip(f"no NVRTC: {error}")
-        binary, _ = program.compile(options)
-        assert binary
+        _compile(source_text(name, np.dtype(dtype), wide, MACROS), architecture)
+
+
+def _compile(text: str, architecture: str, *options: str) -> None:
+    """Compile a source as CuPy does."""
+    compiler = pytest.importorskip("cupy.cuda.compiler", reason="no CuPy")
+    given = (*options, f"-arch={architecture}", "-std=c++17", "-ftz=true", *_headers())
+    try:
+        program = compiler._NVRTCProgram(text, "source.cu", method="cubin")
+    except (RuntimeError, ImportError, OSError) as error:
+        pytest.skip(f"no NVRTC: {error}")
+    binary, _ = program.compile(given)
+    assert binary
+
+
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
+@pytest.mark.parametrize("rule", FORMULAS, ids=lambda rule: rule.name)
+def test_nvrtc_compiles_the_updates_of_every_optimizer(rule: Rule, architecture: str) -> None:
+    for dtype, apart in ((FLOAT32, False), (FLOAT32, True), (BFLOAT16, False), (FLOAT16, False)):
+        _compile(source_of(rule, dtype, apart), architecture, *OPTIONS)
 
 
 @COMPILED
@@ -99,9 +114,9 @@ def test_a_module_is_made_once_for_each_source(
     made: list[str] = []
     plain = device.cupy.RawModule
 
-    def counted(*, code: str) -> Any:
+    def counted(*, code: str, options: tuple[str, ...]) -> Any:
         made.append(code)
-        return plain(code=code)
+        return plain(code=code, options=options)
 
     monkeypatch.setattr(device.cupy, "RawModule", counted)
     x, y = device.normal(4), device.normal(4)
@@ -182,3 +197,25 @@ def test_the_double_shows_that_a_barrier_lacks(device: OneDevice) -> None:
 def test_the_double_refuses_a_barrier_that_some_threads_miss(device: OneDevice) -> None:
     with pytest.raises(AssertionError, match="never came to a barrier"):
         _turned(device, "if (threadIdx.x) __syncthreads(); else return;")
+
+
+PAIR = np.dtype([("x", np.float32), ("y", np.float32)])
+
+
+@COMPILED
+def test_the_double_passes_one_structure_by_value(device: OneDevice) -> None:
+    code = """
+struct Pair { float x, y; };
+extern "C" __global__ void fill(const __grid_constant__ Pair pair, float *y) {
+    y[0] = pair.x - pair.y;
+}
+"""
+    kernel = device.cupy.RawModule(code=code).get_function("fill")
+    pair, y = np.array([(5, 3)], PAIR), device.normal(1)
+    kernel((1,), (1,), (pair, y))
+    assert y._raw[0] == 2
+    wrong = [(np.zeros(2, PAIR), r"expected one .*Pair pair, got \(2,\)")]
+    wrong += [(np.zeros(1, [("x", np.float64), ("y", np.float64)]), "was given")]
+    for value, message in wrong:
+        with pytest.raises(AssertionError, match=message):
+            kernel((1,), (1,), (value, y))

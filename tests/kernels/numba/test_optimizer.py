@@ -19,6 +19,7 @@ from gluonish.ops.updates.layerwise import LANS, LARS, LARS_MOMENTUM
 from gluonish.ops.updates.multi_update import MULTI_UPDATES
 from gluonish.ops.updates.rules import LAMB, RULES, SGD, SGD_MOMENTUM, Rule, apply_rule
 from gluonish.ops.updates.sign import SIGNSGD, SIGNUM_STEPS
+from tests.kernels.updates import check_equal, groups, rates, scalars
 
 pytest.importorskip("numba")
 
@@ -42,44 +43,6 @@ CASES = [(rule, None) for rule in (*RULES, *MORE_RULES)]
 CASES += [(rule, BFLOAT16) for rule in (*RULES, *MORE_RULES)]
 CASES += [(SGD_MOMENTUM, np.dtype(np.float16)), (LAMB, np.dtype(np.float16))]  # type: ignore[list-item]
 NAMES = [f"{rule.name}-{narrow or 'float32'}" for rule, narrow in CASES]
-
-
-def groups(rule: Rule, narrow: Any, shapes: list[Any]) -> list[list[Any]]:
-    rng = np.random.default_rng(0)
-
-    def uniform(low: float, high: float, shape: Any) -> Any:
-        return rng.uniform(low, high, shape).astype(np.float32)
-
-    found = []
-    for shape in shapes:
-        weight, grad = uniform(-1, 1, shape), uniform(-3, 3, shape)
-        # The first state stays above what a centered mean of squares needs.
-        states = [uniform(2, 3, shape) / (1 + 5 * i) for i, _ in enumerate(rule.states)]
-        if narrow is None:
-            found.append([weight, grad, *states])
-        else:
-            found.append([weight.astype(narrow), grad.astype(narrow), *states, weight])
-    return found
-
-
-def rates(rule: Rule, count: int) -> list[list[float]]:
-    rng = np.random.default_rng(1)
-    columns = [rng.uniform(0.1, 1, count).astype(np.float32).tolist() for _ in rule.rates]
-    columns[1][0] = 0.0
-    return columns
-
-
-def scalars(rule: Rule, **changed: float) -> dict[str, float]:
-    defaults = {name: attribute.default for name, attribute in rule.scalars.items()}
-    known = {"momentum": 0.9, "clip_weights": 1.1, "upper_bound": 20.0}
-    ours = {name: value for name, value in known.items() if name in defaults}
-    return {**defaults, **ours, "rescale_grad": 0.5, "clip_gradient": 1.0, **changed}
-
-
-def check_equal(ours: list[list[Any]], wanted: list[list[Any]]) -> None:
-    for i, (one, other) in enumerate(zip(ours, wanted, strict=True)):
-        for j, (x, y) in enumerate(zip(one, other, strict=True)):
-            assert np.array_equal(x, y), f"array {j} of weight {i}"
 
 
 def test_every_rule_has_a_formula() -> None:

@@ -1,0 +1,184 @@
+"""Fused optimizer steps on a GPU: one launch for all weights that fit its parameters.
+
+All that a launch needs of its weights goes with it (`gluonish.kernels.cupy.optimizer_source`), so a
+step copies nothing to the device and waits for nothing, norms included. Numbers too small to be
+normal become 0, as in all that CuPy compiles; else the results are the reference's bit by bit, but
+that norms are summed in another order.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.kernels.cupy.optimizer_source import (
+    BLOCK,
+    OPTIONS,
+    THREADS,
+    Layout,
+    layout_of,
+    source_of,
+)
+from gluonish.kernels.cupy.source import compiled
+from gluonish.kernels.fused_updates import Column, Groups, fits_dtypes, operator_kernels
+from gluonish.kernels.optimizer_formulas import FORMULAS, Norms, state_names
+from gluonish.ops.kernel import BackEnd
+from gluonish.ops.updates.rules import Rule
+
+__all__ = ["KERNELS", "FusedStep", "fused_step"]
+
+
+class FusedStep:
+    """One rule bound to the arrays of some weights; a `gluonish.kernels.fused_updates.FusedStep`.
+
+    Args:
+        xp: CuPy.
+        rule: The rule.
+        outs: Where the new weights go, which may be the weights.
+        groups: The arrays of each weight, contiguous.
+    """
+
+    __slots__ = ("_arrays", "_columns", "_launches", "_values")
+
+    def __init__(self, xp: ModuleType, rule: Rule, outs: Sequence[Any], groups: Groups) -> None:
+        dtype = outs[0].dtype
+        self._arrays = (tuple(outs), tuple(map(tuple, groups)))
+        arrays = [_named(rule, out, group) for out, group in zip(outs, groups, strict=True)]
+        apart = any(named["out"] != named["weight"] for named in arrays)
+        layout = layout_of(rule, dtype, apart)
+        kernels = _Kernels(xp, rule, dtype, apart)
+        sizes = [out.size for out in outs]
+        self._launches = [
+            _Launch(kernels, layout, i, arrays[i : i + layout.most], sizes[i : i + layout.most])
+            for i in range(0, len(outs), layout.most)
+        ]
+        self._values = tuple(FORMULAS[rule].scalars.values())
+        self._columns: list[Column | None] = [None] * len(rule.rates)
+
+    def run(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
+        """Update the weights."""
+        numbers = [scalars["rescale_grad"], *(value(scalars) for value in self._values)]
+        for i, column in enumerate(columns):
+            if column is not self._columns[i]:
+                for launch in self._launches:
+                    launch.set_rates(i, column)
+                self._columns[i] = column
+        for launch in self._launches:
+            launch.run(numbers)
+
+
+class _Kernels:
+    """The kernels of a rule, compiled at the first launch."""
+
+    def __init__(self, xp: ModuleType, rule: Rule, dtype: np.dtype[Any], apart: bool) -> None:
+        self.xp = xp
+        self.norms: tuple[Norms, ...] = FORMULAS[rule].norms
+        self.computed = len(FORMULAS[rule].computed)
+        self._of = (rule, dtype, apart)
+
+    def launch(self, name: str, blocks: int, arguments: tuple[Any, ...]) -> None:
+        """Run a kernel in so many blocks on the current stream."""
+        key = ("optimizer", name, *self._of)
+        kernel = compiled(self.xp, key, name, lambda: source_of(*self._of), OPTIONS)
+        kernel((blocks,), (THREADS,), arguments)
+
+
+class _Launch:
+    """The weights of one launch.
+
+    Args:
+        kernels: The kernels.
+        layout: Of their Table.
+        first: The number of the first weight.
+        arrays: The addresses of each weight's arrays by their names.
+        sizes: The elements of each weight.
+    """
+
+    __slots__ = ("_blocks", "_count", "_first", "_kernels", "_rates", "_scalars", "_table")
+
+    def __init__(
+        self,
+        kernels: _Kernels,
+        layout: Layout,
+        first: int,
+        arrays: Sequence[Mapping[str, int]],
+        sizes: Sequence[int],
+    ) -> None:
+        self._kernels = kernels
+        self._first = first
+        self._count = count = len(sizes)
+        self._table = np.zeros(1, layout.table)  # CuPy passes an array of one by value
+        fields = self._table[0]
+        for role in ("written", "read"):
+            for i, name in enumerate(getattr(layout, role)):
+                fields[role][i, :count] = [named[name] for named in arrays]
+        fields["sizes"][:count] = sizes
+        ends = np.cumsum(-(-np.array(sizes, np.int64) // BLOCK))
+        self._blocks = int(ends[-1])
+        fields["ends"][:count] = ends
+        fields["count"] = count
+        self._rates, self._scalars = fields["rates"], fields["scalars"]
+
+    def set_rates(self, number: int, column: Column) -> None:
+        """Set a rate of all weights, given for those of all launches."""
+        if isinstance(column, Sequence):
+            column = column[self._first : self._first + self._count]
+        self._rates[number, : self._count] = column
+
+    def run(self, scalars: Sequence[float]) -> None:
+        """Update the weights."""
+        if not self._blocks:
+            return
+        self._scalars[:] = scalars
+        kernels = self._kernels
+        if not kernels.norms:
+            kernels.launch("update", self._blocks, (self._table,))
+            return
+        computed = kernels.xp.empty((kernels.computed, self._count), np.float32)
+        for i, norms in enumerate(kernels.norms):
+            self._sum(i, len(norms.squared), computed)
+        kernels.launch("update", self._blocks, (self._table, computed))
+
+    def _sum(self, number: int, expressions: int, computed: Any) -> None:
+        """Compute rates from norms."""
+        kernels, blocks = self._kernels, self._blocks
+        empty = kernels.xp.empty
+        parts = empty((expressions, THREADS, blocks), np.float64)
+        sums = empty((expressions, blocks), np.float64)
+        kernels.launch(f"norms{number}", blocks, (self._table, computed, parts))
+        sizes = (np.uint32(blocks), np.uint32(expressions))
+        kernels.launch("sum_threads", -(-blocks // THREADS), (parts, sums, *sizes))
+        arguments = (self._table, computed, sums, np.uint32(blocks))
+        kernels.launch(f"finish{number}", -(-self._count // THREADS), arguments)
+
+
+def _named(rule: Rule, out: Any, group: Sequence[Any]) -> dict[str, int]:
+    """Return the addresses of a weight's arrays by their names."""
+    names = ("out", "weight", "grad", *state_names(rule), "master")
+    return dict(zip(names, [array.data.ptr for array in (out, *group)], strict=False))
+
+
+def fused_step(
+    xp: ModuleType, rule: Rule, outs: Sequence[Any], groups: Groups, mixed: bool
+) -> FusedStep | None:
+    """Return the fused step of some weights of CuPy's, as `FusedStep` takes them.
+
+    Returns:
+        None where the reference kernels have to do it: other dtypes, memory that is not contiguous,
+        arrays that stand for several things.
+    """
+    if not outs or rule not in FORMULAS:
+        return None
+    if not fits_dtypes([[array.dtype for array in group] for group in groups], mixed):
+        return None
+    written = list(outs)
+    for out, (weight, grad, *others) in zip(outs, groups, strict=True):
+        if not all(array.flags.c_contiguous for array in (out, weight, grad, *others)):
+            return None
+        written += others
+    addresses = [array.data.ptr for array in written if array.size]
+    return FusedStep(xp, rule, outs, groups) if len({*addresses}) == len(addresses) else None
+
+
+KERNELS = operator_kernels(BackEnd.CUPY, fused_step, lambda count, elements: True)

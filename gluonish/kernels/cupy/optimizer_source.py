@@ -1,0 +1,305 @@
+"""CUDA C++ of the kernels that update weights, for each rule of optimizers.
+
+A launch is for as many weights as fit its parameters, which CUDA limits to 4 KB: they are a Table
+of the weights' addresses, sizes and rates, passed by value, so that nothing has to be uploaded. A
+block of threads has `BLOCK` elements of one weight.
+
+A rule that needs norms has kernels before the one that updates: ``norms0`` leaves a sum of squares
+for each thread, ``sum_threads`` one for each block, and ``finish0``, a thread for each weight, sums
+these and computes rates from the norms. Each sum has an order of its own and no threads add to one
+number, so that equal runs give equal bits.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import FLOAT32
+from gluonish.kernels.cupy.source import KINDS, text_of
+from gluonish.kernels.cupy.statements import inputs_of, translated
+from gluonish.kernels.optimizer_formulas import FORMULAS, Norms, state_names
+from gluonish.ops.updates.rules import Rule
+
+__all__ = ["BLOCK", "OPTIONS", "THREADS", "Layout", "layout_of", "source_of"]
+
+BLOCK = 1 << 14
+THREADS = 256
+# As NumPy and the reference kernels compute: each operation is rounded.
+OPTIONS = ("--fmad=false", "--prec-div=true", "--prec-sqrt=true")
+_LANES = 4  # elements that a thread loads before it computes
+_PARAMETERS = 4096 - 64  # bytes of a launch's parameters, without what stands beside the Table
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What stands in a Table.
+
+    Attributes:
+        written: Names of the arrays that a step changes.
+        read: Names of those that it reads only.
+        most: Weights that fit.
+        table: The Table's dtype: addresses of either, elements and the last block of each weight,
+            rates, scalars beginning with rescale, and the number of weights.
+    """
+
+    written: tuple[str, ...]
+    read: tuple[str, ...]
+    most: int
+    table: np.dtype[Any]
+
+
+@cache
+def layout_of(rule: Rule, dtype: np.dtype[Any], apart: bool) -> Layout:
+    """Return the layout for a rule.
+
+    Args:
+        rule: The rule.
+        dtype: Of weights; other than float32 there are float32 weights too.
+        apart: Whether new weights go elsewhere.
+    """
+    first: tuple[str, ...]
+    read: tuple[str, ...]
+    first, read = ("out", "master"), ("grad",)
+    if dtype == FLOAT32:
+        first, read = (("out",), ("weight", "grad")) if apart else (("weight",), ("grad",))
+    written = (*first, *state_names(rule))
+    scalars = 1 + len(FORMULAS[rule].scalars)
+    each = 8 * (len(written) + len(read) + 1) + 4 * (1 + len(rule.rates))
+    most = (_PARAMETERS - 4 * (scalars + 1)) // each
+
+    fields = [
+        ("written", np.uint64, (len(written), most)),
+        ("read", np.uint64, (len(read), most)),
+        ("sizes", np.int64, (most,)),
+        ("ends", np.uint32, (most,)),
+        ("rates", np.float32, (len(rule.rates), most)),
+        ("scalars", np.float32, (scalars,)),
+        ("count", np.uint32),
+    ]
+    return Layout(written, read, most, np.dtype(fields, align=True))
+
+
+@cache
+def source_of(rule: Rule, dtype: np.dtype[Any], apart: bool) -> str:
+    """Return the kernels of a rule, as one text; the arguments are those of `layout_of`."""
+    parts = [_head(rule, dtype, apart)]
+    for i, norms in enumerate(FORMULAS[rule].norms):
+        parts += [_norms(rule, norms, dtype, apart, i), _finish(rule, norms, i)]
+    return "\n".join([*parts, _update(rule, dtype, apart)])
+
+
+_TABLE = """\
+#define KIND {kind}
+#define INDEX unsigned int
+#define THREADS {threads}
+#define BLOCK {block}
+#define LANES {lanes}
+{scalar}
+struct Table {{
+    unsigned long long written[{written}][{most}], read[{read}][{most}];
+    long long sizes[{most}];
+    unsigned ends[{most}];
+    float rates[{rates}][{most}], scalars[{scalars}];
+    unsigned count;
+}};
+{shared}
+"""
+
+# Arrays are loaded for several elements before any is stored, to have more under way at once.
+_PASS = """\
+extern "C" __global__ void {name}({parameters}) {{
+    const unsigned owner = owner_of(table, blockIdx.x);
+    const Offset from = (Offset)(blockIdx.x - first_block(table, owner)) * BLOCK;
+    const Offset rest = table.sizes[owner] - from;
+    const int size = rest < BLOCK ? (int)rest : BLOCK;
+{head}
+    for (int base = threadIdx.x; base < size; base += THREADS * LANES) {{
+{lanes}
+        for (int k = 0; k < LANES; ++k) {{
+            const int i = base + k * THREADS;
+            if (i < size) {{
+{loads}
+            }}
+        }}
+        for (int k = 0; k < LANES; ++k) {{
+            if (base + k * THREADS < size) {{
+{lines}
+            }}
+        }}
+        for (int k = 0; k < LANES; ++k) {{
+            const int i = base + k * THREADS;
+            if (i < size) {{
+{stores}
+            }}
+        }}
+    }}
+{tail}
+}}
+"""
+
+_FINISH = """\
+extern "C" __global__ void finish{number}(
+    const __grid_constant__ Table table, float *computed, const double *sums, unsigned blocks
+) {{
+    const unsigned owner = blockIdx.x * blockDim.x + threadIdx.x;
+    if (owner >= table.count) return;
+    const unsigned first = first_block(table, owner), count = table.ends[owner] - first;
+{lines}
+}}
+"""
+
+
+def _head(rule: Rule, dtype: np.dtype[Any], apart: bool) -> str:
+    layout = layout_of(rule, dtype, apart)
+    return _TABLE.format(
+        kind=KINDS[dtype],
+        threads=THREADS,
+        block=BLOCK,
+        lanes=_LANES,
+        scalar=text_of("scalar.cuh"),
+        shared=text_of("optimizer.cuh"),
+        most=layout.most,
+        written=len(layout.written),
+        read=len(layout.read),
+        rates=len(rule.rates),
+        scalars=1 + len(FORMULAS[rule].scalars),
+    )
+
+
+def _update(rule: Rule, dtype: np.dtype[Any], apart: bool) -> str:
+    formula = FORMULAS[rule]
+    kept = state_names(rule) if formula.states is None else formula.states
+    return _pass(rule, dtype, apart, "update", formula.lines, ("w", *kept), ())
+
+
+def _norms(rule: Rule, norms: Norms, dtype: np.dtype[Any], apart: bool, number: int) -> str:
+    name = f"norms{number}"
+    return _pass(rule, dtype, apart, name, norms.lines, norms.states, norms.squared)
+
+
+def _pass(
+    rule: Rule,
+    dtype: np.dtype[Any],
+    apart: bool,
+    name: str,
+    lines: Sequence[str],
+    kept: Sequence[str],
+    squared: Sequence[str],
+) -> str:
+    """Return a kernel that visits all elements, keeps what it names, and sums squares."""
+    needed = inputs_of(lines, (*kept, *squared))
+    own = [word for word in ("w", "g", *state_names(rule)) if word in needed]
+    pointers, loads, stores = _memory(rule, dtype, apart, own, kept)
+    declared = [f"float {x} = {x}_[k]{' * rescale' if x == 'g' else ''};" for x in own]
+    outer = needed - set(own) | ({"rescale"} if "g" in own else set())
+    lanes = dict.fromkeys((*own, *kept))
+    parameters = ["const __grid_constant__ Table table"]
+    if FORMULAS[rule].norms:
+        parameters.append("const float *computed")
+    parameters += ["double *parts"] if squared else []
+    return _PASS.format(
+        name=name,
+        parameters=", ".join(parameters),
+        head=_indented(1, [*pointers, *_numbers(rule, outer), *_sums(squared)]),
+        lanes=_indented(2, [f"float {x}_[LANES] = {{}};" for x in lanes]),
+        loads=_indented(4, loads),
+        lines=_indented(
+            4,
+            [
+                *declared,
+                *translated(lines, own),
+                *(f"{x}_[k] = {x};" for x in kept),
+                *(f"sum_{x} += (double){x} * (double){x};" for x in squared),
+            ],
+        ),
+        stores=_indented(4, stores),
+        tail=_indented(
+            1,
+            [
+                f"parts[((Offset){i} * THREADS + threadIdx.x) * gridDim.x + blockIdx.x] = sum_{x};"
+                for i, x in enumerate(squared)
+            ],
+        ),
+    )
+
+
+def _sums(squared: Sequence[str]) -> list[str]:
+    return [f"double sum_{x} = 0;" for x in squared]
+
+
+def _memory(
+    rule: Rule, dtype: np.dtype[Any], apart: bool, own: Iterable[str], kept: Sequence[str]
+) -> tuple[list[str], list[str], list[str]]:
+    """Return pointers, loads and stores of what a pass reads and keeps of each element."""
+    plain = dtype == FLOAT32
+    states = state_names(rule)
+    source = {"w": "weight" if plain else "master", "g": "grad", **dict.fromkeys(states)}
+    target = {"w": "out" if apart and plain else source["w"]}
+    loads = [(source[x] or x, f"{x}_[k] = {{}};", x == "g") for x in own]
+    stores = [(target.get(x) or x, f"{x}_[k]", False) for x in kept]
+    if not plain and "w" in kept:
+        stores.append(("out", "w_[k]", True))
+    made = {array: narrow for array, _, narrow in (*loads, *stores)}
+    return (
+        _pointers(layout_of(rule, dtype, apart), made),
+        [
+            text.format(f"widen({array}s[i])" if narrow else f"{array}s[i]")
+            for array, text, narrow in loads
+        ],
+        [
+            f"{array}s[i] = {f'rounded({text})' if narrow else text};"
+            for array, text, narrow in stores
+        ],
+    )
+
+
+def _pointers(layout: Layout, arrays: Mapping[str, bool]) -> list[str]:
+    """Return declarations of arrays of a weight, from the block's first element on."""
+    made = []
+    for array, narrow in arrays.items():
+        kind = "Scalar" if narrow else "float"
+        if array in layout.written:
+            place = f"table.written[{layout.written.index(array)}][owner]"
+        else:
+            kind, place = f"const {kind}", f"table.read[{layout.read.index(array)}][owner]"
+        made.append(f"{kind} *const {array}s = ({kind} *){place} + from;")
+    return made
+
+
+def _numbers(rule: Rule, names: set[str]) -> list[str]:
+    """Return declarations of rates and scalars."""
+    formula = FORMULAS[rule]
+    places = {name: f"table.rates[{i}][owner]" for i, name in enumerate(rule.rates)}
+    computed = [f"computed[{i} * table.count + owner]" for i in range(len(formula.computed))]
+    places |= zip(formula.computed, computed, strict=True)
+    words = ("rescale", *formula.scalars)
+    places |= {name: f"table.scalars[{i}]" for i, name in enumerate(words)}
+    assert names <= places.keys(), f"{rule.name}: unknown {names - places.keys()}"
+    return [f"const float {name} = {place};" for name, place in places.items() if name in names]
+
+
+def _finish(rule: Rule, norms: Norms, number: int) -> str:
+    """Return the kernel that computes rates from the norms of each weight."""
+    lengths = [f"norm_{x}" for x in norms.squared]
+    needed = inputs_of(norms.finish)
+    lines = [
+        f"const float {x} = (float)sqrt(sum_of(sums + (Offset){i} * blocks + first, count, 1));"
+        for i, x in enumerate(lengths)
+        if x in needed
+    ]
+    lines += _numbers(rule, needed - set(lengths))
+    lines += translated(norms.finish, needed)
+    set_here = {line.partition(" = ")[0] for line in norms.finish}
+    lines += [
+        f"computed[{i} * table.count + owner] = {name};"
+        for i, name in enumerate(FORMULAS[rule].computed)
+        if name in set_here
+    ]
+    return _FINISH.format(number=number, lines=_indented(1, lines))
+
+
+def _indented(steps: int, lines: Iterable[str]) -> str:
+    return "\n".join("    " * steps + line for line in lines)
