@@ -305,7 +305,8 @@ CONVOLUTION = register(
             "Convolution: slide num_filter filters over the spatial axes, and add the bias.\n\n"
             "Each spatial output size is (size + 2 * pad - dilate * (kernel - 1) - 1) // stride\n"
             "+ 1. In the layouts that end in C, the channels of data, weight and output are\n"
-            "last. workspace, cudnn_tune and cudnn_off are accepted and ignored.\n\n"
+            "last. On a GPU cuDNN computes it, where it is installed and cudnn_off does not say\n"
+            "otherwise, in at most workspace MB, or any with cudnn_tune='fastest'.\n\n"
             "Shapes: data (N, C, *spatial), weight (num_filter, C / num_group, *kernel), bias\n"
             "(num_filter,), output (N, num_filter, *spatial)."
         ),

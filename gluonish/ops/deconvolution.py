@@ -209,7 +209,7 @@ DECONVOLUTION = register(
             "Each spatial output size is (size - 1) * stride + dilate * (kernel - 1) + 1 - 2 *\n"
             "pad + adj; target_shape gives the size instead of pad and adj. In the layouts that\n"
             "end in C, the channels of data, weight and output are last. workspace, cudnn_tune\n"
-            "and cudnn_off are accepted and ignored.\n\n"
+            "and cudnn_off mean what they do for Convolution.\n\n"
             "Shapes: data (N, C, *spatial), weight (C, num_filter / num_group, *kernel), bias\n"
             "(num_filter,), output (N, num_filter, *spatial)."
         ),

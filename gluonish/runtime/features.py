@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from gluonish.core.config import MXNET_CUDNN_ENABLED
 from gluonish.core.device import gpu_count
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError, nearest
 from gluonish.kernels import openmp
@@ -85,6 +86,16 @@ def _compiles_for_gpus() -> bool:
     return True
 
 
+def _has_cudnn() -> bool:
+    if not _has_gpu() or not MXNET_CUDNN_ENABLED.value:
+        return False
+    try:
+        libraries.load_front_end()
+    except (DeviceError, ImportError):
+        return False
+    return True
+
+
 def _has_nccl() -> bool:
     try:
         find_nccl()
@@ -108,7 +119,7 @@ def _always() -> bool:
 # MXNet 1.9's names in its order, each with the question that answers for it.
 _QUESTIONS: dict[str, Callable[[], bool]] = {
     "CUDA": _has_gpu,
-    "CUDNN": _never,  # no kernel calls it: CuPy and generated kernels serve GPUs
+    "CUDNN": _has_cudnn,  # with its front end, for convolutions
     "NCCL": _has_nccl,
     "CUDA_RTC": _compiles_for_gpus,  # with NVRTC, through CuPy; see `mx.rtc`
     "TENSORRT": _never,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gluonish.ndarray as nd
-from gluonish.core.config import MXNET_MKLDNN_ENABLED
+from gluonish.core.config import MXNET_CUDNN_ENABLED, MXNET_MKLDNN_ENABLED
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError
 from gluonish.kernels.cupy.libraries import BrokenLibraryError, MissingLibraryError
 from gluonish.runtime import Feature, Features, feature_list
@@ -95,9 +95,32 @@ def test_compiling_for_gpus_needs_a_device_and_nvrtc(
     assert now()["CUDA_RTC"] is (count > 0 and error is None)
 
 
-def test_no_kernel_uses_cudnn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gluonish.runtime.features.gpu_count", lambda: 1)
-    assert now()["CUDNN"] is False
+@pytest.mark.parametrize(
+    ("count", "switch", "error", "usable"),
+    [
+        (1, True, None, True),
+        (0, True, None, False),
+        (1, False, None, False),
+        (1, True, DeviceError("cuDNN's front end: expected it, got none"), False),
+        (1, True, ImportError("no module named cupy"), False),
+    ],
+)
+def test_cudnn_counts_where_convolutions_go_by_it(
+    monkeypatch: pytest.MonkeyPatch,
+    count: int,
+    switch: bool,
+    error: Exception | None,
+    usable: bool,
+) -> None:
+    def load() -> None:
+        if error is not None:
+            raise error
+
+    monkeypatch.setattr("gluonish.runtime.features.gpu_count", lambda: count)
+    monkeypatch.setattr("gluonish.kernels.cupy.libraries.load_front_end", load)
+    monkeypatch.setattr("gluonish.kernels.cupy.libraries.load", lambda name: None)
+    with MXNET_CUDNN_ENABLED.override(switch):
+        assert now()["CUDNN"] is usable
 
 
 def test_nccl_counts_where_its_kvstore_finds_it(monkeypatch: pytest.MonkeyPatch) -> None:

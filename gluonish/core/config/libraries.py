@@ -7,6 +7,7 @@ __all__ = [
     "MXNET_CUDA_ALLOW_TENSOR_CORE",
     "MXNET_CUDA_LIB_CHECKING",
     "MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION",
+    "MXNET_CUDNN_ENABLED",
     "MXNET_ENFORCE_DETERMINISM",
     "MXNET_LIBRARY_PATH",
     "MXNET_MKLDNN_CACHE_NUM",
@@ -73,6 +74,12 @@ MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION = Flag(
     boolean(),
     False,
     "Let products of float32 matrices use tensor cores, rounding to TensorFloat-32, on GPUs.",
+)
+MXNET_CUDNN_ENABLED = Flag(
+    "MXNET_CUDNN_ENABLED",
+    boolean(),
+    True,
+    "Compute convolutions on GPUs by cuDNN, where it is installed; else by products of matrices.",
 )
 MXNET_CUDA_LIB_CHECKING = Flag(
     "MXNET_CUDA_LIB_CHECKING",

@@ -93,14 +93,14 @@ MXNET_CUDNN_AUTOTUNE_DEFAULT = Flag(
     "MXNET_CUDNN_AUTOTUNE_DEFAULT",
     integer(0, 2),
     1,
-    "Accepted without effect: no kernel calls cuDNN, there is no algorithm of it to choose.",
+    "Accepted without effect: cuDNN's heuristics choose, never a time: equal runs give equal bits.",
     acts=False,
 )
 MXNET_CUDNN_LIB_CHECKING = Flag(
     "MXNET_CUDNN_LIB_CHECKING",
     boolean(),
     True,
-    "Accepted without effect: no kernel calls cuDNN, there is no version of it to check.",
+    "Accepted without effect: `gluonish doctor` checks the version of cuDNN.",
     acts=False,
 )
 MXNET_GPU_CUDNN_DROPOUT_STATE_COPY = Flag(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from gluonish.kernels.cupy import convolution, dense, drawing, gelu, gemm
+from gluonish.kernels.cupy import convolution, cudnn_convolution, dense, drawing, gelu, gemm
 from gluonish.ops.convolution import (
     CONVOLUTION,
     CONVOLUTION_BACKWARD_DATA,
@@ -27,12 +27,31 @@ def _fast(name: str, run: Callable[..., None]) -> FastKernel:
     return FastKernel(BackEnd.CUPY, name, gemm.takes_floats, run=run)
 
 
+def _by_cudnn(name: str, run: Callable[..., None]) -> FastKernel:
+    return FastKernel(BackEnd.CUPY, f"cudnn_{name}", cudnn_convolution.takes, run=run)
+
+
 KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
     (DOT, _fast("dot", gemm.dot)),
     (BATCH_DOT, _fast("batch_dot", gemm.batch_dot)),
     (NPI_MATMUL, _fast("matmul", gemm.matmul)),
     (LINALG_GEMM2, _fast("linalg_gemm2", gemm.gemm2)),
     (FULLY_CONNECTED, _fast("fully_connected", dense.fully_connected)),
+    # cuDNN's come first; what it refuses goes to the others.
+    (CONVOLUTION, _by_cudnn("convolution", cudnn_convolution.forward)),
+    (
+        CONVOLUTION_BACKWARD_DATA,
+        _by_cudnn("convolution_backward_data", cudnn_convolution.backward_data),
+    ),
+    (
+        CONVOLUTION_BACKWARD_WEIGHT,
+        _by_cudnn("convolution_backward_weight", cudnn_convolution.backward_weight),
+    ),
+    (
+        CONVOLUTION_BACKWARD_WEIGHT_BIAS,
+        _by_cudnn("convolution_backward_weight_bias", cudnn_convolution.backward_weight_bias),
+    ),
+    (DECONVOLUTION, _by_cudnn("deconvolution", cudnn_convolution.deconvolution)),
     (CONVOLUTION, _fast("convolution", convolution.forward)),
     (CONVOLUTION_BACKWARD_DATA, _fast("convolution_backward_data", convolution.backward_data)),
     (

@@ -21,6 +21,10 @@ Convolution Deconvolution Convolution_v1 _contrib_quantized_conv _contrib_Deform
   adj: Elements added to the end of each spatial axis of the output
   target_shape: Spatial sizes of the output, from which pad and adj then follow; (0, 0) to use pad
       and adj
+Convolution Deconvolution
+  workspace: Most memory that cuDNN may use for itself, in MB, on a GPU
+  cudnn_tune: 'fastest' lets cuDNN use more than workspace; nothing is ever measured
+  cudnn_off: Whether to compute without cuDNN on a GPU
 Pooling Pooling_v1 _contrib_quantized_pooling
   data: Images (N, channels, spatial axes ...), in the order of layout
 BatchNorm BatchNorm_v1 _contrib_SyncBatchNorm _contrib_BatchNormWithReLU

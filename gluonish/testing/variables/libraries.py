@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import io
+import itertools
 import logging
 import secrets
 import shutil
@@ -20,6 +21,7 @@ from gluonish.core.config import (
     MXNET_CUDA_ALLOW_TENSOR_CORE,
     MXNET_CUDA_LIB_CHECKING,
     MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
+    MXNET_CUDNN_ENABLED,
     MXNET_ENFORCE_DETERMINISM,
     MXNET_FUSION_VERBOSE,
     MXNET_HOME,
@@ -34,10 +36,11 @@ from gluonish.core.config import (
     Flag,
 )
 from gluonish.core.context import cpu, gpu
-from gluonish.core.device import gpu_count
+from gluonish.core.device import device_of, gpu_count
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy import CuPySupport
+from gluonish.kernels.cupy.cudnn import opened
 from gluonish.kernels.numba import register as numba
 from gluonish.kernels.numba.eager import LARGE, LargeProgram
 from gluonish.kernels.onednn import register as onednn
@@ -270,6 +273,26 @@ def _conversion() -> str:
     distance = float(np.abs(rounded - exact).max())
     expect(flag, 1e-4 < distance < 1, "products rounded to TensorFloat-32 with it", distance)
     return f"products of float32 matrices differed by {distance:.1g} with it"
+
+
+@observes(MXNET_CUDNN_ENABLED)
+def _cudnn() -> str:
+    if not gpu_count():
+        raise NotHereError("needs a GPU")
+    found = opened(device_of(gpu(0)).xp)
+    if found is None:
+        raise NotHereError("needs cuDNN and its front end")
+    used = {problem.data for _, problem in found.plans}
+    extent = next(n for n in itertools.count(3) if (1, 1, n, n) not in used)
+    data, weight = nd.ones((1, 1, extent, extent), gpu(0)), nd.ones((1, 1, 2, 2), gpu(0))
+    made = []
+    for switch in (False, True):
+        with MXNET_CUDNN_ENABLED.override(switch):
+            before = len(found.plans)
+            nd.Convolution(data, weight, kernel=(2, 2), num_filter=1, no_bias=True).wait_to_read()
+            made.append(len(found.plans) - before)
+    expect(MXNET_CUDNN_ENABLED, made == [0, 1], "a plan of cuDNN with it, none without", made)
+    return "a convolution was one of cuDNN's with it, and not without"
 
 
 @observes(MXNET_CUDA_ALLOW_TENSOR_CORE)

@@ -182,7 +182,7 @@ def _cudnn() -> str:
             f"cuDNN: expected one for CUDA {ours}, as CuPy is, got one for CUDA {cuda}; "
             f"pip uninstall nvidia-cudnn-cu{cuda}, then {libraries.repair(_package('cudnn'), ours)}"
         )
-    return f"{_version(library.cudnnGetVersion(), 10000)}; no kernel uses it yet"
+    return _version(library.cudnnGetVersion(), 10000)
 
 
 def _front_end() -> str:
@@ -195,7 +195,7 @@ def _front_end() -> str:
             f"cuDNN's front end: expected {libraries.FRONT_END}, got {version}; {advice}"
         )
     module.pygraph()  # loads the part of cuDNN that makes graphs
-    return f"{version}, for cuDNN {module.backend_version_string()}; no kernel uses it yet"
+    return f"{version}, for cuDNN {module.backend_version_string()}"
 
 
 def _nccl() -> str:
@@ -228,6 +228,7 @@ def _package(name: str) -> str:
     return libraries.LIBRARIES[name].package
 
 
+_SLOWER = "convolutions on gpu() are products of matrices without, which take several times as long"
 _QUESTIONS = {
     "nvrtc": _Question(
         "NVRTC", _nvrtc, _package("nvrtc"), "gpu() can compile no kernel without", vital=True
@@ -239,10 +240,8 @@ _QUESTIONS = {
         "gpu() has no products of matrices without",
         vital=True,
     ),
-    "cudnn": _Question("cuDNN", _cudnn, _package("cudnn"), "no kernel needs it yet"),
-    "front end": _Question(
-        "cuDNN's front end", _front_end, libraries.FRONT_END, "no kernel needs it yet"
-    ),
+    "cudnn": _Question("cuDNN", _cudnn, _package("cudnn"), _SLOWER),
+    "front end": _Question("cuDNN's front end", _front_end, libraries.FRONT_END, _SLOWER),
     "nccl": _Question(
         "NCCL", _nccl, _package("nccl"), "for the kvstore 'nccl', a 'device' store without"
     ),

@@ -1,5 +1,6 @@
-"""Convolutions on the double: values of the reference kernels, in few launches."""
+"""Convolutions without cuDNN on the double: values of the reference kernels, in few launches."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import gluonish as mx
 from gluonish import autograd, nd
 from gluonish.core.config import (
     MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION,
+    MXNET_CUDNN_ENABLED,
     MXNET_ENFORCE_DETERMINISM,
 )
 from gluonish.core.device import device_of
@@ -36,6 +38,13 @@ WINDOWS: dict[str, dict[str, Any]] = {
     "all": {"kernel": (7, 6)},
 }
 SMALL = np.random.default_rng(5)
+
+
+@pytest.fixture(autouse=True)
+def without_cudnn() -> Iterator[None]:
+    """Leave convolutions to products of matrices."""
+    with MXNET_CUDNN_ENABLED.override(False):
+        yield
 
 
 def _normal(*shape: int, dtype: Any = np.float32) -> np.ndarray:

@@ -84,7 +84,7 @@ def test_library_without_a_function_is_broken(monkeypatch: pytest.MonkeyPatch) -
 
 def test_cudnn_says_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in(monkeypatch, cudnnGetVersion=number(91900), cudnnGetCudartVersion=number(13000))
-    assert nvidia.answer("cudnn") == (FOUND, "9.19.0; no kernel uses it yet")
+    assert nvidia.answer("cudnn") == (FOUND, "9.19.0")
 
 
 def test_cudnn_of_another_cuda_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +109,7 @@ def test_front_end_says_its_version(
     monkeypatch: pytest.MonkeyPatch, front_end: Any, version: str
 ) -> None:
     monkeypatch.setattr(nvidia, "version_of", lambda name: version)
-    expected = f"{version}, for cuDNN 9.19.0; no kernel uses it yet"
+    expected = f"{version}, for cuDNN 9.19.0"
     assert nvidia.answer("front end") == (FOUND, expected)
 
 

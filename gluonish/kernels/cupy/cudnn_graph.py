@@ -1,0 +1,173 @@
+"""Graphs of cuDNN's front end, 1.18 to 1.26, for a convolution or a gradient of it.
+
+Dimensions are logical, (N, C, H, W) and (filters, channels of a group, R, S), with D before H for
+three axes; strides say the layout. One axis is two to cuDNN, the first of extent 1. Tensors go by
+numbers, so that a plan runs with the addresses by number.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
+from gluonish.core.spec import Shape
+from gluonish.ops.support.convolution_shapes import channels_first_shape
+from gluonish.ops.support.windows import is_channels_last
+
+__all__ = ["BIAS", "DATA", "DTYPES", "OUT", "WEIGHT", "Problem", "build"]
+
+DATA, WEIGHT, OUT, BIAS = 1, 2, 3, 4
+DTYPES = {FLOAT32: "FLOAT", FLOAT16: "HALF", BFLOAT16: "BFLOAT16"}
+# What each kind reads and writes.
+_ROLES = {
+    "forward": (DATA, WEIGHT, OUT),
+    "data": (OUT, WEIGHT, DATA),
+    "weight": (DATA, OUT, WEIGHT),
+}
+_MOST = 2**31  # elements of an array, which engines may count in 32 bits
+
+
+class Problem(NamedTuple):
+    """All that decides about a plan.
+
+    Attributes:
+        kind: ``forward``, ``data`` or ``weight``: which of the three is computed.
+        dtype: Of all arrays; sums are float32.
+        data: Shape in the layout.
+        weight: Shape in the layout.
+        out: Shape in the layout.
+        stride: As the operator has it; empty for ones.
+        dilate: The same.
+        pad: The same; empty for zeros.
+        layout: The operator's.
+        has_bias: Whether a bias is added.
+        aligned: Whether all addresses are multiples of 16 bytes.
+        tensor_cores: Whether tensor cores may be used, which round float32.
+        limit: Bytes that a workspace may have at most; None for any.
+    """
+
+    kind: str
+    dtype: np.dtype[Any]
+    data: Shape
+    weight: Shape
+    out: Shape
+    stride: Shape
+    dilate: Shape
+    pad: Shape
+    layout: str | None
+    has_bias: bool
+    aligned: bool
+    tensor_cores: bool
+    limit: int | None
+
+
+def _dense(dims: Sequence[int], last: bool) -> list[int]:
+    """Return the strides, in elements, of an array without gaps."""
+    axes = [0, *range(2, len(dims)), 1] if last else range(len(dims))
+    strides, step = [0] * len(dims), 1
+    for axis in reversed(axes):
+        strides[axis] = step
+        step *= dims[axis]
+    return strides
+
+
+class _Graph:
+    """The graph of a problem under construction."""
+
+    def __init__(self, front_end: Any, handle: int, problem: Problem) -> None:
+        kinds = front_end.data_type
+        kind = getattr(kinds, DTYPES[problem.dtype])
+        self.raw = front_end.pygraph(
+            io_data_type=kind,
+            intermediate_data_type=kinds.FLOAT,
+            compute_data_type=kinds.FLOAT,
+            handle=handle,
+        )
+        self._problem = problem
+        self._last = is_channels_last(problem.layout)
+        shapes = {DATA: problem.data, WEIGHT: problem.weight, OUT: problem.out}
+        self._dims = {number: self._logical(shape) for number, shape in shapes.items()}
+
+    def _logical(self, shape: Shape) -> list[int]:
+        n, c, *spatial = channels_first_shape(shape, self._problem.layout)
+        return [n, c, *([1] if len(spatial) == 1 else []), *spatial]
+
+    def _along(self, values: Shape, fill: int) -> list[int]:
+        """Return what belongs to each axis of cuDNN's."""
+        rank = len(self._problem.data) - 2
+        return [*([fill] if rank == 1 else []), *(values or (fill,) * rank)]
+
+    def _read(self, number: int, dims: list[int]) -> Any:
+        strides = _dense(dims, self._last)
+        tensor = self.raw._make_tensor(dim=dims, stride=strides, uid=number, name=f"t{number}")
+        return self._aligned(tensor)
+
+    def _aligned(self, tensor: Any) -> Any:
+        aligned = self._problem.aligned
+        return tensor if aligned else tensor.set_alignment(self._problem.dtype.itemsize)
+
+    def _lay(self, tensor: Any, number: int) -> Any:
+        """Tell the extents of a result: those of gradients follow from nothing."""
+        dims = self._dims[number]
+        return tensor.set_dim(dims).set_stride(_dense(dims, self._last))
+
+    def fill(self) -> None:
+        """Add the operation."""
+        problem = self._problem
+        first, second, result = _ROLES[problem.kind]
+        a, b = (self._read(number, self._dims[number]) for number in (first, second))
+        window = {
+            "padding": self._along(problem.pad, 0),
+            "stride": self._along(problem.stride, 1),
+            "dilation": self._along(problem.dilate, 1),
+        }
+        if problem.kind == "forward":
+            out = self.raw.conv_fprop(image=a, weight=b, **window)
+        elif problem.kind == "data":
+            out = self.raw.conv_dgrad(loss=a, filter=b, **window)
+        else:
+            out = self.raw.conv_wgrad(image=a, loss=b, **window)
+        if problem.has_bias:
+            channels = self._dims[OUT][1]
+            one_each = [1, channels, *[1] * (len(self._dims[OUT]) - 2)]
+            bias = self._read(BIAS, one_each)
+            out = self.raw.bias(input=self._lay(out, OUT), bias=bias)
+        self._aligned(self._lay(out.set_output(True).set_uid(result), result))
+
+
+def build(front_end: Any, handle: int, problem: Problem) -> Any:
+    """Return the graph of a problem, with its plan built.
+
+    Args:
+        front_end: The module.
+        handle: cuDNN's, of the device that the plan is for, which is current.
+        problem: What to compute.
+
+    Raises:
+        Exception: ``front_end.cudnnGraphNotSupportedError`` if cuDNN has nothing for it; a
+            RuntimeError or ValueError for what it says earlier.
+    """
+    if any(math.prod(shape) >= _MOST for shape in (problem.data, problem.weight, problem.out)):
+        raise ValueError(f"expected arrays of fewer than {_MOST} elements")
+    made = _Graph(front_end, handle, problem)
+    made.fill()
+    graph, modes = made.raw, front_end.heur_mode
+    graph.validate()
+    graph.build_operation_graph()
+    graph.create_execution_plans([modes.A, modes.FALLBACK])
+    graph.deselect_numeric_notes(_excluded(front_end.numerical_note, problem))
+    if problem.limit is not None:
+        graph.deselect_workspace_greater_than(problem.limit)
+    graph.check_support()
+    graph.build_plans()
+    return graph
+
+
+def _excluded(notes: Any, problem: Problem) -> list[Any]:
+    """Return the notes of engines that may not be taken."""
+    found = [notes.NONDETERMINISTIC, notes.REDUCED_PRECISION_REDUCTION]
+    if not problem.tensor_cores:
+        found += [notes.TENSOR_CORE, notes.DOWN_CONVERT_INPUTS]
+    return found

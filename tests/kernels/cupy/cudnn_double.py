@@ -1,0 +1,356 @@
+"""A stand-in for the compiled module of cuDNN's front end 1.22, on a `Machine`.
+
+It takes the calls, names of arguments and order of steps that the front end takes, and refuses what
+the front end refuses or dies of: a gradient whose extents were not told, tensors of the same
+number, extents that do not fit, a plan that runs before it was built, addresses that are missing,
+unaligned or too short, a workspace that is too small. Convolutions run with NumPy on the machine's
+memory, as one launch on the stream of the handle. Other operations are checked and not run.
+
+Engines are those that matter: one that adds in no fixed order comes first, one with tensor cores,
+which lays channels last in its workspace, and one of plain sums.
+"""
+
+import enum
+import itertools
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gluonish.kernels.cupy.cudnn import adopt
+from tests.kernels.cupy.cudnn_sums import RUN, out_extents
+from tests.kernels.cupy.cudnn_tensors import DataType, Operations, Tensor
+from tests.kernels.cupy.machine import Machine, Memory
+
+__all__ = ["NotSupportedError", "install", "make"]
+
+Mode = enum.Enum("Mode", ["A", "B", "FALLBACK"])
+Note = enum.Enum(
+    "Note",
+    ["TENSOR_CORE", "DOWN_CONVERT_INPUTS", "REDUCED_PRECISION_REDUCTION", "NONDETERMINISTIC"],
+)
+_WORKSPACE_ALIGNMENT = 256
+
+
+class NotSupportedError(Exception):
+    """What check_support raises."""
+
+
+class _Engine(NamedTuple):
+    """A way to compute a convolution."""
+
+    name: str
+    notes: frozenset[Note]
+    nbytes: int  # of its workspace
+
+
+class _Node(NamedTuple):
+    """A convolution of a graph."""
+
+    kind: str
+    first: Tensor
+    second: Tensor
+    out: Tensor
+    window: dict[str, list[int]]
+
+
+class _Handle:
+    """What create_handle makes."""
+
+    def __init__(self, device: int) -> None:
+        self.device = device
+        self.stream: int | None = None
+
+
+class _Graph(Operations):
+    """``pygraph`` of a front end."""
+
+    def __init__(
+        self,
+        front_end: "_FrontEnd",
+        *,
+        io_data_type: DataType = DataType.NOT_SET,
+        intermediate_data_type: DataType = DataType.NOT_SET,
+        compute_data_type: DataType = DataType.NOT_SET,
+        handle: int | None = None,
+    ) -> None:
+        assert {intermediate_data_type, compute_data_type} <= {DataType.FLOAT}
+        front_end.check(handle)
+        self._front_end = front_end
+        self._kind = io_data_type
+        self._device = front_end.handles[handle or 0].device
+        self._tensors: list[Tensor] = []
+        self._node: _Node | None = None
+        self._bias: tuple[Tensor, Tensor] | None = None  # and the output behind it
+        self._steps: list[str] = []
+        self._engines: list[_Engine] = []
+
+    def _make_tensor(
+        self,
+        dim: list[int],
+        stride: list[int],
+        data_type: DataType = DataType.NOT_SET,
+        is_virtual: bool = False,
+        is_pass_by_value: bool = False,
+        name: str = "",
+        uid: int = -1,
+    ) -> Tensor:
+        assert len(dim) == len(stride)
+        assert all(type(extent) is int for extent in [*dim, *stride])
+        kind = self._kind if data_type is DataType.NOT_SET else data_type
+        self._tensors.append(Tensor(kind, dim, stride, uid))
+        return self._tensors[-1]
+
+    def _made(self) -> Tensor:
+        return self._make_tensor([], [])
+
+    def _convolve(self, kind: str, first: Any, second: Any, *window: list[int]) -> Tensor:
+        assert self._node is None, "several convolutions: not known to this double"
+        assert all(type(n) is int for along in window for n in along)
+        named = dict(zip(("padding", "stride", "dilation"), window, strict=True))
+        self._node = _Node(kind, first, second, self._made(), named)
+        return self._node.out
+
+    def conv_fprop(
+        self,
+        image: Tensor,
+        weight: Tensor,
+        padding: list[int],
+        stride: list[int],
+        dilation: list[int],
+    ) -> Tensor:
+        return self._convolve("forward", image, weight, padding, stride, dilation)
+
+    def conv_dgrad(
+        self,
+        loss: Tensor,
+        filter: Tensor,  # noqa: A002  # the front end's name
+        padding: list[int],
+        stride: list[int],
+        dilation: list[int],
+    ) -> Tensor:
+        return self._convolve("data", loss, filter, padding, stride, dilation)
+
+    def conv_wgrad(
+        self,
+        image: Tensor,
+        loss: Tensor,
+        padding: list[int],
+        stride: list[int],
+        dilation: list[int],
+    ) -> Tensor:
+        return self._convolve("filter", image, loss, padding, stride, dilation)
+
+    def bias(self, input: Tensor, bias: Tensor) -> Tensor:  # noqa: A002  # its name
+        assert self._node is not None, "a bias of something else: not known to this double"
+        assert input is self._node.out, "a bias of something else: not known to this double"
+        self._bias = (bias, self._made())
+        return self._bias[1]
+
+    def _then(self, step: str, *before: str) -> None:
+        assert set(before) <= set(self._steps), f"{step} came before one of {before}"
+        self._steps.append(step)
+
+    def validate(self) -> None:
+        self._then("validate")
+        node = self._node
+        if node is not None and not node.out.dim:
+            assert node.kind != "filter", "no set_dim on a filter's gradient: the real one crashes"
+            if node.kind == "data":
+                raise ValueError("conv data: set_dim is missing")
+        given = [tensor.uid for tensor in self._tensors if tensor.uid >= 0]
+        if len(set(given)) < len(given):
+            raise RuntimeError(f"uid among {given} has been already assigned to another tensor")
+
+    def build_operation_graph(self) -> None:
+        self._then("operations", "validate")
+        if self._node is None:
+            return
+        data, weight, out = self._by_role(self._node)
+        wanted = out_extents(data.dim, weight.dim, self._node.window)
+        groups = data.dim[1] / weight.dim[1]
+        if out.dim != wanted or not groups.is_integer() or weight.dim[0] % groups:
+            raise RuntimeError(f"CUDNN_STATUS_BAD_PARAM: {data.dim} {weight.dim} {out.dim}")
+        if self._bias is not None:
+            bias, shifted = self._bias
+            assert bias.dim == [1, out.dim[1], *[1] * (len(out.dim) - 2)]
+            assert (shifted.dim, shifted.stride) == (out.dim, out.stride)
+
+    def _by_role(self, node: _Node) -> tuple[Tensor, Tensor, Tensor]:
+        """Return data, weight and output."""
+        first, second, result = node.first, node.second, node.out
+        return {
+            "forward": (first, second, result),
+            "data": (result, second, first),
+            "filter": (first, result, second),
+        }[node.kind]
+
+    def create_execution_plans(self, modes: list[Mode]) -> None:
+        assert isinstance(modes, list)
+        self._then("plans", "operations")
+        if self._node is None:
+            return
+        tensors = self._by_role(self._node)
+        layouts = {tensor.layout for tensor in tensors}
+        if "other" in layouts or len(tensors[0].dim) not in (4, 5):
+            return
+        moved = 0 if layouts == {"NHWC"} else sum(tensor.nbytes for tensor in tensors)
+        quick = {Note.TENSOR_CORE}
+        if self._kind is DataType.FLOAT:
+            quick.add(Note.DOWN_CONVERT_INPUTS)
+        self._engines = [
+            _Engine("atomics", frozenset({Note.NONDETERMINISTIC}), 0),
+            _Engine("tensor cores", frozenset(quick), moved),
+            _Engine("plain", frozenset(), 0),
+        ]
+
+    def deselect_numeric_notes(self, notes: list[Note]) -> None:
+        assert isinstance(notes, list)
+        assert all(isinstance(note, Note) for note in notes)
+        self._then("notes", "plans")
+        self._engines = [e for e in self._engines if not e.notes & set(notes)]
+
+    def deselect_workspace_greater_than(self, nbytes: int) -> None:
+        assert type(nbytes) is int
+        self._then("limit", "plans")
+        self._engines = [e for e in self._engines if e.nbytes <= nbytes]
+
+    def check_support(self) -> None:
+        self._then("support", "plans")
+        if self._node is not None and not self._engines:
+            raise NotSupportedError("No execution plans support the graph.")
+
+    def build_plans(self) -> None:
+        self._then("build", "support")
+        self._front_end.built += 1
+
+    def get_workspace_size(self) -> int:
+        assert "build" in self._steps
+        return self._engines[0].nbytes if self._engines else 0
+
+    def _execute(self, var_pack: dict[int, int], workspace: int, handle: int | None) -> None:
+        assert "build" in self._steps
+        self._front_end.check(handle)
+        assert all(type(x) is int for x in (*var_pack, *var_pack.values(), workspace))
+        numbers = {tensor.uid for tensor in self._tensors if tensor.uid >= 0}
+        assert var_pack.keys() == numbers, f"addresses {sorted(var_pack)} for {sorted(numbers)}"
+        if self._node is not None:
+            self._launch(self._node, var_pack, workspace, self._front_end.handles[handle or 0])
+
+    def _execute_with_ptrs(self, user_ptrs: list[int], workspace: int, handle: int) -> None:
+        numbers = sorted(t.uid for t in self._tensors if t.uid >= 0)
+        self._execute(dict(zip(numbers, user_ptrs, strict=True)), workspace, handle)
+
+    def _launch(
+        self, node: _Node, addresses: dict[int, int], workspace: int, handle: _Handle
+    ) -> None:
+        machine, engine = self._front_end.machine, self._engines[0]
+        assert handle.device == self._device, "a plan of another device than the handle"
+        result = node.out if self._bias is None else self._bias[1]
+        assert result.output, "a result that is no output"
+        tensors = [node.first, node.second, *(self._bias or ())[:1], result]
+        found = [tensor.at(machine, addresses[tensor.uid]) for tensor in tensors]
+        used = [(memory, memory is found[-1][0]) for memory, _ in found]
+        if engine.nbytes:
+            used.append((_workspace(machine, workspace, engine.nbytes), True))
+        *arrays, out = [array for _, array in found]
+
+        def work() -> None:
+            a, b = (_multiplied(array, engine) for array in arrays[:2])
+            total = RUN[node.kind](a, b, tuple(node.out.dim), node.window)
+            if len(arrays) > 2:
+                total = total + arrays[2].astype(float)
+            if Note.NONDETERMINISTIC in engine.notes:
+                total = total * (1 + 4e-7 * (next(self._front_end.ticks) % 2))
+            out[...] = total.astype(out.dtype)
+
+        stream = next(s for s in machine.streams if s.ptr == handle.stream)
+        machine.use(stream, used, f"cuDNN {node.kind}", work)
+
+
+def _workspace(machine: Machine, address: int, nbytes: int) -> Memory:
+    memory = machine._behind(address)
+    assert memory is not None, "a workspace outside device memory"
+    assert address - memory.start + nbytes <= memory.raw.size, "a workspace that is too small"
+    assert address % _WORKSPACE_ALIGNMENT == 0
+    return memory
+
+
+def _multiplied(array: Any, engine: _Engine) -> Any:
+    """Return what a multiplier gets, in float64."""
+    if Note.DOWN_CONVERT_INPUTS not in engine.notes:
+        return array.astype(float)
+    bits = np.ascontiguousarray(array).view(np.uint32)
+    return ((bits + 0x1000) & 0xFFFFE000).view(np.float32).astype(float)  # drops 13 bits
+
+
+class _FrontEnd(SimpleNamespace):
+    """The module.
+
+    Attributes:
+        machine: Whose memory and streams it works on.
+        handles: By their numbers.
+        built: How many plans were built.
+        ticks: Counts what is never the same twice in a row.
+    """
+
+    machine: Machine
+    handles: dict[int, _Handle]
+    built: int
+    ticks: "itertools.count[int]"
+
+    def check(self, handle: int | None) -> None:
+        """Refuse a handle that is none, of another device, or without a stream."""
+        found = self.handles.get(handle or 0)
+        assert found is not None, f"{handle}: no handle"
+        assert found.stream is not None, "a handle on the null stream"
+        assert found.device == self.machine.here.device, "a handle of another device"
+
+
+def make(machine: Machine) -> Any:
+    """Return the stand-in on a machine."""
+    handles: dict[int, _Handle] = {}
+    count = itertools.count(0xC0D17)
+
+    def create_handle() -> int:
+        assert not machine.capturing(), "a handle takes memory, which a capture must not"
+        number = next(count)
+        handles[number] = _Handle(machine.here.device)
+        return number
+
+    def destroy_handle(arg0: int) -> None:
+        del handles[arg0]
+
+    def set_stream(handle: int, stream: int) -> None:
+        assert type(stream) is int
+        found = next(s for s in machine.streams if s.ptr == stream)
+        assert found.device_id == handles[handle].device, "a stream of another device"
+        handles[handle].stream = stream
+
+    made = _FrontEnd(
+        machine=machine,
+        handles=handles,
+        built=0,
+        ticks=itertools.count(),
+        data_type=DataType,
+        heur_mode=Mode,
+        numerical_note=Note,
+        norm_forward_phase=SimpleNamespace(INFERENCE=0, TRAINING=1),
+        cudnnGraphNotSupportedError=NotSupportedError,
+        backend_version_string=lambda: "0.0.0",
+        create_handle=create_handle,
+        destroy_handle=destroy_handle,
+        set_stream=set_stream,
+    )
+    graph: Callable[..., _Graph] = lambda **options: _Graph(made, **options)  # noqa: E731
+    made.pygraph = graph
+    return made
+
+
+def install(cupy: Any, machine: Machine) -> Any:
+    """Let convolutions of a double of CuPy go to a stand-in of its own, and return that."""
+    front_end = make(machine)
+    adopt(cupy, front_end)
+    machine.cudnn = front_end  # type: ignore[attr-defined]  # for tests that ask what was built
+    return front_end
