@@ -32,6 +32,7 @@ REASONS = {
     ("gluonish/graph/executable.py", "Turn"): TURN,
     ("gluonish/block/hybrid_block.py", "Turn"): TURN,
     ("gluonish/kernels/cupy/cublas.py", "Turn"): TURN,
+    ("gluonish/kernels/cupy/cudnn.py", "Turn"): TURN,
     ("gluonish/kernels/compiler/compile.py", "Turn"): TURN,
     ("gluonish/kernels/onednn/register.py", "Turn"): TURN,
     ("gluonish/kvstore/nccl_reduce.py", "Turn"): TURN,
