@@ -38,7 +38,9 @@ from gluonish.graph.passes import (
     widen_products,
 )
 from gluonish.graph.passes.split_batch_norm import is_split
+from gluonish.kernels.cupy import pointwise
 from gluonish.kernels.numba import register as numba
+from gluonish.kernels.numba.expressions import REAL
 from gluonish.kernels.onednn import register as onednn
 
 __all__ = ["PASSES", "finish", "fuse_layers", "optimize", "split_layers", "without_history"]
@@ -94,9 +96,13 @@ def _never(node: Node) -> bool:
 
 def split_layers(graph: Graph, device: Device) -> Graph:
     """Return a graph, which may hold gradients, with layers by parts that can be fused better."""
-    if not _has_generated_kernels(device):
+    if _has_gpu_kernels(device):
+        # Elements of any floats are read and written by one kernel there.
+        graph = _run(graph, partial(split_batch_norm, dtypes=REAL), drop_bias_gradient)
+    elif _has_generated_kernels(device):
+        graph = _run(graph, split_batch_norm, drop_bias_gradient, widen_products)
+    else:
         return graph
-    graph = _run(graph, split_batch_norm, drop_bias_gradient, widen_products)
     if MXNET_ELIMINATE_COMMON_EXPR.value:
         graph = _run(graph, eliminate_common_subexpressions)
     return _run(graph, eliminate_dead_code)
@@ -104,6 +110,8 @@ def split_layers(graph: Graph, device: Device) -> Graph:
 
 def finish(graph: Graph, device: Device) -> Graph:
     """Return an executable's graph after the last passes."""
+    if _has_gpu_kernels(device):
+        return _run(graph, partial(fuse_pointwise, xp_name="cupy"))
     return _run(graph, fuse_pointwise) if _has_generated_kernels(device) else graph
 
 
@@ -127,3 +135,7 @@ def _has_primitives(device: Device) -> bool:
 
 def _has_generated_kernels(device: Device) -> bool:
     return MXNET_USE_FUSION.value and device.xp_name == "numpy" and numba.enabled()
+
+
+def _has_gpu_kernels(device: Device) -> bool:
+    return device.xp_name == "cupy" and pointwise.enabled()

@@ -101,6 +101,7 @@ MODULES: dict[str, str] = {
         "BatchNorm _batch_norm_backward _batch_norm_data_gradient _batch_norm_statistics "
         "_batch_norm_sums"
     ),
+    "cupy.pointwise": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
     "numba.register": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
     "numba.eager": (
         "Activation BlockGrad Cast Dropout LeakyReLU MakeLoss _activation_backward _clip_backward "

@@ -55,6 +55,7 @@ IN_ORDER = (
     "cupy.optimizer",
     "cupy.register",
     "cupy.batch_norm",
+    "cupy.pointwise",
     "numba.register",
     "numba.eager",
     "classic_forms",

@@ -2,11 +2,15 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.rewrite import has_operator, rebuild
+from gluonish.ops.cast import cast
 from gluonish.ops.pointwise import CLIP_BACKWARD
 from gluonish.ops.registry import apply, find_operator
 from gluonish.ops.reshape import reshape
@@ -18,8 +22,12 @@ _SUMS = find_operator("_batch_norm_sums")
 _DATA_GRADIENT = find_operator("_batch_norm_data_gradient")
 
 
-def split_batch_norm(graph: Graph) -> Graph:
+def split_batch_norm(graph: Graph, dtypes: Collection[np.dtype[Any]] = (FLOAT32,)) -> Graph:
     """Replace BatchNorm over axis 1, and its gradient, by their parts.
+
+    Args:
+        graph: The graph.
+        dtypes: Of data whose normalization is taken apart.
 
     Requires: specs on every value, training mode on every node that depends on it; gradients are
     there already, since the parts have none.
@@ -35,7 +43,7 @@ def split_batch_norm(graph: Graph) -> Graph:
     def rule(node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
         if node.op is None:
             return None
-        if is_split(node):
+        if is_split(node, dtypes):
             return _forward(node, inputs)
         if node.op.name == "_batch_norm_backward" and inputs[3].node.op is _STATISTICS:
             return _backward(node, inputs, sole_reader=readers[node.inputs[0].key] == 1)
@@ -44,13 +52,13 @@ def split_batch_norm(graph: Graph) -> Graph:
     return rebuild(graph, rule)
 
 
-def is_split(node: Node) -> bool:
+def is_split(node: Node, dtypes: Collection[np.dtype[Any]] = (FLOAT32,)) -> bool:
     """Whether `split_batch_norm` takes a node apart."""
     if node.op is None or node.op.name != "BatchNorm":
         return False
     data = node.inputs[0].spec
     rank = len(data.shape)
-    return rank >= 2 and node.attrs["axis"] % rank == 1 and data.dtype == FLOAT32 and data.size > 0
+    return rank >= 2 and node.attrs["axis"] % rank == 1 and data.dtype in dtypes and data.size > 0
 
 
 def _forward(node: Node, inputs: Sequence[Value]) -> Sequence[Value]:
@@ -59,9 +67,10 @@ def _forward(node: Node, inputs: Sequence[Value]) -> Sequence[Value]:
     attrs = {name: node.attrs[name] for name in names}
     mean, inverse_std, scale = apply(_STATISTICS, (data, gamma, *moving), attrs)
     shape = (1, -1, *(1,) * (len(data.shape) - 2))
-    centred = data - reshape(mean, shape)
+    wide = mean.spec.dtype
+    centred = (data if data.spec.dtype == wide else cast(data, wide)) - reshape(mean, shape)
     out = centred * reshape(scale, shape) + reshape(beta, shape)
-    return [out, mean, inverse_std]
+    return [out if data.spec.dtype == wide else cast(out, data.spec.dtype), mean, inverse_std]
 
 
 def _backward(node: Node, inputs: Sequence[Value], *, sole_reader: bool) -> Sequence[Value]:

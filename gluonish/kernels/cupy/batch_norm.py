@@ -59,7 +59,7 @@ class _Memory(NamedTuple):
         return int(self.arrays[0].size)
 
     @property
-    def count(self) -> int:
+    def per_channel(self) -> int:
         """Elements of a channel."""
         return self.size // self.channels
 
@@ -75,9 +75,9 @@ class _Memory(NamedTuple):
         lanes = _THREADS // abreast
         wanted = min(_MOST_CHUNKS, -(-_BLOCKS // -(-self.channels // abreast)))
         group = lanes * _GROUP
-        least = max(-(-self.count // wanted), lanes * _LEAST_CHUNK)
+        least = max(-(-self.per_channel // wanted), lanes * _LEAST_CHUNK)
         chunk = -(-least // group) * group
-        return -(-self.count // chunk), chunk
+        return -(-self.per_channel // chunk), chunk
 
     def macros(self, bounds: Bounds = ()) -> Macros:
         """Return the macros of the source."""
@@ -173,7 +173,7 @@ def _find_statistics(
     else:
         ends = (
             *(memory.arrays[0], gamma, *moving, *targets),
-            *(index(memory.count, memory.is_wide), np.int32(memory.channels)),
+            *(index(memory.per_channel, memory.is_wide), np.int32(memory.channels)),
             *(np.int32(memory.inner), number(eps), number(momentum), number(1 - momentum)),
             np.int32(fix_gamma),
         )
@@ -240,7 +240,7 @@ def _find_sums(
     targets = tuple(x if x.flags.c_contiguous else xp.empty(x.shape, x.dtype) for x in filled)
     grad, data = memory.arrays
     ends = (
-        *(mean, inverse, scale, *targets, index(memory.count, memory.is_wide)),
+        *(mean, inverse, scale, *targets, index(memory.per_channel, memory.is_wide)),
         *map(np.int32, (memory.channels, memory.inner, is_gamma, fix_gamma, use_global_stats)),
     )
     lead = (grad, data, beta, *_limits(bounds, data.dtype))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from gluonish.core.spec import Shape
 
-__all__ = ["Loops", "broadcast_strides", "find_loops", "row_major"]
+__all__ = ["Loops", "broadcast_strides", "find_loops", "row_major", "stretch"]
 
 
 class Loops(NamedTuple):
@@ -50,6 +50,11 @@ def broadcast_strides(array: Any, own: Shape, shape: Shape) -> tuple[int, ...] |
     if not array.flags.aligned or any(step % array.itemsize for step in array.strides):
         return None
     steps = [step // array.itemsize for step in array.strides] + [0] * (len(own) - array.ndim)
+    return stretch(steps, own, shape)
+
+
+def stretch(steps: Sequence[int], own: Shape, shape: Shape) -> tuple[int, ...]:
+    """Return the strides of an array of shape ``own``, here ``steps``, stretched to ``shape``."""
     lead = len(shape) - len(own)
     return (0,) * lead + tuple(
         0 if extent == 1 else step for extent, step in zip(own, steps, strict=True)

@@ -17,7 +17,7 @@ from gluonish.kernels.onednn.memory import signature
 from gluonish.ops.fused.pointwise import Program
 from gluonish.ops.kernel import Bound, RefusedError
 
-__all__ = ["plan_pointwise"]
+__all__ = ["own_shapes", "plan_pointwise"]
 
 _MAX_PLANS = 4096  # beyond it all are dropped; keeps memory bounded where shapes never repeat
 
@@ -60,7 +60,7 @@ def _source(
             f"fused_pointwise: expected outputs of equal shape, not empty, got "
             f"{', '.join(str(x.shape) for x in outputs)}"
         )
-    owns = [x.shape for x in outputs] + _own_shapes(program, specs)
+    owns = [x.shape for x in outputs] + own_shapes(program, specs)
     strides = []
     for array, own in zip((*outputs, *inputs), owns, strict=True):
         found = broadcast_strides(array, own, shape)
@@ -87,7 +87,7 @@ def _new_plan(outputs: Sequence[Any], inputs: Sequence[Any], program: Program) -
     return KernelPlan(kernel, source.words, extent, grain, source.key_at)
 
 
-def _own_shapes(program: Program, specs: Sequence[Spec]) -> list[tuple[int, ...]]:
+def own_shapes(program: Program, specs: Sequence[Spec]) -> list[tuple[int, ...]]:
     """Return the shape in which each input broadcasts."""
     owns = [spec.shape for spec in specs[: program.num_inputs]]
     for op, inputs, attrs in program.instructions:

@@ -7,15 +7,15 @@ all; only which strides are 0 or 1 is part of the source.
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba.expressions import DRAW, RULES, SECOND, Writer, constant, draws
+from gluonish.kernels.numba.element_lines import LOADS, STORES, computed
+from gluonish.kernels.numba.expressions import draws
 from gluonish.kernels.numba.loops import Loops
-from gluonish.ops.fused.pointwise import Instruction, Program
+from gluonish.ops.fused.pointwise import Program
 
 __all__ = ["PointwiseSource"]
 
@@ -30,28 +30,7 @@ _VIEWS = {
     np.dtype(np.int32): "i32",
     np.dtype(np.int64): "i64",
 }
-_LOADS = {BFLOAT16: "load_bf16({})", FLOAT16: "load_f16({})", FLOAT32: "{}", FLOAT64: "{}"}
-_STORES = {
-    FLOAT32: "{}",
-    FLOAT64: "{}",
-    BFLOAT16: "store_bf16({})",
-    FLOAT16: "store_f16({})",
-    BOOL: "uint8({})",
-    np.dtype(np.uint8): "uint8({})",
-    np.dtype(np.int8): "int8({})",
-    np.dtype(np.int32): "int32({})",
-    np.dtype(np.int64): "{}",
-}
-_CONVERSION = re.compile(r"\bW\(")
-_FLAG = re.compile(r"\bflag\(")
 _TILE = 1024  # elements whose random numbers are made at a time; they stay in the first-level cache
-
-
-def _register(dtype: np.dtype[Any]) -> str:
-    """The type that values of a dtype are computed in."""
-    if dtype == FLOAT64:
-        return "float64"
-    return "float32" if dtype in (FLOAT32, BFLOAT16, FLOAT16) else "int64"
 
 
 class PointwiseSource:
@@ -86,7 +65,7 @@ class PointwiseSource:
             self._word("offset", 0)
             self._head.append(f"unit = float32({2.0**-24!r})")
         self._numbers: dict[tuple[str, str], str] = {}
-        self._computed = self._compute()
+        self._computed = [f"t{i} = {text}" for i, text in computed(program, specs, self._number)]
         read = set(re.findall(r"\bt(\d+)\b", "\n".join(self._computed)))
         self._used = [
             i
@@ -112,41 +91,6 @@ class PointwiseSource:
                 self._head.append(f"{name} = {kind}(as_float(words[{len(self.words)}]))")
                 self.words.append(int(np.float64(value).view(np.int64)))
         return name
-
-    def _compute(self) -> list[str]:
-        """Return the lines that compute the values of one element."""
-        lines = []
-        count = self._program.num_inputs
-        for instruction in self._program.instructions:
-            made = self._written(instruction, count)
-            # The second output first: the first one reads it.
-            lines += [f"t{count + i} = {text}" for i, text in reversed(list(enumerate(made)))]
-            count += len(made)
-        return lines
-
-    def _written(self, instruction: Instruction, count: int) -> list[str]:
-        op, inputs, attrs = instruction
-        rule = RULES[op.name]
-        target = self._specs[count].dtype
-        names = [f"t{i}" for i in inputs]
-        if op.name == "Cast":
-            source = self._specs[inputs[0]].dtype
-            return [_rounded(_cast(names[0], source, target), target)]
-        data = target if rule.by_output else self._specs[inputs[0]].dtype
-        kind = _register(data)
-        writer = Writer(
-            lambda value: self._number(kind, value),
-            lambda value: self._number(kind, constant(data, value)),
-            lambda value: self._number("float32", value),
-            names,
-            attrs,
-        )
-        texts = []
-        for text in rule.write(writer):
-            text = text.replace(SECOND, f"t{count + 1}").replace(DRAW, "draw")
-            text = _FLAG.sub(f"flag_{kind}(", _CONVERSION.sub(f"{kind}(", text))
-            texts.append(text if rule.exact else _rounded(text, target))
-        return texts
 
     def _lines(self) -> Iterator[str]:
         outer = len(self._loops.extents) - 1
@@ -240,7 +184,7 @@ class PointwiseSource:
         yield from self._computed
         for i in range(count):
             value = self._arrays[i]
-            store = _STORES[self._specs[value].dtype]
+            store = STORES[self._specs[value].dtype]
             yield f"p{i}[{_place(i, self._loops.strides[i][-1])}] = {store.format(f't{value}')}"
 
     def _view(self, i: int) -> str:
@@ -248,22 +192,8 @@ class PointwiseSource:
 
     def _loaded(self, i: int, place: str) -> str:
         dtype = self._specs[self._arrays[i]].dtype
-        return _LOADS.get(dtype, "int64({})").format(f"p{i}[{place}]")
+        return LOADS.get(dtype, "int64({})").format(f"p{i}[{place}]")
 
 
 def _place(i: int, step: int) -> str:
     return "i" if step == 1 else f"i * s{i}"
-
-
-def _cast(name: str, source: np.dtype[Any], target: np.dtype[Any]) -> str:
-    if target == BOOL:
-        return f"flag_int64({name} != {_register(source)}(0))"
-    return f"{_register(target)}({name})"
-
-
-def _rounded(text: str, dtype: np.dtype[Any]) -> str:
-    """The expression as it is after being stored and loaded."""
-    if dtype in (FLOAT32, FLOAT64, BOOL, np.dtype(np.int64)):
-        return text
-    stored = _STORES[dtype].format(text)
-    return _LOADS.get(dtype, "int64({})").format(stored)

@@ -20,6 +20,7 @@ from gluonish.ops.normalization.batch_norm import (
 )
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.exact_sum import total
+from gluonish.ops.support.precision import widen
 
 # Between which values of the output a gradient passes: none, above one, or from one to another.
 Bounds = tuple[float, ...]
@@ -67,11 +68,12 @@ def _channel_shape(data: Any) -> tuple[int, ...]:
 def _masked(
     xp: ModuleType, grad: Any, data: Any, mean: Any, scale: Any, beta: Any, bounds: Bounds
 ) -> Any:
-    """Return the gradient of what a function with bounds was given, if there was one."""
+    """Return the gradient of what a function with bounds was given, if there was one; wide."""
+    grad = widen(grad)
     if not bounds:
         return grad
     shape = _channel_shape(data)
-    given = (data - mean.reshape(shape)) * scale.reshape(shape) + beta.reshape(shape)
+    given = (widen(data) - mean.reshape(shape)) * scale.reshape(shape) + beta.reshape(shape)
     if len(bounds) == 1:
         return grad * (given > bounds[0])
     return grad * ~((given < bounds[0]) | (given > bounds[1]))
@@ -95,7 +97,7 @@ def _sums(
     axes = (0, *range(2, data.ndim))
     shape = _channel_shape(data)
     d_beta = total(xp, grad, axes).astype(grad.dtype, copy=False)
-    product = grad * ((data - mean.reshape(shape)) * inverse_std.reshape(shape))
+    product = grad * ((widen(data) - mean.reshape(shape)) * inverse_std.reshape(shape))
     projection = total(xp, product, axes).astype(grad.dtype, copy=False)
     flags = {"fix_gamma": fix_gamma, "use_global_stats": use_global_stats}
     finish_sums(outputs, data, d_beta, projection, inverse_std, scale, **flags)
@@ -139,8 +141,8 @@ def _data_gradient(
 ) -> None:
     shape = _channel_shape(data)
     grad = _masked(xp, grad, data, mean, scale, beta, bounds)
-    rest = (data - mean.reshape(shape)) * slope.reshape(shape) + offset.reshape(shape)
-    xp.add(grad * scale.reshape(shape), rest, out=out)
+    rest = (widen(data) - mean.reshape(shape)) * slope.reshape(shape) + offset.reshape(shape)
+    xp.add(grad * scale.reshape(shape), rest, out=out, casting="same_kind")
 
 
 _FORWARD = BATCH_NORM.schema.attributes

@@ -206,7 +206,7 @@ def _compiled(code: str) -> tuple[Any, dict[str, list[str]]]:
     threads = _BARRIERS if "__syncthreads" in code else _NO_BARRIERS
     source.write_text("\n".join([_PRELUDE, threads, code, *entries]), encoding="utf-8")
     options = ["-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-shared", "-Wall", "-Werror"]
-    options += ["-U_FORTIFY_SOURCE", "-Wno-unknown-pragmas"]
+    options += ["-U_FORTIFY_SOURCE", "-Wno-unknown-pragmas", "-Wno-tautological-compare"]
     done = subprocess.run(
         [COMPILER, *options, f"-I{_folder()}", str(source), "-o", str(library)],
         capture_output=True,
