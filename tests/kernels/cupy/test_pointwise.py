@@ -184,9 +184,12 @@ def test_one_kernel_serves_other_shapes_and_numbers(
 ) -> None:
     made: list[str] = []
     plain = device.cupy.RawModule
-    monkeypatch.setattr(
-        device.cupy, "RawModule", lambda *, code: made.append(code) or plain(code=code)
-    )
+
+    def counted(*, code: str, options: tuple[str, ...]) -> Any:
+        made.append(code)
+        return plain(code=code, options=options)
+
+    monkeypatch.setattr(device.cupy, "RawModule", counted)
     for shape, scalar in (((4, 5, 6), 2.0), ((3, 70, 2), 0.5)):
         x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
         row = x[:1, :, :1].copy()
