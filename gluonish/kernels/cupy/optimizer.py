@@ -143,14 +143,10 @@ class _Launch:
     def _sum(self, number: int, expressions: int, computed: Any) -> None:
         """Compute rates from norms."""
         kernels, blocks = self._kernels, self._blocks
-        empty = kernels.xp.empty
-        parts = empty((expressions, THREADS, blocks), np.float64)
-        sums = empty((expressions, blocks), np.float64)
-        kernels.launch(f"norms{number}", blocks, (self._table, computed, parts))
-        sizes = (np.uint32(blocks), np.uint32(expressions))
-        kernels.launch("sum_threads", -(-blocks // THREADS), (parts, sums, *sizes))
+        sums = kernels.xp.empty((expressions, blocks), np.float64)
+        kernels.launch(f"norms{number}", blocks, (self._table, computed, sums))
         arguments = (self._table, computed, sums, np.uint32(blocks))
-        kernels.launch(f"finish{number}", -(-self._count // THREADS), arguments)
+        kernels.launch(f"finish{number}", self._count, arguments)
 
 
 def _named(rule: Rule, out: Any, group: Sequence[Any]) -> dict[str, int]:

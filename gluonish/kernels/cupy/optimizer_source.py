@@ -5,9 +5,9 @@ of the weights' addresses, sizes and rates, passed by value, so that nothing has
 block of threads has `BLOCK` elements of one weight.
 
 A rule that needs norms has kernels before the one that updates: ``norms0`` leaves a sum of squares
-for each thread, ``sum_threads`` one for each block, and ``finish0``, a thread for each weight, sums
-these and computes rates from the norms. Each sum has an order of its own and no threads add to one
-number, so that equal runs give equal bits.
+for each block, and ``finish0``, a block for each weight, adds these up and computes rates from the
+norms. Each sum has an order of its own and no blocks add to one number, so that equal runs give
+equal bits.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ from gluonish.ops.updates.rules import Rule
 __all__ = ["BLOCK", "OPTIONS", "THREADS", "Layout", "layout_of", "source_of"]
 
 BLOCK = 1 << 14
-THREADS = 256
+THREADS = 256  # as in lanes.cuh
 # As NumPy and the reference kernels compute: each operation is rounded.
 OPTIONS = ("--fmad=false", "--prec-div=true", "--prec-sqrt=true")
 _LANES = 4  # elements that a thread loads before it computes
@@ -94,7 +94,6 @@ def source_of(rule: Rule, dtype: np.dtype[Any], apart: bool) -> str:
 _TABLE = """\
 #define KIND {kind}
 #define INDEX unsigned int
-#define THREADS {threads}
 #define BLOCK {block}
 #define LANES {lanes}
 {scalar}
@@ -144,9 +143,13 @@ _FINISH = """\
 extern "C" __global__ void finish{number}(
     const __grid_constant__ Table table, float *computed, const double *sums, unsigned blocks
 ) {{
-    const unsigned owner = blockIdx.x * blockDim.x + threadIdx.x;
-    if (owner >= table.count) return;
-    const unsigned first = first_block(table, owner), count = table.ends[owner] - first;
+    const unsigned owner = blockIdx.x, last = table.ends[owner];
+{sums}
+    for (unsigned i = first_block(table, owner) + threadIdx.x; i < last; i += THREADS) {{
+{adding}
+    }}
+{over_block}
+    if (threadIdx.x) return;
 {lines}
 }}
 """
@@ -156,7 +159,6 @@ def _head(rule: Rule, dtype: np.dtype[Any], apart: bool) -> str:
     layout = layout_of(rule, dtype, apart)
     return _TABLE.format(
         kind=KINDS[dtype],
-        threads=THREADS,
         block=BLOCK,
         lanes=_LANES,
         scalar=text_of("scalar.cuh"),
@@ -199,7 +201,7 @@ def _pass(
     parameters = ["const __grid_constant__ Table table"]
     if FORMULAS[rule].norms:
         parameters.append("const float *computed")
-    parameters += ["double *parts"] if squared else []
+    parameters += ["double *sums"] if squared else []
     return _PASS.format(
         name=name,
         parameters=", ".join(parameters),
@@ -216,18 +218,36 @@ def _pass(
             ],
         ),
         stores=_indented(4, stores),
-        tail=_indented(
-            1,
-            [
-                f"parts[((Offset){i} * THREADS + threadIdx.x) * gridDim.x + blockIdx.x] = sum_{x};"
-                for i, x in enumerate(squared)
-            ],
-        ),
+        tail=_indented(1, _tail(squared)),
     )
 
 
 def _sums(squared: Sequence[str]) -> list[str]:
-    return [f"double sum_{x} = 0;" for x in squared]
+    return [f"Sum sum_{x} = 0;" for x in squared]
+
+
+def _over_block(squared: Sequence[str]) -> list[str]:
+    """Return statements that add up sums of threads, for the first thread; two at a time."""
+    lines = ["__shared__ Sum part[2 * THREADS];"]
+    names = [f"sum_{x}" for x in squared]
+    if len(names) % 2:
+        lines.append("Sum none = 0;")
+        names.append("none")
+    for i in range(0, len(names), 2):
+        lines += ["__syncthreads();"] if i else []
+        lines.append(f"add_lanes(part, threadIdx.x, THREADS, 1, {names[i]}, {names[i + 1]});")
+    return lines
+
+
+def _tail(squared: Sequence[str]) -> list[str]:
+    """Return what leaves a block's sums of squares."""
+    if not squared:
+        return []
+    lines = _over_block(squared)
+    for i, x in enumerate(squared):
+        place = f"sums[(Offset){i} * gridDim.x + blockIdx.x]"
+        lines.append(f"if (!threadIdx.x) {place} = sum_{x};")
+    return lines
 
 
 def _memory(
@@ -283,14 +303,10 @@ def _numbers(rule: Rule, names: set[str]) -> list[str]:
 
 def _finish(rule: Rule, norms: Norms, number: int) -> str:
     """Return the kernel that computes rates from the norms of each weight."""
-    lengths = [f"norm_{x}" for x in norms.squared]
     needed = inputs_of(norms.finish)
-    lines = [
-        f"const float {x} = (float)sqrt(sum_of(sums + (Offset){i} * blocks + first, count, 1));"
-        for i, x in enumerate(lengths)
-        if x in needed
-    ]
-    lines += _numbers(rule, needed - set(lengths))
+    lengths = {f"norm_{x}": f"(float)sqrt(sum_{x})" for x in norms.squared}
+    lines = [f"const float {name} = {value};" for name, value in lengths.items()]
+    lines += _numbers(rule, needed - lengths.keys())
     lines += translated(norms.finish, needed)
     set_here = {line.partition(" = ")[0] for line in norms.finish}
     lines += [
@@ -298,7 +314,16 @@ def _finish(rule: Rule, norms: Norms, number: int) -> str:
         for i, name in enumerate(FORMULAS[rule].computed)
         if name in set_here
     ]
-    return _FINISH.format(number=number, lines=_indented(1, lines))
+    return _FINISH.format(
+        number=number,
+        sums=_indented(1, _sums(norms.squared)),
+        adding=_indented(
+            2,
+            [f"sum_{x} += sums[(Offset){i} * blocks + i];" for i, x in enumerate(norms.squared)],
+        ),
+        over_block=_indented(1, _over_block(norms.squared)),
+        lines=_indented(1, lines),
+    )
 
 
 def _indented(steps: int, lines: Iterable[str]) -> str:
