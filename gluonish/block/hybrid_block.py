@@ -161,7 +161,7 @@ class HybridBlock(HybridBlockAttributes):
             clear: Whether to drop the graphs traced so far.
             static_alloc: Whether to keep all memory of the graph between calls; without it, all
                 networks together keep 64 MB at most.
-            static_shape: Without effect, as each set of shapes has a plan; needs ``static_alloc``.
+            static_shape: Lets a GPU use ``MXNET_ENABLE_CUDA_GRAPHS=1``; needs ``static_alloc``.
             inline_limit: Accepted without effect: the graphs of children are always inlined.
             forward_bulk_size: Largest number of operators in one engine operation of the forward
                 pass; None or 0 for the value of ``MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD``.

@@ -122,6 +122,7 @@ class HybridGraph:
             [*traced.data, *variables],
             self._outputs,
             static_alloc=options.static_alloc,
+            static_shape=options.static_shape,
             forward_bulk_size=options.forward_bulk_size,
             backward_bulk_size=options.backward_bulk_size,
             data_count=len(traced.data),

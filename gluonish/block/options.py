@@ -28,6 +28,7 @@ class HybridOptions(NamedTuple):
         backward_bulk_size: The same for the backward pass.
         backends: Back ends of the user's that the graph goes through, in order, with options.
         partition_if_dynamic: Whether those get a graph whose shapes depend on values, too.
+        static_shape: Whether CUDA graphs may run where they are enabled; only with static_alloc.
     """
 
     static_alloc: bool = False
@@ -35,6 +36,7 @@ class HybridOptions(NamedTuple):
     backward_bulk_size: int | None = None
     backends: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     partition_if_dynamic: bool = True
+    static_shape: bool = False
 
 
 def checked_options(
@@ -80,6 +82,7 @@ def checked_options(
         flags["backward_bulk_size"],
         ((backend, own_options),) if backend is not None and is_own else (),
         bool(if_dynamic),
+        bool(flags["static_alloc"] and flags["static_shape"]),
     )
 
 

@@ -25,7 +25,10 @@ __all__ = [
     "CPUDevice",
     "Device",
     "GPUSupport",
+    "Graphs",
     "Lane",
+    "Replay",
+    "StoredKey",
     "device_of",
     "gpu_capability",
     "gpu_count",
@@ -35,6 +38,49 @@ __all__ = [
 ]
 
 Lane = tuple[str, int, str]
+
+
+class StoredKey(Protocol):
+    """Where the random numbers of repeated launches start, in memory of their device."""
+
+    def set(self, xp: ModuleType, key: tuple[int, int], /) -> None:
+        """Store a key for the launches to come, on the current stream."""
+
+
+class Replay(Protocol):
+    """Launches that can be done once more by one call, on the memory that they had."""
+
+    def launch(self) -> bool:
+        """Do them; False, and nothing was launched, where that cannot be any more."""
+        raise NotImplementedError
+
+
+class Graphs(Protocol):
+    """What captures launches of a device (CUDA graphs).
+
+    Attributes:
+        shortages: How often there was too little memory for that.
+    """
+
+    shortages: int
+
+    def here(self) -> bool:
+        """Whether launches can be captured and repeated on the current stream."""
+        raise NotImplementedError
+
+    def capture(self, run: Callable[[], None], /) -> Replay | None:
+        """Return what ``run`` launches, without executing it; None where that cannot be now.
+
+        Raises:
+            Exception: What ``run`` does cannot be captured; nothing was executed.
+        """
+
+    def copy(self, target: Any, source: Any, /) -> None:
+        """Copy an array to another one without gaps of its size, on the current stream."""
+
+    def new_key(self) -> StoredKey:
+        """Return room for a key; a kernel takes it in place of the seed."""
+        raise NotImplementedError
 
 
 class Device(Protocol):
@@ -49,6 +95,7 @@ class Device(Protocol):
         ahead_lane: Engine lane of copies into arrays that `empty_ahead` gave.
         priority_lane: Engine lane of work that must not wait behind compute: a kvstore's sums.
         streams: The lanes of it that launch on a stream, with the stream; none for a CPU.
+        graphs: What captures its launches; None for a CPU.
     """
 
     context: Context
@@ -59,6 +106,7 @@ class Device(Protocol):
     ahead_lane: Lane
     priority_lane: Lane
     streams: Mapping[Lane, Stream]
+    graphs: Graphs | None
 
     def empty(self, shape: Shape, dtype: np.dtype[Any], /) -> Any:
         """Return an array of undefined values here.
@@ -128,6 +176,7 @@ class CPUDevice:
         "ahead_lane",
         "context",
         "copy_lane",
+        "graphs",
         "lane",
         "priority_lane",
         "streams",
@@ -149,6 +198,7 @@ class CPUDevice:
         self.ahead_lane: Lane = self.copy_lane
         self.priority_lane: Lane = ("cpu", context.device_id, "priority")
         self.streams: Mapping[Lane, Stream] = {}
+        self.graphs: Graphs | None = None
 
     def empty_ahead(self, shape: Shape, dtype: np.dtype[Any]) -> None:
         """Return nothing: a copy on the host needs no care."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.config import (
+    MXNET_ENABLE_CUDA_GRAPHS,
     MXNET_EXEC_BULK_EXEC_INFERENCE,
     MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_BWD,
     MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD,
@@ -38,6 +39,8 @@ class CachedGraph:
         inputs: Variables, in call order: data, parameters and auxiliary states.
         outputs: Values of the traced graph.
         static_alloc: Keep memory between calls.
+        static_shape: With ``static_alloc`` and ``MXNET_ENABLE_CUDA_GRAPHS``, a GPU repeats what it
+            did for a call at the same addresses.
         forward_bulk_size: Most operators in one engine job of the forward pass; None as the
             environment says.
         backward_bulk_size: The same of the backward pass.
@@ -53,6 +56,7 @@ class CachedGraph:
         outputs: Sequence[Value],
         *,
         static_alloc: bool = False,
+        static_shape: bool = False,
         forward_bulk_size: int | None = None,
         backward_bulk_size: int | None = None,
         data_count: int | None = None,
@@ -64,6 +68,7 @@ class CachedGraph:
         self.name = name
         self._lines = lines
         self.static_alloc = static_alloc
+        self._is_static = static_alloc and static_shape
         self.data_count = len(self.inputs) if data_count is None else data_count
         self._forward_bulk_size = forward_bulk_size
         self._backward_bulk_size = backward_bulk_size
@@ -178,6 +183,7 @@ class CachedGraph:
                 training=training,
                 wanted=wanted,
                 static_alloc=self.static_alloc,
+                repeats=self._is_static and MXNET_ENABLE_CUDA_GRAPHS.value,
                 segment_sizes=self.segment_sizes(train=bool(training or any(wanted))),
                 data_count=self.data_count,
                 name=self.name,

@@ -49,6 +49,7 @@ class CallPlan:
         training: Whether in training mode.
         wanted: For each input whether its gradient is wanted; empty for none.
         static_alloc: Keep memory between calls.
+        repeats: Have the device repeat launches, if it can.
         segment_sizes: Most operators in one engine job, forward and backward.
         data_count: How many inputs, from the first, are not parameters.
         name: For engine jobs and messages.
@@ -70,6 +71,7 @@ class CallPlan:
         training: int,
         wanted: list[bool],
         static_alloc: bool,
+        repeats: bool = False,
         segment_sizes: tuple[int, int],
         data_count: int,
         name: str,
@@ -83,6 +85,8 @@ class CallPlan:
         self.wanted_positions = [i for i, want in enumerate(wanted) if want]
         self.graph = optimize(specialize(inputs, outputs, specs, train=bool(training)))
         self._static_alloc = static_alloc
+        self._repeats = repeats
+        self._data_count = data_count
         self._lines = lines
         self._arenas = Arenas(device, keep=static_alloc, name=name)
         is_static = not (training or self.wanted_positions)
@@ -122,6 +126,8 @@ class CallPlan:
             stable=range(data_count, len(inputs)) if is_static else (),
             channels_last=last,
             state=StateUse(kept, offsets, given=False, lasting=True) if wanted else None,
+            repeats=repeats,
+            moving=[*range(data_count), *range(len(inputs), len(inputs) + count)],
         )
         self.backward: Executable | None = None
         self._retaining: Executable | None = None
@@ -177,7 +183,17 @@ class CallPlan:
             lines=self._lines,
             channels_last=self._channels_last(graph, placed, len(graph.outputs)),
             state=StateUse(kept, offsets, given=True, lasting=lasting),
+            repeats=self._repeats,
+            moving=self._moving(first),
         )
+
+    def _moving(self, externals: int) -> list[int]:
+        """Return which arrays of a backward pass are others at each call: all but parameters'."""
+        parts, data = self.parts, self._data_count
+        heads = len(parts.heads)
+        parameters = {i + heads for i, one in enumerate(parts.read_inputs) if one >= data}
+        gradients = [i + externals for i, one in enumerate(parts.gradient_positions) if one < data]
+        return [*(i for i in range(externals) if i not in parameters), *gradients]
 
     def _channels_last(
         self, graph: Graph, given: Sequence[tuple[int, int]], plain: int

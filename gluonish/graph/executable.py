@@ -23,7 +23,8 @@ from gluonish.graph.arenas import Arena, Arenas
 from gluonish.graph.chains import Chain, chained
 from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.ir import Node, Value
-from gluonish.graph.segment_use import segment_uses
+from gluonish.graph.replays import MOST_COPIED, RepeatedSegment
+from gluonish.graph.segment_use import origins, segment_uses
 from gluonish.graph.source_lines import SourceLines
 from gluonish.graph.state import State, StateUse
 from gluonish.graph.steps import Frame, Step, ViewStep
@@ -54,6 +55,9 @@ class Executable:
         stable: Positions of the externals that rarely change.
         channels_last: Keys of values that lie in memory with their channels last.
         state: What a call does with the state that it is given; None if it takes none.
+        repeats: Whether a device that can captures the steps, and repeats them by a call each job.
+        moving: Positions of the externals, then of the outputs behind them, whose arrays are others
+            at each call.
     """
 
     def __init__(
@@ -70,6 +74,8 @@ class Executable:
         stable: Collection[int] = (),
         channels_last: Collection[tuple[int, int]] = (),
         state: StateUse | None = None,
+        repeats: bool = False,
+        moving: Collection[int] = (),
     ) -> None:
         self.device = device
         self.name = name
@@ -101,7 +107,17 @@ class Executable:
             steps[i : i + segment_size] for i in range(0, len(steps), segment_size)
         ] or [()]
         # The same steps, as they run.
-        self._runs = [chained(self.layout, segment) for segment in self.segments]
+        self._runs: list[Sequence[Step | Chain]]
+        self._repeats = repeats and device.graphs is not None
+        if repeats and device.graphs is not None:
+            values = [*externals, *outputs]
+            given = origins(steps, len(values))
+            copied = {i for i in moving if values[i].spec.nbytes <= MOST_COPIED}
+            self._runs = [
+                RepeatedSegment(one, given, copied, device.graphs) for one in self.segments
+            ]
+        else:
+            self._runs = [chained(self.layout, segment) for segment in self.segments]
         self._uses = segment_uses(
             self.layout, self.segments, len(externals), len(outputs), self._stable
         )
@@ -284,6 +300,12 @@ class Executable:
                 self._prepared = versions
 
     def _run(self, steps: Sequence[Step | Chain], frame: Frame, key: Key) -> None:
+        if self._repeats and isinstance(steps, RepeatedSegment):
+            steps.run(self._run_each, self.device.xp, frame, key, self.device.note)
+        else:
+            self._run_each(steps, frame, key)
+
+    def _run_each(self, steps: Sequence[Step | Chain], frame: Frame, key: Key) -> None:
         xp, note = self.device.xp, self._note
         for step in steps:
             if note is not None:
@@ -305,9 +327,9 @@ class Executable:
 
     def _new_tail(self, arena: Arena, state: State | None) -> Frame:
         """Return the tail of a frame on an arena and a state, and keep it there."""
-        if state is None:
-            tail = arena.tails[self._number] = self.layout.new_tail(arena.raw)
-        else:
-            tail = self.layout.new_tail(arena.raw, state.raw)
-            arena.tails_on(state)[self._number] = tail
+        tail = self.layout.new_tail(arena.raw, None if state is None else state.raw)
+        if self._repeats:
+            tail.append({})  # what is known of launches on this memory
+        tails = arena.tails if state is None else arena.tails_on(state)
+        tails[self._number] = tail
         return tail

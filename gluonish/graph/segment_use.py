@@ -12,7 +12,7 @@ from typing import NamedTuple
 from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.steps import RunStep, Step, ViewStep
 
-__all__ = ["SegmentUse", "segment_uses"]
+__all__ = ["SegmentUse", "origins", "segment_uses"]
 
 
 class SegmentUse(NamedTuple):
@@ -29,6 +29,20 @@ class SegmentUse(NamedTuple):
     updates: tuple[int, ...]
     reread: tuple[int, ...]
     writes: tuple[int, ...]
+
+
+def origins(steps: Sequence[Step], given: int) -> dict[int, int]:
+    """Return whose memory each given value, and each view of one, lies in.
+
+    Args:
+        steps: All steps, in order.
+        given: How many places, from the first, are of what calls give.
+    """
+    found = {place: place for place in range(given)}
+    for step in steps:
+        if isinstance(step, ViewStep) and step.reads[0] in found:
+            found[step.writes[0]] = found[step.reads[0]]
+    return found
 
 
 def segment_uses(
@@ -49,14 +63,12 @@ def segment_uses(
             stay as they are until the last one is done.
     """
     given = range(external_count + output_count)
-    origins = {place: place for place in given}
+    whose = origins([step for steps in segments for step in steps], len(given))
     read, written = [set[int]() for _ in segments], [set[int]() for _ in segments]
     for steps, reads, writes in zip(segments, read, written, strict=True):
         for step in steps:
-            reads.update(origins[place] for place in step.reads if place in origins)
+            reads.update(whose[place] for place in step.reads if place in whose)
             if isinstance(step, ViewStep):
-                if step.reads[0] in origins:
-                    origins[step.writes[0]] = origins[step.reads[0]]
                 continue
             writes.update(place for place in step.writes if place in given)
             writes.update(_overwritten(step, external_count))

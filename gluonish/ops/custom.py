@@ -257,7 +257,7 @@ _BACKWARD = register(
         active_inputs=_backward_names,
         schema=Schema(training=boolean()),
         outputs=lambda attrs: len(attrs["state"].arguments),
-        execution=Execution(mutates=_backward_mutated, heavy=True),
+        execution=Execution(mutates=_backward_mutated, heavy=True, live=True),
     )
 )
 
@@ -274,7 +274,7 @@ def _operator(name: str, doc: str, schema: Schema, aliases: tuple[str, ...] = ()
         aliases=aliases,
         outputs=_outputs,
         output_names=lambda attrs: attrs["state"].outputs if "state" in attrs else (),
-        execution=Execution(mutates=_mutated, train_dependent=True, heavy=True),
+        execution=Execution(mutates=_mutated, train_dependent=True, heavy=True, live=True),
         shapes=ShapeFacts(complete=_complete),
     )
 

@@ -89,6 +89,9 @@ class Execution(NamedTuple):
             at all, for a gradient that reads them so.
         across_devices: ``across_devices(attrs)`` says whether in training the call works with calls
             on other devices; it then is no part of a planned graph either.
+        live: The kernel has to run at each call, as it does more than to launch work that follows
+            from its arrays: it calls functions of the program, runs graphs, or keeps memory between
+            calls. No CUDA graph holds it.
     """
 
     mutates: tuple[int, ...] | Callable[[Attrs], tuple[int, ...]] = ()
@@ -103,3 +106,4 @@ class Execution(NamedTuple):
     heavy: Heavy = False
     workspaces: tuple[int, ...] = ()
     across_devices: Callable[[Attrs], bool] | None = None
+    live: bool = False

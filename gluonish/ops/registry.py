@@ -216,6 +216,7 @@ class Operator:
         self.heavy = execution.heavy
         self.workspaces = execution.workspaces
         self.across_devices = execution.across_devices
+        self.live = execution.live
         self.diverted: Callable[[Sequence[Any], Attrs, Any], Any] | None = None
         self.plain = not (self.train_dependent or self.random or self.measure)
         self.single = outputs == 1  # the common case, tested once on the eager path

@@ -8,6 +8,7 @@ __all__ = [
     "MXNET_CPU_PARALLEL_SIZE",
     "MXNET_CPU_PRIORITY_NTHREADS",
     "MXNET_CPU_WORKER_NTHREADS",
+    "MXNET_ENABLE_CUDA_GRAPHS",
     "MXNET_ENGINE_TYPE",
     "MXNET_EXEC_BULK_EXEC_INFERENCE",
     "MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN",
@@ -56,6 +57,12 @@ MXNET_GPU_WORKER_NSTREAMS = Flag(
     integer(1),
     1,
     "Compute streams per GPU: operators that do not depend on each other run at the same time.",
+)
+MXNET_ENABLE_CUDA_GRAPHS = Flag(
+    "MXNET_ENABLE_CUDA_GRAPHS",
+    boolean(),
+    False,
+    "Capture what networks with static_alloc and static_shape do on a GPU as CUDA graphs.",
 )
 OMP_NUM_THREADS = Flag(
     "OMP_NUM_THREADS",

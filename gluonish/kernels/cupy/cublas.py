@@ -31,6 +31,7 @@ __all__ = [
     "Matrix",
     "adopt",
     "current_handle",
+    "prepare",
 ]
 
 MOST = 2**31 - 1  # of any extent and leading dimension
@@ -225,6 +226,13 @@ def current_handle(xp: ModuleType) -> Handle:
     if found is None:
         found = _opened.setdefault(xp, CuBLAS(_load(xp)))
     return found.handle(xp)
+
+
+def prepare(xp: ModuleType) -> None:
+    """Make the handle of the current stream, if cuBLAS was used before on any."""
+    found = _opened.get(xp)
+    if found is not None:
+        found.handle(xp)
 
 
 def _load(xp: Any) -> Any:

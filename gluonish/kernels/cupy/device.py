@@ -31,9 +31,10 @@ from gluonish.core.device import DEVICE_CLASSES, Lane, device_of
 from gluonish.core.errors import DeviceError
 from gluonish.core.memory_info import MemoryInfo
 from gluonish.core.spec import Shape
+from gluonish.kernels.cupy.graphs import Graphs
 from gluonish.kernels.cupy.health import Health
 from gluonish.kernels.cupy.pinned import is_pinned
-from gluonish.kernels.cupy.pool import make_pool, open_pool
+from gluonish.kernels.cupy.pool import Temporaries, make_pool, open_pool
 from gluonish.kernels.cupy.recycling import Recycler
 from gluonish.kernels.cupy.stream import DeviceStream
 from gluonish_engine import Stream
@@ -53,6 +54,7 @@ class GPUDevice:
         cupy: The module; device ``i`` is known to exist.
 
     Attributes:
+        graphs: The CUDA graphs that its launches are captured as.
         health: Whether it still works.
         pool: Its memory, as ``MXNET_GPU_MEM_POOL_TYPE`` said when it was made.
     """
@@ -61,6 +63,7 @@ class GPUDevice:
         "_pid",
         "_raw",
         "_recycler",
+        "_temporaries",
         "_ways",
         "ahead",
         "ahead_lane",
@@ -69,6 +72,7 @@ class GPUDevice:
         "context",
         "copy_lane",
         "download",
+        "graphs",
         "health",
         "lane",
         "pool",
@@ -103,7 +107,9 @@ class GPUDevice:
         self.download = DeviceStream(cupy, self._raw, self.health)
         self.communication = DeviceStream(cupy, self._raw, self.health, keeps=True)
         self._recycler = Recycler(self.compute, self.ahead)
-        open_pool(cupy, self._raw, self.pool, self._relieve, self.ahead.raw.ptr, self._recycler)
+        self._temporaries = Temporaries(cupy, self._raw)
+        self.graphs = Graphs(cupy, self._raw, self.compute, self._temporaries)
+        open_pool(cupy, self._raw, self.pool, self._make_room, self.ahead.raw.ptr, self._recycler)
         self.streams: Mapping[Lane, Stream] = {
             self.lane: self.compute,
             self.ahead_lane: self.ahead,
@@ -280,20 +286,29 @@ class GPUDevice:
             self.xp.get_default_memory_pool().free_all_blocks()
         self.xp.get_default_pinned_memory_pool().free_all_blocks()
 
+    def _make_room(self) -> None:
+        """Let go what can be made again, and what was kept for work that is done by now."""
+        self.graphs.drop()
+        self._relieve()
+
     def _relieve(self) -> None:
         """Wait for what is under way, and let go what was kept for it."""
+        self.graphs.let_go()
         streams = (self.compute, self.ahead, self.upload, self.communication)
         for stream in (*streams, *self.compute.beside):
             stream.synchronize_event(stream.record())
             stream.release()
         self._recycler.clear()
+        self._temporaries.release()
 
     def memory_info(self) -> MemoryInfo:
-        """Return the device's memory, and what the pool has of it."""
+        """Return the device's memory, and what pool and graphs have of it."""
         with self._raw:
             free, total = self.xp.cuda.runtime.memGetInfo()
         pool = self.pool.statistics()
-        return MemoryInfo(int(free), int(total), pool.used, pool.held, pool.peak_used)
+        graphs = self._temporaries
+        used, peak = pool.used + graphs.nbytes, pool.peak_used + graphs.peak
+        return MemoryInfo(int(free), int(total), used, pool.held, peak)
 
 
 def health_of(number: int) -> Health:

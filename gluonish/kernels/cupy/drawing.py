@@ -1,5 +1,9 @@
 """Random words and Dropout: Philox4x32-10 in one launch, with the bits of `ops.philox`.
 
+A CUDA graph repeats launches with the arguments that they had. So that it draws other numbers each
+time, its kernels read where they start in the device's memory: the seed of their key is a
+`StoredKey` then.
+
 Float32 numbers too small to be normal become 0, as in all that CuPy compiles.
 """
 
@@ -14,13 +18,43 @@ from gluonish.ops.dropout import DROPOUT, drops
 from gluonish.ops.support.philox import Key
 from gluonish.ops.support.precision import accumulator
 
-__all__ = ["dropout", "words"]
+__all__ = ["StoredKey", "dropout", "words"]
+
+_MASK = 2**64 - 1
+_NOWHERE = np.uint64(0)  # a null pointer
 
 
-def _key(key: Key) -> tuple[Any, Any]:
-    """Return seed and offset as kernels take them."""
+class StoredKey:
+    """The key of a call in memory of the device, in place of the seed of a `Key`.
+
+    The offset of such a key counts from the stored one on. It is no number: a kernel that computes
+    with the seed on the host fails, and no graph holds it.
+
+    Args:
+        xp: CuPy; the current device and stream are those that will use it.
+    """
+
+    __slots__ = ("array",)
+
+    def __init__(self, xp: Any) -> None:
+        self.array = xp.empty((2,), np.uint64)
+
+    def set(self, xp: Any, key: Key) -> None:
+        """Store a key, on the current stream."""
+        launch(xp, "philox", "set_key", FLOAT32, (self.array,), 1, _numbers(key))
+
+
+def _numbers(key: Key) -> tuple[Any, Any]:
     seed, offset = key
-    return np.uint64(seed & 2**64 - 1), np.uint64(offset & 2**64 - 1)
+    return np.uint64(seed & _MASK), np.uint64(offset & _MASK)
+
+
+def _key(key: Any) -> tuple[Any, Any, Any]:
+    """Return base, seed and offset as kernels take them."""
+    seed, offset = key
+    if isinstance(seed, StoredKey):
+        return (seed.array, *_numbers((0, offset)))
+    return (_NOWHERE, *_numbers(key))
 
 
 def words(xp: Any, key: Key, first: int, count: int) -> Any:

@@ -1,13 +1,28 @@
 // Random words and Dropout.
 #include "philox.cuh"
 
+// A launch gets seed and offset as numbers, and ``base`` is null. One that a CUDA graph repeats
+// finds in ``base`` what they start from at each time: seed and offset are added to it.
+__device__ inline Block draw(
+    unsigned long long block, const unsigned long long *base, unsigned long long seed,
+    unsigned long long offset) {
+    return base ? philox(block, base[0] + seed, base[1] + offset) : philox(block, seed, offset);
+}
+
+extern "C" __global__ void set_key(
+    unsigned long long *base, Index total, unsigned long long seed, unsigned long long offset) {
+    if (thread_number() >= total) return;
+    base[0] = seed;
+    base[1] = offset;
+}
+
 // One thread for each block of four words, from the block ``first`` on.
 extern "C" __global__ void words(
-    unsigned *out, Index total, unsigned long long first, unsigned long long seed,
-    unsigned long long offset) {
+    unsigned *out, Index total, unsigned long long first, const unsigned long long *base,
+    unsigned long long seed, unsigned long long offset) {
     Index number = thread_number();
     if (number >= total) return;
-    Block made = philox(first + number, seed, offset);
+    Block made = draw(first + number, base, seed, offset);
     for (int i = 0; i < 4; ++i) out[4 * (Offset)number + i] = made.word[i];
 }
 
@@ -19,11 +34,11 @@ __device__ inline Scalar factor(unsigned word, float p, Wide scale) {
 
 // One thread for four elements of the mask.
 extern "C" __global__ void dropout_mask(
-    Scalar *mask, Index total, Offset size, unsigned long long seed, unsigned long long offset,
-    float p, Wide scale) {
+    Scalar *mask, Index total, Offset size, const unsigned long long *base,
+    unsigned long long seed, unsigned long long offset, float p, Wide scale) {
     Index number = thread_number();
     if (number >= total) return;
-    Block made = philox(number, seed, offset);
+    Block made = draw(number, base, seed, offset);
     Offset start = 4 * (Offset)number;
     for (int i = 0; i < 4 && start + i < size; ++i) mask[start + i] = factor(made.word[i], p, scale);
 }
@@ -31,10 +46,11 @@ extern "C" __global__ void dropout_mask(
 // The same, with the product of data and mask.
 extern "C" __global__ void dropout(
     const Scalar *data, Scalar *out, Scalar *mask, Index total, Offset size,
-    unsigned long long seed, unsigned long long offset, float p, Wide scale) {
+    const unsigned long long *base, unsigned long long seed, unsigned long long offset, float p,
+    Wide scale) {
     Index number = thread_number();
     if (number >= total) return;
-    Block made = philox(number, seed, offset);
+    Block made = draw(number, base, seed, offset);
     Offset start = 4 * (Offset)number;
     for (int i = 0; i < 4 && start + i < size; ++i) {
         Scalar kept = factor(made.word[i], p, scale);

@@ -21,7 +21,7 @@ from gluonish.core.config import (
 from gluonish.kernels.cupy.recycling import Recycler
 from gluonish_engine import Block, MemoryPool, linear_sizes, power_of_two_sizes
 
-__all__ = ["Pool", "make_pool", "open_pool"]
+__all__ = ["Pool", "Temporaries", "make_pool", "open_pool"]
 
 Pool = MemoryPool[Any]
 
@@ -152,6 +152,94 @@ class _Allocator:
             gc.collect()
             here.relieve()
         return here.pool.take(nbytes, stream)
+
+
+class _Piece:
+    """Memory of graphs, counted while it lives.
+
+    Args:
+        raw: CuPy's Memory.
+        nbytes: Its size.
+        living: Sizes of all such pieces.
+    """
+
+    __slots__ = ("_living", "ptr", "raw")
+
+    def __init__(self, raw: Any, nbytes: int, living: dict[int, int]) -> None:
+        self.raw = raw
+        self.ptr = raw.ptr
+        self._living = living
+        living[id(self)] = nbytes
+
+    def __del__(self) -> None:
+        self._living.pop(id(self), None)
+
+
+class Temporaries:
+    """Memory for what kernels allocate while they are captured as CUDA graphs; for nothing else.
+
+    Who captures holds what it got as long as its graph lives.
+
+    Args:
+        cupy: The module.
+        device: CuPy's Device.
+
+    Attributes:
+        peak: The most bytes that there ever were at once.
+    """
+
+    __slots__ = ("_cuda", "_driver", "_living", "_number", "_own", "_pool", "peak")
+
+    def __init__(self, cupy: ModuleType, device: Any) -> None:
+        self._cuda = cupy.cuda
+        self._own = cupy.get_default_memory_pool()
+        self._number = device.id
+        self._driver = _Driver(cupy, device)
+        self._living: dict[int, int] = {}
+        self._pool: Pool = MemoryPool(self, _sizes())
+        self.peak = 0
+
+    def allocate(self, nbytes: int) -> _Piece:
+        """Return new memory, as the source of the pool.
+
+        Raises:
+            MemoryError: if the device has no more.
+        """
+        made = _Piece(self._driver.allocate(nbytes), nbytes, self._living)
+        self.peak = max(self.peak, self.nbytes)
+        return made
+
+    def free_and_total(self) -> tuple[int, int]:
+        """Return the device's free and total bytes."""
+        return self._driver.free_and_total()
+
+    def take(self, held: dict[int, Any], nbytes: int) -> Any:
+        """Return a MemoryPointer, as an allocator of CuPy's does.
+
+        Args:
+            held: Gets what the memory must be held by, by a key.
+            nbytes: How many.
+
+        Raises:
+            MemoryError: if there is none.
+        """
+        if not nbytes:
+            return self._own.malloc(0)
+        block = self._pool.take(nbytes)
+        piece = block.raw
+        held[id(piece)] = piece
+        lease = _Lease(self._pool, block)
+        memory = self._cuda.UnownedMemory(piece.ptr, block.nbytes, lease, self._number)
+        return self._cuda.MemoryPointer(memory, 0)
+
+    def release(self) -> None:
+        """Give back to the driver what no graph holds."""
+        self._pool.release()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that there are now."""
+        return sum(tuple(self._living.values()))
 
 
 def make_pool(cupy: ModuleType, device: Any) -> Pool:

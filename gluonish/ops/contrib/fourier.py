@@ -12,6 +12,7 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import Spec
+from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.precision import widen
 
@@ -54,6 +55,7 @@ FFT = register(
             "Shapes: data (..., d) of real numbers, output (..., 2 * d)."
         ),
         schema=_SCHEMA,
+        execution=Execution(live=True),  # plans of cuFFT have memory, and come and go
     )
 )
 
@@ -92,5 +94,6 @@ IFFT = register(
             "Shapes: data (..., 2 * d), output (..., d)."
         ),
         schema=_SCHEMA,
+        execution=Execution(live=True),  # plans of cuFFT have memory, and come and go
     )
 )

@@ -233,7 +233,7 @@ BRANCH = register(
         ),
         outputs=_num_branch_outputs,
         visible=_num_visible,
-        execution=Execution(heavy=endless),
+        execution=Execution(heavy=endless, live=True),
     )
 )
 
@@ -258,7 +258,7 @@ COND = register(
         outputs=_num_cond_outputs,
         visible=_num_visible,
         execution=Execution(
-            mutates=_mutated, train_dependent=True, random=any_draws, heavy=endless
+            mutates=_mutated, train_dependent=True, random=any_draws, heavy=endless, live=True
         ),
         shapes=ShapeFacts(complete=_complete_cond),
     )

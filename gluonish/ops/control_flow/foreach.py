@@ -136,6 +136,7 @@ FOREACH = register(
             train_dependent=True,
             random=any_draws,
             heavy=endless,
+            live=True,
         ),
         shapes=ShapeFacts(complete=_complete),
     )

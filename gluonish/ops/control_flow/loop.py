@@ -347,6 +347,6 @@ SCAN = register(
         ),
         outputs=_num_outputs,
         visible=_num_visible,
-        execution=Execution(heavy=endless),
+        execution=Execution(heavy=endless, live=True),
     )
 )

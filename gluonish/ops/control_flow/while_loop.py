@@ -211,7 +211,7 @@ WHILE_LOOP = register(
         outputs=_num_outputs,
         visible=num_visible,
         execution=Execution(
-            mutates=_mutated, train_dependent=True, random=any_draws, heavy=endless
+            mutates=_mutated, train_dependent=True, random=any_draws, heavy=endless, live=True
         ),
         shapes=ShapeFacts(complete=_complete),
     )

@@ -1,7 +1,8 @@
 """``cupy.cuda`` of the double, with the names and arguments that CuPy has and no others."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -108,7 +109,17 @@ def make_cuda(machine: Machine, own: MemoryPool, pinned: PinnedMemoryPool) -> Li
         machine.allocator = allocator
 
     def get_allocator() -> Any:
-        return machine.allocator or own.malloc
+        scopes = machine.here.allocators
+        return scopes[-1] if scopes else machine.allocator or own.malloc
+
+    @contextmanager
+    def using_allocator(allocator: Callable[[int], Any] | None = None) -> Iterator[None]:
+        assert allocator is not None, "no pool at all: not known to this double"
+        machine.here.allocators.append(allocator)
+        try:
+            yield
+        finally:
+            machine.here.allocators.pop()
 
     def alloc(size: int) -> Any:
         return get_allocator()(size)
@@ -123,7 +134,8 @@ def make_cuda(machine: Machine, own: MemoryPool, pinned: PinnedMemoryPool) -> Li
         return machine.here.device
 
     functions = (get_current_stream, set_allocator, get_allocator, alloc, alloc_pinned_memory)
-    known: dict[str, Any] = {f.__name__: f for f in (*functions, is_available, get_device_id)}
+    others: Any = (using_allocator, is_available, get_device_id)
+    known: dict[str, Any] = {f.__name__: f for f in (*functions, *others)}
     classes: dict[str, Any] = {
         "Device": machine.bound(Device),
         "Event": machine.bound(Event),

@@ -280,6 +280,8 @@ class _RawKernel:
         if isinstance(arg, float) and not isinstance(arg, np.generic):
             arg = np.float64(arg)
         assert isinstance(arg, np.generic), f"{self.name}: unsupported type {type(arg)}"
+        if fact[0] == 3 and arg.dtype == np.uint64 and not arg:
+            return np.array([arg])  # a null pointer
         given = (2 if arg.dtype.kind == "f" else 1, arg.dtype.itemsize)
         assert given == fact, f"{self.name}: {text} was given {arg.dtype}"
         return np.array([arg])

@@ -12,7 +12,7 @@ import ctypes
 import threading
 import weakref
 from bisect import bisect_right, insort
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -93,15 +93,16 @@ class Counts:
 
     Attributes:
         launches: Kernels, memory sets and copies within a device; a graph is one.
+        graphs: Launches of graphs.
         synchronizations: Waits of the host.
         uploads: Copies from the host.
         downloads: Copies to the host.
     """
 
-    __slots__ = ("downloads", "launches", "synchronizations", "uploads")
+    __slots__ = ("downloads", "graphs", "launches", "synchronizations", "uploads")
 
     def __init__(self) -> None:
-        self.launches = self.synchronizations = self.uploads = self.downloads = 0
+        self.launches = self.synchronizations = self.uploads = self.downloads = self.graphs = 0
 
     @property
     def copies(self) -> int:
@@ -116,6 +117,7 @@ class _Here(threading.local):
 
     def __init__(self) -> None:
         self.devices: list[int] = []  # that were current before
+        self.allocators: list[Callable[[int], Any]] = []  # of scopes
         self.streams: list[Stream] = []
 
 
@@ -219,16 +221,19 @@ class Machine:
             what: Its name in messages.
             work: What it does; without it the caller does that, and no graph can do it again.
             counted: Whether it is a launch.
+
+        Nothing is touched while a stream captures: that is checked when the graph is launched.
         """
         with self.lock:  # others see a step only when it is through
             self.counts.launches += counted
             step = stream._step()
-            for memory, write in memories:
-                memory.check(stream._clock, write, what)
-            for memory, write in memories:
-                memory.note(stream._name, step, write, what)
             if stream._capture is not None:
                 stream._capture.note(memories, what, work)
+            else:
+                for memory, write in memories:
+                    memory.check(stream._clock, write, what)
+                for memory, write in memories:
+                    memory.note(stream._name, step, write, what)
             if work is not None:
                 work()
         return step
@@ -236,8 +241,9 @@ class Machine:
     def allocate(self, nbytes: int) -> Block:
         """Return a block of the current stream's pool, a used one if there is any."""
         stream = self.current()
-        if self.allocator is not None and nbytes:
-            pointer = self.allocator(nbytes)
+        allocator = self.here.allocators[-1] if self.here.allocators else self.allocator
+        if allocator is not None and nbytes:
+            pointer = allocator(nbytes)
             memory = self._behind(pointer.ptr)
             assert memory is not None, "an allocator gave an address outside device memory"
             assert memory.raw.size >= nbytes, "an allocator gave less than was asked for"
@@ -270,6 +276,12 @@ class Machine:
             self.reserved[device] -= memory.raw.size
             del self._memories[memory.start]
             self._starts.remove(memory.start)
+
+    def check_alive(self, memories: Iterable[Memory]) -> None:
+        """Raise what a kernel ends with that touches memory which the driver took back."""
+        with self.lock:
+            if any(self._memories.get(memory.start) is not memory for memory in memories):
+                raise CUDARuntimeError(700)
 
     def allocate_pinned(self, nbytes: int) -> Memory:
         """Return page-locked memory; its new owner writes it, so earlier reads must be over."""

@@ -253,6 +253,8 @@ class Graph(Listed):
         machine = self._machine
         stream = machine.current() if stream is None else stream
         machine.counts.launches += 1
+        machine.counts.graphs += 1
+        machine.check_alive(pair[0] for step in self._capture.steps for pair in step[0])
         for memories, what, work in self._capture.steps:
             assert work is not None, f"{what}: tell machine.use what it does, to have it again"
             machine.use(stream, memories, what, work, counted=False)

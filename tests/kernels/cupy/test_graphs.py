@@ -1,0 +1,441 @@
+"""Networks as CUDA graphs on the double: the bits of the same network without, in few launches."""
+
+import gc
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gluonish as mx
+from gluonish import autograd, nd
+from gluonish.core.config import MXNET_ENABLE_CUDA_GRAPHS
+from gluonish.gluon import nn, rnn
+from gluonish.kernels.cupy.pool import Temporaries
+from tests.kernels.cupy.install import gpu_contexts
+from tests.kernels.cupy.machine import Machine
+from tests.kernels.cupy.one_device import COMPILED
+
+pytestmark = [COMPILED, pytest.mark.timeout(120)]
+
+GPU = mx.gpu(0)
+STATIC = {"static_alloc": True, "static_shape": True}
+Bits = list[Any]
+
+
+class Attention(nn.HybridBlock):
+    """A layer of a transformer: attention with one head, both with Dropout and LayerNorm."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        with self.name_scope():
+            self.project = nn.Dense(24, flatten=False)
+            self.drop = nn.Dropout(0.2)
+            self.norm = nn.LayerNorm()
+            self.widen = nn.Dense(16, flatten=False)
+            self.narrow = nn.Dense(8, flatten=False)
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        query, key, value = F.split(self.project(x), num_outputs=3, axis=-1)
+        weights = self.drop(F.softmax(F.batch_dot(query, key, transpose_b=True)))
+        x = self.norm(x + self.drop(F.batch_dot(weights, value)))
+        return x + self.drop(self.narrow(F.LeakyReLU(self.widen(x), act_type="gelu")))
+
+
+def convolutional() -> nn.HybridBlock:
+    net = nn.HybridSequential()
+    net.add(nn.Conv2D(4, 3, padding=1), nn.BatchNorm(), nn.Activation("relu"), nn.MaxPool2D())
+    net.add(nn.Conv2D(4, 3, strides=2), nn.BatchNorm(), nn.GlobalAvgPool2D(), nn.Dense(5))
+    net.add(nn.HybridLambda("softmax"))
+    return net
+
+
+def recurrent() -> nn.HybridBlock:
+    net = nn.HybridSequential()
+    net.add(rnn.LSTM(6, layout="NTC"), nn.Dropout(0.3), nn.Dense(3))
+    return net
+
+
+NETS: dict[str, tuple[Callable[[], nn.HybridBlock], tuple[int, ...]]] = {
+    "convolutional": (convolutional, (2, 3, 8, 8)),
+    "recurrent": (recurrent, (2, 4, 5)),
+    "attention": (Attention, (2, 4, 8)),
+}
+
+
+@pytest.fixture
+def gpu(machine: Machine) -> Iterator[Machine]:
+    """Make the machine's devices those of ``gpu(i)``; gives the machine."""
+    with gpu_contexts(machine, "ThreadedEnginePerDevice"):
+        yield machine
+
+
+def graphs() -> Any:
+    return mx.nd.zeros((1,), ctx=GPU)._device.graphs
+
+
+def made(make: Callable[[], nn.HybridBlock]) -> nn.HybridBlock:
+    """Return a network on the device, the same one each time."""
+    mx.random.seed(7)
+    net = make()
+    net.initialize(mx.init.Xavier(), ctx=GPU)
+    net.hybridize(**STATIC)
+    return net
+
+
+def batches(shape: tuple[int, ...], count: int) -> Iterator[nd.NDArray]:
+    """Yield arrays of different values at different addresses."""
+    random = np.random.default_rng(3)
+    kept = [nd.zeros(shape, ctx=GPU) for _ in range(3)]
+    for i in range(count):
+        array = kept[i % 3]
+        array[:] = nd.array(random.standard_normal(shape), ctx=GPU)
+        yield array
+
+
+def inference(make: Callable[[], nn.HybridBlock], shape: tuple[int, ...], count: int) -> Bits:
+    net = made(make)
+    return [net(x).asnumpy() for x in batches(shape, count)]
+
+
+def training(make: Callable[[], nn.HybridBlock], shape: tuple[int, ...], count: int) -> Bits:
+    """Return outputs of the steps, and all parameters after the last."""
+    net, loss_of = made(make), mx.gluon.loss.L2Loss()
+    loss_of.hybridize(**STATIC)
+    found = []
+    trainer = None
+    for x in batches(shape, count):
+        with autograd.record():
+            y = net(x)
+            loss = loss_of(y, nd.ones_like(y))
+        loss.backward()
+        trainer = trainer or mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.01})
+        trainer.step(shape[0])
+        found.append(y.asnumpy())
+    return found + [p.data(GPU).asnumpy() for p in net.collect_params().values()]
+
+
+def same(got: Bits, want: Bits) -> None:
+    assert len(got) == len(want)
+    for one, other in zip(got, want, strict=True):
+        np.testing.assert_array_equal(one.view("u4"), other.view("u4"))
+
+
+def both(run: Callable[[], Bits]) -> tuple[Bits, Bits, int]:
+    """Return what a program finds with graphs and without, and how many were launched."""
+    want = run()
+    assert not graphs().launches
+    with MXNET_ENABLE_CUDA_GRAPHS.override(True):
+        got = run()
+    return got, want, graphs().launches
+
+
+@pytest.mark.parametrize("name", NETS)
+@pytest.mark.parametrize("run", [inference, training])
+def test_network_has_the_bits_that_it_has_without(gpu: Machine, run: Any, name: str) -> None:
+    got, want, launches = both(lambda: run(*NETS[name], 14))
+    same(got, want)
+    assert launches >= 8
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_every_engine_runs_graphs(gpus: Any, name: str) -> None:
+    got, want, launches = both(lambda: training(*NETS[name], 10))
+    same(got, want)
+    assert launches
+
+
+def test_repeated_inference_is_a_launch_between_two_copies(gpu: Machine) -> None:
+    with MXNET_ENABLE_CUDA_GRAPHS.override(True):
+        net, x = made(convolutional), nd.ones((2, 3, 8, 8), ctx=GPU)
+        for _ in range(6):
+            net(x).wait_to_read()
+        before = gpu.counts.launches
+        net(x).wait_to_read()
+        assert gpu.counts.launches == before + 3
+
+
+def test_step_of_training_is_a_launch_for_each_job_and_each_copy(gpu: Machine) -> None:
+    """Four jobs; x, y; y, label, loss; head, gradient; gradient, x; and the head's ones."""
+    with MXNET_ENABLE_CUDA_GRAPHS.override(True):
+        net, loss_of = made(lambda: nn.Dense(3)), mx.gluon.loss.L2Loss()
+        loss_of.hybridize(**STATIC)
+        x, label = nd.ones((4, 5), ctx=GPU), nd.ones((4, 3), ctx=GPU)
+
+        def step() -> None:
+            with autograd.record():
+                loss = loss_of(net(x), label)
+            loss.backward()
+
+        for _ in range(10):
+            step()
+        before = gpu.counts.launches, gpu.counts.graphs
+        step()
+        assert gpu.counts.graphs - before[1] == 4
+        assert gpu.counts.launches - before[0] == 4 + (2 + 3 + 2 + 2) + 1
+
+
+def test_without_static_shape_or_the_variable_there_are_none(gpu: Machine) -> None:
+    x = nd.ones((2, 3, 8, 8), ctx=GPU)
+    with MXNET_ENABLE_CUDA_GRAPHS.override(True):
+        net = made(convolutional)
+        net.hybridize(static_alloc=True)
+        for _ in range(4):
+            net(x).wait_to_read()
+    net.hybridize(**STATIC)
+    for _ in range(4):
+        net(x).wait_to_read()
+    assert not gpu.counts.graphs
+
+
+def test_shapes_and_parameters_may_change(gpu: Machine) -> None:
+    def run() -> Bits:
+        net = made(convolutional)
+        found = []
+        for i in range(24):
+            x = nd.full((2 + i // 2 % 2, 3, 8, 8), i, ctx=GPU)
+            found.append(net(x).asnumpy())
+            if i % 8 == 7:
+                for parameter in net.collect_params().values():
+                    parameter.set_data(parameter.data(GPU) * 1.5)
+        return found
+
+    got, want, launches = both(run)
+    same(got, want)
+    assert launches >= 8
+
+
+def test_network_of_several_threads(gpu: Machine) -> None:
+    def run() -> Bits:
+        net = made(convolutional)
+        found: Bits = [None] * 4
+
+        def call(number: int) -> None:
+            x = nd.full((2, 3, 8, 8), number, ctx=GPU)
+            found[number] = np.stack([net(x).asnumpy() for _ in range(10)])
+
+        net(nd.ones((2, 3, 8, 8), ctx=GPU))
+        threads = [threading.Thread(target=call, args=(i,)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        return found
+
+    got, want, launches = both(run)
+    same(got, want)
+    assert launches
+
+
+def test_memory_of_the_pool_does_not_matter(gpu: Machine) -> None:
+    """All that the pool has to give is filled with NaN between calls, while graphs live."""
+
+    def run() -> Bits:
+        net, x = made(Attention), nd.ones((2, 4, 8), ctx=GPU)
+        found = []
+        for _ in range(8):
+            found.append(net(x).asnumpy())
+            for memory in list(gpu._memories.values()):
+                if not memory.page_locked and memory.raw.size <= 1 << 20:
+                    spoilt.append(memory)
+            kept = [nd.full((size,), np.nan, ctx=GPU) for size in (1, 8, 64, 1024) * 8]
+            nd.waitall()
+            del kept
+            GPU.empty_cache()
+        return found
+
+    spoilt: list[Any] = []
+    got, want, launches = both(run)
+    same(got, want)
+    assert launches >= 4
+    assert spoilt
+
+
+def refused_step(F: Any, x: Any) -> Any:
+    """Return a matrix by cuSOLVER, which CuPy does not let a graph have."""
+    square = F.batch_dot(x, x, transpose_b=True) + F.expand_dims(F.eye(4), 0)
+    return F.linalg_inverse(square) * 2 + 1
+
+
+def looped(F: Any, x: Any) -> Any:
+    """Return sums along an axis, by a loop whose body is a graph of its own."""
+    outputs, _ = F.contrib.foreach(lambda each, s: (each + s[0], [each + s[0]]), x, [x[0] * 0])
+    return outputs * 2 + 1
+
+
+@pytest.mark.parametrize("step", [refused_step, looped])
+@pytest.mark.parametrize("run", [inference, training])
+def test_step_that_cannot_be_captured_runs_between_graphs(
+    gpu: Machine, run: Any, step: Any
+) -> None:
+    class Net(nn.HybridBlock):
+        def __init__(self) -> None:
+            super().__init__()
+            with self.name_scope():
+                self.first, self.last = nn.Dense(8, flatten=False), nn.Dense(3)
+
+        def hybrid_forward(self, F: Any, x: Any) -> Any:
+            return self.last(step(F, F.relu(self.first(x))))
+
+    got, want, launches = both(lambda: run(Net, (2, 4, 5), 14))
+    same(got, want)
+    assert launches >= 8
+
+
+def test_operator_of_the_program_runs_at_each_call(gpu: Machine) -> None:
+    called = []
+
+    class Twice(mx.operator.CustomOp):
+        def forward(self, is_train: Any, req: Any, in_data: Any, out_data: Any, aux: Any) -> None:
+            called.append(1)
+            self.assign(out_data[0], req[0], in_data[0] * 2)
+
+    @mx.operator.register("twice_beside_graphs")
+    class TwiceProp(mx.operator.CustomOpProp):
+        def create_operator(self, ctx: Any, shapes: Any, dtypes: Any) -> Any:
+            return Twice()
+
+    net = nn.HybridSequential()
+    net.add(nn.Dense(4), nn.HybridLambda(lambda F, x: F.Custom(x, op_type="twice_beside_graphs")))
+    net.add(nn.Dense(2))
+    with MXNET_ENABLE_CUDA_GRAPHS.override(True):
+        net.initialize(ctx=GPU)
+        net.hybridize(**STATIC)
+        x = nd.ones((2, 3), ctx=GPU)
+        for _ in range(6):
+            net(x).wait_to_read()
+    assert len(called) == 6
+    assert gpu.counts.graphs
+
+
+@pytest.mark.parametrize("when", ["before", "behind"])
+def test_step_that_breaks_the_capture_is_found(
+    gpu: Machine, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    """A wait breaks a capture; CUDA says so there, or only at its end."""
+    from gluonish.ops.registry import find_operator
+
+    exp = find_operator("exp")
+    kernel = exp.kernel
+
+    def waits(xp: Any, out: Any, x: Any, **attrs: Any) -> None:
+        kernel(xp, out, x, **attrs)
+        stream = xp.cuda.get_current_stream()
+        if stream.is_capturing():
+            if when == "before":
+                stream.synchronize()
+            stream._capture.spoil(900)
+
+    class Net(nn.HybridBlock):
+        def hybrid_forward(self, F: Any, x: Any) -> Any:
+            return F.sum(F.exp(F.sin(F.dot(x, x))), axis=1)
+
+    monkeypatch.setattr(exp, "kernel", waits)
+    with mx.core.config.MXNET_USE_FUSION.override(False):
+        got, want, launches = both(lambda: inference(Net, (4, 4), 30))
+    same(got, want)
+    assert launches
+
+
+def test_graphs_go_with_their_network_when_the_stream_is_through(gpu: Machine) -> None:
+    with MXNET_ENABLE_CUDA_GRAPHS.override(True):
+        net, x = made(Attention), nd.ones((2, 4, 8), ctx=GPU)
+        for _ in range(4):
+            net(x).wait_to_read()
+        before = graphs()._temporaries.nbytes
+        assert before
+        assert GPU.memory_info().used >= before
+        net(x)
+        del net
+        gc.collect()
+        assert graphs()._temporaries.nbytes == before  # the stream may not be through
+        GPU.empty_cache()
+        assert not graphs()._temporaries.nbytes
+
+
+def test_device_without_room_for_graphs_does_without(gpu: Machine) -> None:
+    def run() -> Bits:
+        return inference(Attention, (2, 4, 8), 12)
+
+    want = run()
+    graphs()
+    with MXNET_ENABLE_CUDA_GRAPHS.override(True), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Temporaries, "allocate", _no_room)
+        got = run()
+    same(got, want)
+    assert graphs().shortages
+    assert not graphs().launches
+
+
+def _no_room(self: Temporaries, nbytes: int) -> Any:
+    raise MemoryError(f"no {nbytes} bytes on the device")
+
+
+def test_graphs_make_room_for_arrays(gpu: Machine) -> None:
+    with MXNET_ENABLE_CUDA_GRAPHS.override(True):
+        net, x = made(Attention), nd.ones((2, 4, 8), ctx=GPU)
+        want = next(iter([net(x).asnumpy() for _ in range(4)]))
+        held = graphs()._temporaries.nbytes
+        GPU.empty_cache()
+        gpu.capacity = gpu.reserved[0] + held
+        large = nd.zeros((held + held // 2,), ctx=GPU, dtype="uint8")
+        assert not graphs()._temporaries.nbytes
+        del large
+        np.testing.assert_array_equal(net(x).asnumpy(), want)
+
+
+def test_graph_that_cannot_be_launched_is_forgotten(
+    gpu: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.kernels.cupy.streams import CUDARuntimeError, Graph
+
+    def launch(self: Graph, stream: Any = None) -> None:
+        raise CUDARuntimeError(2)
+
+    with MXNET_ENABLE_CUDA_GRAPHS.override(True):
+        net, x = made(convolutional), nd.ones((2, 3, 8, 8), ctx=GPU)
+        want = net(x).asnumpy()
+        monkeypatch.setattr(Graph, "launch", launch)
+        for _ in range(6):
+            np.testing.assert_array_equal(net(x).asnumpy(), want)
+
+
+def test_failure_in_a_graph_names_its_operators(
+    gpu: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.kernels.cupy.streams import CUDARuntimeError, Graph
+
+    def launch(self: Graph, stream: Any = None) -> None:
+        raise CUDARuntimeError(700)
+
+    with MXNET_ENABLE_CUDA_GRAPHS.override(True):
+        net, x = made(convolutional), nd.ones((2, 3, 8, 8), ctx=GPU)
+        net(x).wait_to_read()
+        monkeypatch.setattr(Graph, "launch", launch)
+        with pytest.raises(mx.MXNetError, match="a CUDA graph of Convolution"):
+            net(x).wait_to_read()
+
+
+def test_profiler_sees_every_operator(gpu: Machine, tmp_path: Any) -> None:
+    with MXNET_ENABLE_CUDA_GRAPHS.override(True):
+        net, x = made(convolutional), nd.ones((2, 3, 8, 8), ctx=GPU)
+        want = next(iter([net(x).asnumpy() for _ in range(6)]))
+        before = gpu.counts.graphs
+        name = str(tmp_path / "p.json")
+        mx.profiler.set_config(profile_all=True, aggregate_stats=True, filename=name)
+        mx.profiler.set_state("run")
+        np.testing.assert_array_equal(net(x).asnumpy(), want)
+        mx.profiler.set_state("stop")
+        assert gpu.counts.graphs == before
+        assert "Pooling" in mx.profiler.dumps(reset=True)
+
+
+def test_addresses_that_keep_changing_cost_few_captures(gpu: Machine) -> None:
+    with MXNET_ENABLE_CUDA_GRAPHS.override(True):
+        net = made(lambda: nn.Dense(3))
+        arrays = [nd.full((4, 5), i, ctx=GPU) for i in range(20)]
+        outputs = [[net(x).asnumpy() for x in arrays] for _ in range(8)]
+        for other in outputs:
+            same(other, outputs[0])
+        assert len(graphs()._living) == 1
