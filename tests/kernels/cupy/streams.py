@@ -249,15 +249,16 @@ class Graph(Listed):
         self.graphExec = id(self)
 
     def launch(self, stream: Stream | None = None) -> None:
-        """Run everything on a stream; the current one by default."""
+        """Run everything on a stream, the current one by default; nothing comes in between."""
         machine = self._machine
         stream = machine.current() if stream is None else stream
         machine.counts.launches += 1
         machine.counts.graphs += 1
         machine.check_alive(pair[0] for step in self._capture.steps for pair in step[0])
-        for memories, what, work in self._capture.steps:
-            assert work is not None, f"{what}: tell machine.use what it does, to have it again"
-            machine.use(stream, memories, what, work, counted=False)
+        with machine.lock:
+            for memories, what, work in self._capture.steps:
+                assert work is not None, f"{what}: tell machine.use what it does, to have it again"
+                machine.use(stream, memories, what, work, counted=False)
 
     def upload(self, stream: Stream | None = None) -> None:
         """Prepare a launch."""
