@@ -23,7 +23,7 @@ from gluonish.core.turn import Turn
 from gluonish.kernels.cupy.cudnn_graph import Problem, build
 from gluonish.kernels.cupy.libraries import load_front_end
 
-__all__ = ["CuDNN", "Handle", "Plan", "adopt", "opened"]
+__all__ = ["CuDNN", "Handle", "Plan", "adopt", "opened", "prepare"]
 
 _LOG = logging.getLogger("gluonish")
 _MOST_PLANS = 4096
@@ -107,24 +107,37 @@ class CuDNN:
         """Return a plan and the handle of the current stream; None where there is none.
 
         Both are made at their first use, but not while the stream captures a graph.
+
+        Raises:
+            DeviceError: The stream captures, and they were not used before.
         """
         device, stream = xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream()
-        key, place = (device, problem), (os.getpid(), device, stream.ptr)
-        plan, handle = self.plans.get(key), self._handles.get(place)
+        key = (device, problem)
+        plan, handle = self.plans.get(key), self._handles.get((os.getpid(), device, stream.ptr))
         if plan is not None and handle is not None:
             if not plan.captured and stream.is_capturing():
                 plan.captured = True
             return plan, handle
-        if (plan is None and key in self.plans) or stream.is_capturing():
+        if plan is None and key in self.plans:
             return None
-        if handle is None:
-            made = Handle(self._front_end, stream.ptr)
-            handle = self._handles.setdefault(place, made)
-            if handle is not made:  # another thread was faster
-                self._front_end.destroy_handle(made.raw)
+        if stream.is_capturing():
+            raise DeviceError("cuDNN: expected a call like it before the capture, got the first")
+        handle = self.handle(xp)
         if plan is None:
             plan = self._keep(key, self._build(handle, problem))
         return None if plan is None else (plan, handle)
+
+    def handle(self, xp: Any) -> Handle:
+        """Return the handle of the current stream, making it at the first use."""
+        stream = xp.cuda.get_current_stream().ptr
+        place = (os.getpid(), xp.cuda.runtime.getDevice(), stream)
+        handle = self._handles.get(place)
+        if handle is None:
+            made = Handle(self._front_end, stream)
+            handle = self._handles.setdefault(place, made)
+            if handle is not made:  # another thread was faster
+                self._front_end.destroy_handle(made.raw)
+        return handle
 
     def _build(self, handle: Handle, problem: Problem) -> Plan | None:
         front_end = self._front_end
@@ -156,6 +169,13 @@ def opened(xp: ModuleType) -> CuDNN | None:
         return _opened[xp]
     except KeyError:
         return _opened.setdefault(xp, _open(xp))
+
+
+def prepare(xp: ModuleType) -> None:
+    """Make the handle of the current stream, if cuDNN was used before on any."""
+    found = _opened.get(xp)
+    if found is not None and found.plans:
+        found.handle(xp)
 
 
 def _open(xp: Any) -> CuDNN | None:

@@ -22,26 +22,17 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.collection_pause import CollectionPause
-from gluonish.kernels.cupy import cublas
+from gluonish.kernels.cupy import cublas, cudnn
 from gluonish.kernels.cupy.drawing import StoredKey
 from gluonish.kernels.cupy.pool import Temporaries
 from gluonish.kernels.cupy.stream import DeviceStream
 
-__all__ = ["Graphs", "Replay", "prepare_streams_by"]
+__all__ = ["Graphs", "Replay"]
 
 _OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation
 
-Prepare = Callable[[ModuleType], None]
-_prepare: list[Prepare] = [cublas.prepare]
-
-
-def prepare_streams_by(prepare: Prepare) -> None:
-    """Have a function called before each capture, with the stream current that will capture.
-
-    Args:
-        prepare: Gets CuPy; makes what a library needs once for each stream, as its handle.
-    """
-    _prepare.append(prepare)
+# Make what a library needs once for each stream; called with the one current that will capture.
+_PREPARE: tuple[Callable[[ModuleType], None], ...] = (cublas.prepare, cudnn.prepare)
 
 
 class Replay:
@@ -160,7 +151,7 @@ class Graphs:
         memory: dict[int, Any] = {}
         cuda = self._cupy.cuda
         with self._device, stream:
-            for prepare in _prepare:
+            for prepare in _PREPARE:
                 prepare(self._cupy)
             with (
                 CollectionPause(),
