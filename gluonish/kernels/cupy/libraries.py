@@ -206,7 +206,7 @@ def _ask_pathfinder(name: str, library: Library, cuda: int) -> str | None:
         return None
     try:
         found: str | None = pathfinder.load_nvidia_dynamic_lib(name).abs_path
-    except pathfinder.DynamicLibNotFoundError:
+    except (pathfinder.DynamicLibNotFoundError, ValueError):  # or it does not know the name
         return None
     except RuntimeError as error:  # it found a file, and the file did not load
         raise _broken(library, cuda, str(error)) from error

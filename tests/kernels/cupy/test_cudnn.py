@@ -3,17 +3,20 @@
 import logging
 import os
 import threading
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from gluonish.core.errors import DeviceError
-from gluonish.kernels.cupy import cudnn
+from gluonish.kernels.cupy import cudnn, cudnn_convolution
 from gluonish.kernels.cupy.cudnn_graph import Problem
 from gluonish.kernels.cupy.libraries import MissingLibraryError
 from gluonish.ops.convolution import CONVOLUTION
 from gluonish.testing.values import spec_of
+from gluonish.testing.variables import CHECKS, NotHereError
+from gluonish.testing.variables.check import CheckFailedError
 from tests.kernels.cupy.cudnn_double import Note
 from tests.kernels.cupy.double import make_cupy
 from tests.kernels.cupy.machine import Machine
@@ -247,3 +250,19 @@ def test_the_front_end_is_loaded_at_the_first_convolution(
     with cupy.cuda.Device(0), machine.new_stream(non_blocking=True):
         assert _found(cupy)[0] is _found(cupy)[0]
     assert loaded == [13]
+
+
+def test_the_check_of_the_variable_finds_that_it_acts(
+    gpus: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert CHECKS["MXNET_CUDNN_ENABLED"]()
+    assert CHECKS["MXNET_CUDNN_ENABLED"]()  # again, with plans that are there
+    monkeypatch.setattr(cudnn_convolution, "MXNET_CUDNN_ENABLED", SimpleNamespace(value=True))
+    with pytest.raises(CheckFailedError, match=r"a plan of cuDNN with it, none without"):
+        CHECKS["MXNET_CUDNN_ENABLED"]()
+
+
+def test_the_check_of_the_variable_needs_cudnn(gpus: Any) -> None:
+    cudnn.adopt(gpus, None)
+    with pytest.raises(NotHereError, match="needs cuDNN and its front end"):
+        CHECKS["MXNET_CUDNN_ENABLED"]()

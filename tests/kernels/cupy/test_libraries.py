@@ -102,6 +102,20 @@ def test_folders_are_searched_without_pathfinder(
     assert load("nccl", 12)._name == path
 
 
+def test_folders_are_searched_for_what_pathfinder_has_never_heard_of(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finder: Any = pathfinder({})
+
+    def unknown(name: str) -> Any:  # as version 1.3.5 tells of cuDNN
+        raise ValueError(f"Unsupported library name: {name!r}")
+
+    finder.pathfinder.load_nvidia_dynamic_lib = unknown
+    monkeypatch.setitem(sys.modules, "cuda", finder)
+    path = put(site / "nvidia" / "nccl" / "lib", "libnccl.so.2")
+    assert load("nccl", 12)._name == path
+
+
 def test_cuda_is_that_of_cupy(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libraries, "cuda_major", lambda: 12)
     path = put(site / "nvidia" / "cuda_runtime" / "lib", "libcudart.so.12")
