@@ -11,15 +11,21 @@ from gluonish.core.dtype import BFLOAT16, FLOAT16
 from gluonish.kernels.cupy import optimizer
 from gluonish.kernels.cupy.optimizer_source import BLOCK
 from gluonish.kernels.optimizer_formulas import FORMULAS
-from gluonish.ops.updates.rules import Rule
+from gluonish.ops.updates.layerwise import LANS
+from gluonish.ops.updates.rules import ADAM, ADAMW, LAMB, SGD_MOMENTUM, Rule
 from gluonish.optimizer.weight_update import WeightUpdate
 from tests.kernels.updates import groups, rates, scalars, step_by_reference
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]
 
 GPU = mx.gpu(0)
-SHAPES = [(3,), (0,), (17, 33), (5 * BLOCK + 21,), (1,), (), (64, BLOCK)]
+SHAPES = [(3,), (0,), (17, 33), (5 * BLOCK + 21,), (1,), (), (2, BLOCK)]
 SHAPES += [(7,)] * 100  # more than one launch has room for
+# Each case compiles its kernels; all rules in all dtypes run on the double.
+CASES: list[tuple[Rule, Any]] = [(rule, None) for rule in FORMULAS]
+CASES += [(SGD_MOMENTUM, BFLOAT16), (ADAMW, BFLOAT16), (LAMB, BFLOAT16)]
+CASES += [(ADAM, FLOAT16), (LANS, FLOAT16)]
+IDS = [f"{rule.name}-{narrow or 'float32'}" for rule, narrow in CASES]
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -47,8 +53,7 @@ def stepped(rule: Rule, narrow: Any) -> list[list[Any]]:
     return [[x.asnumpy() for x in group] for group in arrays]
 
 
-@pytest.mark.parametrize("narrow", [None, BFLOAT16, FLOAT16], ids=str)
-@pytest.mark.parametrize("rule", FORMULAS, ids=lambda rule: rule.name)
+@pytest.mark.parametrize(("rule", "narrow"), CASES, ids=IDS)
 def test_step_is_that_of_the_cpu(rule: Rule, narrow: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     launches = counted(monkeypatch)
     found = stepped(rule, narrow)
