@@ -8,6 +8,7 @@ import pytest
 
 import gluonish as mx
 from gluonish import autograd, gluon, nd
+from gluonish.core.config import MXNET_GPU_WORKER_NSTREAMS
 from gluonish.core.dtype import BFLOAT16, FLOAT16
 from gluonish.kernels.cupy.optimizer import FusedStep, fused_step
 from gluonish.kernels.cupy.optimizer_source import BLOCK, layout_of
@@ -239,6 +240,12 @@ def test_trainer_of_16_bits_gives_what_it_gives_on_the_cpu(
 ) -> None:
     with gpu_contexts(machine, "ThreadedEngine"):
         check_training(name, settings, dtype)
+
+
+@pytest.mark.parametrize("name", ["sgd", "lans"])
+def test_steps_on_several_streams_are_in_order(machine: Machine, name: str) -> None:
+    with gpu_contexts(machine, "ThreadedEngine"), MXNET_GPU_WORKER_NSTREAMS.override(3):
+        check_training(name, {"wd": 0.01}, "float32")
 
 
 @pytest.mark.parametrize(
