@@ -106,7 +106,7 @@ def _run(case: Case, values: list[np.ndarray], context: mx.Context, dtype: str) 
 
 def _error(got: Any, want: Any) -> float:
     difference = got.astype(np.float64) - want
-    return float(np.linalg.norm(difference) / max(np.linalg.norm(want), 1e-30))
+    return float(np.linalg.norm(difference)) / max(float(np.linalg.norm(want)), 1e-30)
 
 
 def _errors(got: list[Any], want: list[Any]) -> list[float]:
