@@ -186,7 +186,7 @@ class _Graph(Operations):
             "filter": (first, result, second),
         }[node.kind]
 
-    def create_execution_plans(self, modes: list[Mode]) -> None:
+    def create_execution_plans(self, modes: list[Mode], /) -> None:
         assert isinstance(modes, list)
         self._then("plans", "operations")
         if self._node is None:
@@ -205,13 +205,13 @@ class _Graph(Operations):
             _Engine("plain", frozenset(), 0),
         ]
 
-    def deselect_numeric_notes(self, notes: list[Note]) -> None:
+    def deselect_numeric_notes(self, notes: list[Note], /) -> None:
         assert isinstance(notes, list)
         assert all(isinstance(note, Note) for note in notes)
         self._then("notes", "plans")
         self._engines = [e for e in self._engines if not e.notes & set(notes)]
 
-    def deselect_workspace_greater_than(self, nbytes: int) -> None:
+    def deselect_workspace_greater_than(self, nbytes: int, /) -> None:
         assert type(nbytes) is int
         self._then("limit", "plans")
         self._engines = [e for e in self._engines if e.nbytes <= nbytes]
@@ -319,8 +319,8 @@ def make(machine: Machine) -> Any:
         handles[number] = _Handle(machine.here.device)
         return number
 
-    def destroy_handle(arg0: int) -> None:
-        del handles[arg0]
+    def destroy_handle(handle: int, /) -> None:
+        del handles[handle]
 
     def set_stream(handle: int, stream: int) -> None:
         assert type(stream) is int

@@ -27,27 +27,27 @@ class Tensor:
         self.output = False
         self.alignment = _ALIGNMENT
 
-    def set_output(self, value: bool) -> "Tensor":
+    def set_output(self, value: bool, /) -> "Tensor":
         self.output = value
         return self
 
-    def set_uid(self, uid: int) -> "Tensor":
+    def set_uid(self, uid: int, /) -> "Tensor":
         self.uid = uid
         return self
 
-    def set_dim(self, dim: list[int]) -> "Tensor":
+    def set_dim(self, dim: list[int], /) -> "Tensor":
         self.dim = dim
         return self
 
-    def set_stride(self, stride: list[int]) -> "Tensor":
+    def set_stride(self, stride: list[int], /) -> "Tensor":
         self.stride = stride
         return self
 
-    def set_alignment(self, alignment: int) -> "Tensor":
+    def set_alignment(self, alignment: int, /) -> "Tensor":
         self.alignment = alignment
         return self
 
-    def _set_data_type(self, kind: DataType) -> "Tensor":
+    def _set_data_type(self, kind: DataType, /) -> "Tensor":
         self.kind = kind
         return self
 
