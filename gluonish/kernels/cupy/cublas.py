@@ -41,6 +41,7 @@ _POINTER_MODE_HOST = 0
 # No partial sums in 16 bits (CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION).
 _MATH_MODE = 16
 _DEFAULT_ALGORITHM = -1
+_FLOAT, _COMPUTE_FLOAT = 0, 68  # CUDA_R_32F, CUBLAS_COMPUTE_32F
 
 _INT, _LONG, _POINTER = ctypes.c_int, ctypes.c_longlong, ctypes.c_void_p
 _MATRIX = (_POINTER, _INT, _INT, _LONG)  # address, type, leading dimension, stride
@@ -207,6 +208,18 @@ class CuBLAS:
                 made.destroy()
         return found
 
+    def prepare(self, xp: Any) -> None:
+        """Make the handle of the current stream, and whatever cuBLAS makes at a first product."""
+        device, stream = xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream().ptr
+        if (os.getpid(), device, stream) in self._handles:
+            return
+        values = xp.ones((2,), "float32")
+        factor, product = (
+            Matrix(values.data.ptr + 4 * i, _FLOAT, operation=0, lead=1, stride=0) for i in (0, 1)
+        )
+        handle, size = self.handle(xp), (1, 1, 1)
+        handle.multiply(size, (1.0, 0.0), factor, factor, product, 1, _COMPUTE_FLOAT, double=False)
+
 
 _opened: weakref.WeakKeyDictionary[ModuleType, CuBLAS] = weakref.WeakKeyDictionary()
 
@@ -229,10 +242,10 @@ def current_handle(xp: ModuleType) -> Handle:
 
 
 def prepare(xp: ModuleType) -> None:
-    """Make the handle of the current stream, if cuBLAS was used before on any."""
+    """Make what cuBLAS needs on the current stream, if it was used before on any."""
     found = _opened.get(xp)
     if found is not None:
-        found.handle(xp)
+        found.prepare(xp)
 
 
 def _load(xp: Any) -> Any:

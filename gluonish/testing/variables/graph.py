@@ -4,19 +4,24 @@ import contextlib
 import io
 from collections.abc import Sequence
 from itertools import count
+from typing import Any
 
 import gluonish.symbol as sym
 from gluonish.core.config import (
     MXNET_DISABLED_GRAPH_PASSES,
     MXNET_ELIMINATE_COMMON_EXPR,
+    MXNET_ENABLE_CUDA_GRAPHS,
     MXNET_FUSION_VERBOSE,
     MXNET_SUBGRAPH_BACKEND,
     MXNET_USE_FUSION,
 )
+from gluonish.core.context import gpu
+from gluonish.core.device import device_of, gpu_count
 from gluonish.graph.cached_graph import CachedGraph
 from gluonish.kernels.numba import register as numba
 from gluonish.kernels.onednn import register as onednn
 from gluonish.ndarray import NDArray, ones
+from gluonish.nn import HybridLambda
 from gluonish.symbol import Subgraph, SubgraphBackend, Symbol
 from gluonish.symbol.subgraph import OperatorNode, lent_backend
 from gluonish.testing.variables.check import NotHereError, expect, observes
@@ -128,3 +133,23 @@ def _backend() -> str:
     expect(MXNET_SUBGRAPH_BACKEND, bound == [4.0, 3.0], "what a backend of ours adds", bound)
     fused = "a layer and its activation were one step with ONEDNN, two with NONE; " if seen else ""
     return f"{fused}a registered backend replaced a subgraph"
+
+
+@observes(MXNET_ENABLE_CUDA_GRAPHS)
+def _cuda_graphs() -> str:
+    """Call a network with static memory and shapes, and count the graphs that a GPU launches."""
+    flag = MXNET_ENABLE_CUDA_GRAPHS
+    if not gpu_count():
+        raise NotHereError("needs a GPU")
+    graphs: Any = device_of(gpu(0)).graphs
+    found = []
+    for value in (False, True):
+        block = HybridLambda("tanh")
+        block.hybridize(static_alloc=True, static_shape=True)
+        before = graphs.launches
+        with flag.override(value):
+            for _ in range(4):
+                block(ones((8,), ctx=gpu(0))).wait_to_read()
+        found.append(graphs.launches - before)
+    expect(flag, found[0] == 0 < found[1], "no graph without it, and some with it", found)
+    return f"four calls of a network launched {found[0]} and {found[1]} graphs"

@@ -10,7 +10,6 @@ from gluonish.core.config import (
     DMLC_LOG_STACK_TRACE_DEPTH,
     MXNET_CPU_PRIORITY_NTHREADS,
     MXNET_CPU_WORKER_NTHREADS,
-    MXNET_ENABLE_CUDA_GRAPHS,
     MXNET_ENGINE_TYPE,
     MXNET_GPU_COPY_NTHREADS,
     MXNET_GPU_WORKER_NSTREAMS,
@@ -176,30 +175,6 @@ print(len({stream.raw.ptr for stream in (compute, *compute.beside)}))
     ]
     expect(MXNET_GPU_WORKER_NSTREAMS, found == [1, 3], "1 and 3 streams", found)
     return "a GPU had 1 and 3 streams for compute"
-
-
-@observes(MXNET_ENABLE_CUDA_GRAPHS)
-def cuda_graphs() -> str:
-    """Call a network with static memory and shapes, and count the graphs that a GPU launched."""
-    if not gpu_count():
-        raise NotHereError("needs a GPU")
-    program = """
-import gluonish as mx
-from gluonish.core.device import device_of
-net = mx.gluon.nn.Dense(3, in_units=2)
-net.initialize(ctx=mx.gpu(0))
-net.hybridize(static_alloc=True, static_shape=True)
-x = mx.nd.ones((4, 2), ctx=mx.gpu(0))
-for _ in range(4):
-    net(x).asnumpy()
-print(device_of(mx.gpu(0)).graphs.launches)
-"""
-    found = [
-        int(run_program(program, MXNET_ENABLE_CUDA_GRAPHS=value).split()[-1]) for value in "01"
-    ]
-    good = found[0] == 0 and found[1] > 0
-    expect(MXNET_ENABLE_CUDA_GRAPHS, good, "no graph, and some", found)
-    return f"{found[0]} and {found[1]} graphs were launched in four calls of a network"
 
 
 @observes(DMLC_LOG_STACK_TRACE_DEPTH)
