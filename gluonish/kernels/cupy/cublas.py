@@ -209,7 +209,10 @@ class CuBLAS:
         return found
 
     def prepare(self, xp: Any) -> None:
-        """Make the handle of the current stream, and whatever cuBLAS makes at a first product."""
+        """Make the handle of the current stream, and whatever cuBLAS makes at a first product.
+
+        That is waited for: graphs that are captured here run on another stream.
+        """
         device, stream = xp.cuda.runtime.getDevice(), xp.cuda.get_current_stream().ptr
         if (os.getpid(), device, stream) in self._handles:
             return
@@ -219,6 +222,7 @@ class CuBLAS:
         )
         handle, size = self.handle(xp), (1, 1, 1)
         handle.multiply(size, (1.0, 0.0), factor, factor, product, 1, _COMPUTE_FLOAT, double=False)
+        xp.cuda.get_current_stream().synchronize()
 
 
 _opened: weakref.WeakKeyDictionary[ModuleType, CuBLAS] = weakref.WeakKeyDictionary()
