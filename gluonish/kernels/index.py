@@ -102,6 +102,7 @@ MODULES: dict[str, str] = {
         "_batch_norm_sums"
     ),
     "cupy.pointwise": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
+    "cupy.pooling": "Pooling _pooling_backward",
     "cupy.rows": "LayerNorm _layer_norm_backward _softmax_backward log_softmax softmax softmin",
     "numba.register": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
     "numba.eager": (

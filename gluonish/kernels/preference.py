@@ -56,6 +56,7 @@ IN_ORDER = (
     "cupy.register",
     "cupy.batch_norm",
     "cupy.pointwise",
+    "cupy.pooling",
     "cupy.rows",
     "numba.register",
     "numba.eager",

@@ -1,7 +1,8 @@
-"""LayerNorm, softmax and log_softmax along the last axis, and their gradients: a launch each.
+"""LayerNorm, softmax and log_softmax, and their gradients: a launch each along the last axis.
 
-The gradients of LayerNorm's gamma and beta take two more. Elements of 16 bits are widened as they
-are read and rounded once; sums are formed in a fixed order.
+Along another axis arrays are copied before and after. The gradients of LayerNorm's gamma and beta
+take two more. Elements of 16 bits are widened as they are read and rounded once; sums are formed in
+a fixed order.
 """
 
 from functools import partial
@@ -56,13 +57,24 @@ def _deliver(outputs: Any, made: Any) -> None:
             out[...] = found
 
 
+def _moved(axis: int, *arrays: Any) -> tuple[Any, ...]:
+    """Return arrays with an axis behind the others."""
+    rank = arrays[0].ndim
+    axis %= rank
+    if axis == rank - 1:
+        return arrays
+    order = (*range(axis), *range(axis + 1, rank), axis)
+    return tuple(x.transpose(order) for x in arrays)
+
+
 def _parameters(data: Any, gamma: Any) -> Any:
     return (("WIDE_PARAMETERS", int(gamma.dtype != data.dtype)),)
 
 
 def _layer_norm(
-    xp: Any, outputs: Any, data: Any, gamma: Any, beta: Any, *, eps: float, **_: Any
+    xp: Any, outputs: Any, data: Any, gamma: Any, beta: Any, *, axis: int, eps: float, **_: Any
 ) -> None:
+    data, *outputs = _moved(axis, data, *outputs)
     made = _filled(xp, *outputs)
     arrays = (*map(without_gaps, (data, gamma, beta)), *made)
     numbers = (accumulator(data.dtype).type(eps),)
@@ -71,8 +83,19 @@ def _layer_norm(
 
 
 def _layer_norm_backward(
-    xp: Any, outputs: Any, grad: Any, data: Any, gamma: Any, mean: Any, std: Any, **_: Any
+    xp: Any,
+    outputs: Any,
+    grad: Any,
+    data: Any,
+    gamma: Any,
+    mean: Any,
+    std: Any,
+    *,
+    axis: int,
+    **_: Any,
 ) -> None:
+    grad, data, mean, std, of_data = _moved(axis, grad, data, mean, std, outputs[0])
+    outputs = (of_data, *outputs[1:])
     d_data, d_gamma, d_beta = made = _filled(xp, *outputs)
     grad, data, gamma, mean, std = map(without_gaps, (grad, data, gamma, mean, std))
     size = data.shape[-1]
@@ -99,9 +122,11 @@ def _softmax(
     out: Any,
     data: Any,
     *,
+    axis: int,
     temperature: float | None,
     **_: Any,
 ) -> None:
+    out, data = _moved(axis, out, data)
     made = _filled(xp, out)
     factor = accumulator(data.dtype).type(sign / (temperature or 1))
     arrays = (without_gaps(data), *made)
@@ -110,8 +135,9 @@ def _softmax(
 
 
 def _softmax_backward(
-    xp: Any, result: Any, grad: Any, out: Any, *, factor: float, log: bool, **_: Any
+    xp: Any, result: Any, grad: Any, out: Any, *, axis: int, factor: float, log: bool, **_: Any
 ) -> None:
+    result, grad, out = _moved(axis, result, grad, out)
     made = _filled(xp, result)
     arrays = (without_gaps(grad), without_gaps(out), *made)
     numbers = (accumulator(out.dtype).type(factor),)
@@ -119,20 +145,14 @@ def _softmax_backward(
     _deliver((result,), made)
 
 
-def _is_last(spec: Spec, axis: int) -> bool:
-    rank = len(spec.shape)
-    return rank > 0 and axis % rank == rank - 1 and spec.size > 0
+def _takes_norm(*specs: Spec, **_: Any) -> bool:
+    return takes_floats(*specs) and all(spec.size for spec in specs)
 
 
-def _takes_norm(*specs: Spec, axis: int, **_: Any) -> bool:
-    data = specs[-4 if len(specs) == 5 else 0]
-    return takes_floats(*specs) and _is_last(data, axis)
-
-
-def _takes_softmax(*specs: Spec, axis: int, dtype: np.dtype[Any] | None = None, **_: Any) -> bool:
+def _takes_softmax(*specs: Spec, dtype: np.dtype[Any] | None = None, **_: Any) -> bool:
     """Whether there are no lengths, and all is of one type."""
-    alike = takes_floats(*specs) and all(s == specs[0] for s in specs)
-    return alike and dtype in (None, specs[0].dtype) and _is_last(specs[0], axis)
+    alike = takes_floats(*specs) and all(spec == specs[0] for spec in specs)
+    return alike and dtype in (None, specs[0].dtype) and bool(specs[0].size and specs[0].shape)
 
 
 def _takes_forward(*specs: Spec, **attrs: Any) -> bool:

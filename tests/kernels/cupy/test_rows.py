@@ -73,7 +73,19 @@ def test_launches(device: OneDevice) -> None:
     assert device.launches_of(SOFTMAX_BACKWARD, grad, data) == 1
 
 
-def test_other_axes_types_and_lengths_are_left_alone() -> None:
+@pytest.mark.parametrize("axis", [0, 1, -2])
+def test_other_axes(device: OneDevice, axis: int) -> None:
+    data, grad = values((3, 40, 6), np.float32)
+    gamma, beta = values(data.shape[axis : axis + 1], np.float32)
+    mean, std = values((*data.shape[:axis], 1, *data.shape[axis % 3 + 1 :]), np.float32)
+    device.check(LAYER_NORM, data, gamma, beta, axis=axis)
+    device.check(LAYER_NORM_BACKWARD, grad, data, gamma, mean, abs(std) + 1, axis=axis)
+    device.check(SOFTMAX, data, axis=axis)
+    device.check(SOFTMAX_BACKWARD, grad, data, axis=axis, log=True)
+    assert device.launches_of(SOFTMAX, data, axis=axis) == 3
+
+
+def test_other_types_and_lengths_are_left_alone() -> None:
     data = spec_of(np.zeros((3, 4), np.float32))
     lengths = spec_of(np.zeros(3, np.int32))
     plain = SOFTMAX.schema.parse("softmax", {})
@@ -82,7 +94,6 @@ def test_other_axes_types_and_lengths_are_left_alone() -> None:
         return SOFTMAX.select_fast("cupy", specs, {**plain, **attrs})
 
     assert chosen(data) is not None
-    assert chosen(data, axis=0) is None
     assert chosen(data, dtype=np.dtype(np.float64)) is None
     assert chosen(data, lengths, use_length=True) is None
 
@@ -91,7 +102,9 @@ def test_arrays_with_gaps(device: OneDevice) -> None:
     data, _ = values((5, 6), np.float32)
     doubled, target = (device.upload(np.repeat(data, 2, axis=1)) for _ in range(2))
     (want,) = device.run(SOFTMAX, data)
-    rows._softmax(1.0, False, device.cupy, target[:, ::2], doubled[:, ::2], temperature=None)
+    rows._softmax(
+        1.0, False, device.cupy, target[:, ::2], doubled[:, ::2], axis=1, temperature=None
+    )
     np.testing.assert_array_equal(target._raw[:, ::2], want)
     np.testing.assert_array_equal(target._raw[:, 1::2], data)
 

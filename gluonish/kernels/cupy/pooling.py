@@ -1,0 +1,86 @@
+"""Pooling by windows, and its gradient, in one launch each."""
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.spec import Shape, Spec
+from gluonish.kernels.cupy.gemm import takes_floats
+from gluonish.kernels.cupy.source import Macros, launch, without_gaps
+from gluonish.ops.kernel import BackEnd, FastKernel
+from gluonish.ops.pooling import POOLING, POOLING_BACKWARD, pooling_plan
+from gluonish.ops.registry import Attrs, Operator
+from gluonish.ops.support.windows import is_channels_last
+
+__all__ = ["KERNELS"]
+
+_POOLS = {"max": 0, "avg": 1, "sum": 2}
+# Elements of a window: one thread reads them one after the other, and for the gradient of a maximum
+# again for each of them.
+_MOST = 1024
+_MOST_BACKWARD = 64
+
+
+def _three(along: Shape, fill: int) -> Shape:
+    return (fill,) * (3 - len(along)) + tuple(along)
+
+
+@lru_cache(maxsize=1024)
+def _int32(*numbers: int) -> tuple[Any, ...]:
+    return tuple(map(np.int32, numbers))
+
+
+def _numbers(spatial: Shape, attrs: Attrs) -> tuple[Any, ...]:
+    geometry, counts = pooling_plan(spatial, **attrs)
+    window = (geometry.kernel, geometry.stride, geometry.pad)
+    filled = [_three(along, fill) for along, fill in zip(window, (1, 1, 0), strict=True)]
+    return _int32(*(n for along in filled for n in along), *_three(spatial, 1), *_three(counts, 1))
+
+
+def _macros(attrs: Attrs) -> Macros:
+    with_pad = int(attrs["count_include_pad"] is not False)
+    return (("POOL", _POOLS[attrs["pool_type"]]), ("WITH_PAD", with_pad))
+
+
+def _run(xp: Any, function: str, arrays: Any, out: Any, numbers: Any, macros: Macros) -> None:
+    target = out if out.flags.c_contiguous else xp.empty(out.shape, out.dtype)
+    given = (*map(without_gaps, arrays), target)
+    launch(xp, "pooling", function, out.dtype, given, out.size, numbers, macros)
+    if target is not out:
+        out[...] = target
+
+
+def _forward(xp: Any, out: Any, data: Any, **attrs: Any) -> None:
+    _run(xp, "pool", (data,), out, _numbers(data.shape[2:], attrs), _macros(attrs))
+
+
+def _backward(xp: Any, result: Any, grad: Any, data: Any, out: Any, **attrs: Any) -> None:
+    numbers = _numbers(data.shape[2:], attrs)
+    _run(xp, "pool_backward", (grad, data, out), result, numbers, _macros(attrs))
+
+
+def _window(data: Spec, attrs: Attrs) -> int:
+    """Return the elements of a window; 0 where it is not for the kernels here."""
+    if attrs["pool_type"] not in _POOLS or is_channels_last(attrs["layout"]) or not data.size:
+        return 0
+    return math.prod(pooling_plan(data.shape[2:], **attrs)[0].kernel)
+
+
+def _takes(data: Spec, **attrs: Any) -> bool:
+    return takes_floats(data) and 0 < _window(data, attrs) <= _MOST
+
+
+def _takes_backward(grad: Spec, data: Spec, out: Spec, **attrs: Any) -> bool:
+    most = _MOST_BACKWARD if attrs["pool_type"] == "max" else _MOST
+    return takes_floats(grad, data, out) and 0 < _window(data, attrs) <= most
+
+
+KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
+    (POOLING, FastKernel(BackEnd.CUPY, "pooling", _takes, run=_forward)),
+    (
+        POOLING_BACKWARD,
+        FastKernel(BackEnd.CUPY, "pooling_backward", _takes_backward, run=_backward),
+    ),
+)
