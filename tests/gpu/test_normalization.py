@@ -132,4 +132,4 @@ def test_fused_graphs_equal_unfused(dtype: str) -> None:
         results.append([a.asnumpy().astype(np.float64) for a in (y, *found)])
     for number, (a, b) in enumerate(zip(*results, strict=True)):
         near = 1e-4 if dtype == "float32" else 3e-2
-        assert np.linalg.norm(a - b) <= near * max(np.linalg.norm(a), 1e-3), number
+        assert np.linalg.norm(a - b) <= near * max(float(np.linalg.norm(a)), 1e-3), number
