@@ -67,13 +67,13 @@ MXNET_CUDA_ALLOW_TENSOR_CORE = Flag(
     "MXNET_CUDA_ALLOW_TENSOR_CORE",
     boolean(),
     True,
-    "Let products of 16-bit matrices use tensor cores, on GPUs.",
+    "Let products of 16-bit matrices and convolutions use tensor cores, on GPUs.",
 )
 MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION = Flag(
     "MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION",
     boolean(),
     False,
-    "Let products of float32 matrices use tensor cores, rounding to TensorFloat-32, on GPUs.",
+    "Let float32 products and convolutions use tensor cores, rounding to TensorFloat-32, on GPUs.",
 )
 MXNET_CUDNN_ENABLED = Flag(
     "MXNET_CUDNN_ENABLED",

@@ -22,6 +22,7 @@ from gluonish.core.errors import DeviceError
 from gluonish.core.turn import Turn
 from gluonish.kernels.cupy.cudnn_graph import Problem, build
 from gluonish.kernels.cupy.libraries import load_front_end
+from gluonish.ops.kernel import RefusedError
 
 __all__ = ["CuDNN", "Handle", "Plan", "adopt", "opened", "prepare"]
 
@@ -77,9 +78,14 @@ class Plan:
 
         Raises:
             DeviceError: cuDNN reports a failure.
+            RefusedError: There is no memory for the workspace.
         """
-        # Of the stream's pool, as any array that a kernel needs for itself.
-        workspace = xp.cuda.alloc(self.nbytes) if self.nbytes else None
+        try:  # of the stream's pool, as any array that a kernel needs for itself
+            workspace = xp.cuda.alloc(self.nbytes) if self.nbytes else None
+        except MemoryError as error:
+            raise RefusedError(
+                f"cuDNN: expected {self.nbytes} bytes for a workspace, got none"
+            ) from error
         try:
             with handle.turn:
                 address = 0 if workspace is None else workspace.ptr

@@ -263,6 +263,23 @@ def test_a_bias_is_added_by_itself_where_cudnn_has_no_plan_with_it(
 
 
 @COMPILED
+def test_products_of_matrices_serve_where_memory_is_short(
+    device: OneDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def none_left(nbytes: int) -> None:
+        asked.append(nbytes)
+        raise MemoryError
+
+    monkeypatch.setitem(vars(device.cupy.cuda), "alloc", none_left)
+    for op, inputs, attrs in _calls("3x3", np.float16):
+        device.check(op, *inputs, **attrs)
+    assert len(asked) == 5
+    assert all(asked)
+
+
+@COMPILED
 @pytest.mark.parametrize("how", ["flag", "attribute", "float64", "nothing"])
 def test_cudnn_is_left_out(device: OneDevice, how: str) -> None:
     dtype = np.float64 if how == "float64" else np.float32
