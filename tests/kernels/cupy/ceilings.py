@@ -91,6 +91,8 @@ def replayed(call: Call) -> list[Any] | None:
     run = _Run(call)
     with run.cupy.cuda.Device(0), run.stream:
         run.prepare()
+        run.launch()  # what is made once is there
+        run.prepare()
         graph = run.capture()
         if graph is None:
             return None
