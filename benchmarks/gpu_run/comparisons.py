@@ -1,6 +1,7 @@
 """What every row of stage 3 does: time ours and the peers' in turns, count launches, ask memory."""
 
 import contextlib
+import logging
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ __all__ = ["OurStep", "compare", "note_launches", "our_precision", "static"]
 
 _TF32 = "MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION"
 _ROUNDS = 5
+_FIRST_CALLS = 5  # CUDA graphs are captured at the second, and what they refuse is found after it
 static = {"static_alloc": True, "static_shape": True}
 
 
@@ -77,9 +79,10 @@ def compare(
         per_step: Images or words of a step.
         seconds: About how long a turn is.
     """
-    for _ in range(3):
-        ours()
-    place.mx.nd.waitall()
+    with _refused_by_graphs(note):
+        for _ in range(_FIRST_CALLS):
+            ours()
+        place.mx.nd.waitall()
     contenders = {"ours": Contender(ours, place.timer())}
     try:
         assert place.torch
@@ -95,6 +98,35 @@ def compare(
         note(name, found.device_ms, "ms", host_ms=found.host_ms, spread=found.spread,
              per_s=1e3 * per_step / found.device_ms, **ratio)  # fmt: skip
     _beside_time(place, note, contenders)
+
+
+class _Refusals(logging.Handler):
+    """Keeps what gluonish says of operators that no CUDA graph holds."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.told: dict[str, None] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a message."""
+        if str(record.msg).startswith("No CUDA graph holds"):
+            self.told[record.getMessage()] = None
+
+
+@contextlib.contextmanager
+def _refused_by_graphs(note: Note) -> Iterator[None]:
+    """Note which operators were refused by CUDA graphs, inside the scope."""
+    log, handler = logging.getLogger("gluonish"), _Refusals()
+    level = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+        log.removeHandler(handler)
+    for i, message in enumerate(list(handler.told)[:8]):
+        note(f"not in a graph {i}", message[:200])
 
 
 def note_launches(place: Place, note: Note, what: str, call: Callable[[], Any]) -> None:

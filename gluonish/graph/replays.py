@@ -15,6 +15,7 @@ fails nothing is executed, so that the steps run as ever after that.
 Random numbers: launches that are repeated read their key in memory, where each call puts its own.
 """
 
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -23,6 +24,8 @@ from gluonish.core.device import Graphs, Replay, StoredKey
 from gluonish.graph.steps import Frame, RunStep, Step, ViewStep
 
 __all__ = ["MOST_COPIED", "RepeatedSegment"]
+
+_LOG = logging.getLogger("gluonish")
 
 Each = Callable[[Sequence[Step], Frame, Any], None]
 Addresses = tuple[int, ...]
@@ -173,10 +176,12 @@ class RepeatedSegment(list[Step]):
         self._moving = moving
         self._refused = {i for i, step in enumerate(self) if _is_live(step)}
         self._cuts: set[int] = set()
+        self._parts: list[_Part] = []
         self._parts = self._split()
 
     def _split(self) -> list[_Part]:
         """Return the parts, which end at steps that are refused, and where they were cut."""
+        before = {(part.start, len(part.steps), part.repeated): part for part in self._parts}
         refused, count = self._refused, len(self)
         starts = [
             i
@@ -187,7 +192,10 @@ class RepeatedSegment(list[Step]):
         for a, b in zip(starts, [*starts[1:], count], strict=False):
             launches = any(isinstance(step, RunStep) for step in self[a:b])
             repeated = launches and a not in refused
-            parts.append(_Part(self[a:b], a, self._given, self._moving, repeated=repeated))
+            part = before.get((a, b - a, repeated))
+            if part is None:
+                part = _Part(self[a:b], a, self._given, self._moving, repeated=repeated)
+            parts.append(part)
         return parts
 
     def run(self, each: Each, xp: Any, frame: Frame, key: Any, note: Callable[[str], None]) -> None:
@@ -206,15 +214,12 @@ class RepeatedSegment(list[Step]):
         memos: dict[_Part, _Memo] = frame[-1]
         for part in self._parts:
             if part.repeated:
-                memo = memos.get(part)
-                if memo is None:
-                    memo = memos[part] = _Memo()
-                replay = self._replay(part, memo, each, xp, frame)
+                replay = self._replay(part, each, xp, frame)
                 if replay is not None:
                     note(part.name)
-                    if self._launched(replay, part, memo, xp, frame, key):
+                    if self._launched(replay, part, memos[part], xp, frame, key):
                         continue
-                    memo.forget(replay)
+                    memos[part].forget(replay)
             each(part.steps, frame, key)
 
     def _launched(
@@ -234,8 +239,12 @@ class RepeatedSegment(list[Step]):
             copy(frame[place], fixed[place])
         return True
 
-    def _replay(self, part: _Part, memo: _Memo, each: Each, xp: Any, frame: Frame) -> Replay | None:
+    def _replay(self, part: _Part, each: Each, xp: Any, frame: Frame) -> Replay | None:
         """Return the replay of a part for a call, capturing it if that is due."""
+        memos: dict[_Part, _Memo] = frame[-1]
+        memo = memos.get(part)
+        if memo is None:
+            memo = memos[part] = _Memo()
         addresses = part.addresses(frame)
         if addresses is None:
             return None
@@ -245,17 +254,15 @@ class RepeatedSegment(list[Step]):
             return found
         if not memo.is_due(addresses, self._graphs.shortages):
             return None
-        made = self._capture(part, memo, each, xp, frame)
+        made = self._capture(part, each, xp, frame)
         if made is not None:
             memo.add(addresses, made)
         return made
 
-    def _capture(
-        self, part: _Part, memo: _Memo, each: Each, xp: Any, frame: Frame
-    ) -> Replay | None:
+    def _capture(self, part: _Part, each: Each, xp: Any, frame: Frame) -> Replay | None:
         """Capture a part; None where it cannot be done, or not now."""
-        count = len(part.steps)
-        done = 0
+        memos: dict[_Part, _Memo] = frame[-1]
+        memo, count, done = memos[part], len(part.steps), 0
         try:
             fixed = part.fixed_frame(xp, frame, memo.fixed)
             if part.draws and memo.key is None:
@@ -272,12 +279,20 @@ class RepeatedSegment(list[Step]):
 
         try:
             return self._graphs.capture(run)
-        except Exception:
+        except Exception as error:
+            step = part.steps[min(done, count - 1)]
+            _LOG.debug("No CUDA graph holds %s (%s): %.300s", step.op.name, step.node.name, error)
             if done < count or count == 1:
                 self._refused.add(part.start + min(done, count - 1))
             else:  # only the end of the capture told of it: which step it was is found by halves
                 self._cuts.add(part.start + count // 2)
             self._parts = self._split()
+            memos.pop(part, None)
+            for new in self._parts:  # what they will be asked next is whether this call was enough
+                addresses = new.addresses(frame)
+                if new.repeated and new not in memos and addresses is not None:
+                    memos[new] = _Memo()
+                    memos[new].is_due(addresses, 0)
             return None
 
 

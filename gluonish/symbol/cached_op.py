@@ -17,8 +17,8 @@ class CachedOp:
 
     Args:
         sym: The Symbol.
-        flags: Options, pairs or a mapping. ``static_alloc`` keeps memory between calls,
-            ``static_shape`` besides lets CUDA graphs run; others are accepted without effect.
+        flags: Options, pairs or a mapping. ``static_alloc`` keeps memory between calls; others are
+            accepted without effect.
     """
 
     def __init__(
@@ -32,7 +32,6 @@ class CachedOp:
             [variables[name] for name in self._names],
             sym._values,
             static_alloc=options.get("static_alloc") in ("true", "1"),
-            static_shape=options.get("static_shape") in ("true", "1"),
         )
 
     @property
