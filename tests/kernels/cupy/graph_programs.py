@@ -11,7 +11,7 @@ from gluonish.core.config import MXNET_ENABLE_CUDA_GRAPHS
 from gluonish.gluon import nn, rnn
 
 __all__ = ["GPU", "NETS", "STATIC", "Attention", "both", "convolutional", "graphs", "inference"]
-__all__ += ["made", "same", "training"]
+__all__ += ["made", "recurrent", "same", "training"]
 
 GPU = mx.gpu(0)
 STATIC = {"static_alloc": True, "static_shape": True}
