@@ -116,25 +116,21 @@ extern "C" __global__ void statistics(
         Sum shift = (Sum)widen(data[(Index)channel * inner]);
         Walk walk(number, channel, channels, inner);
         for (; number < end; number += GROUP * LANES) {
-            Wide base = widen(data[walk.at]), sum = 0, squares = 0;
-            int taken = GROUP;
-            if (number + (GROUP - 1) * LANES < end) {
+            // All are read before anything waits for one of them.
+            Wide base = widen(data[walk.at]), sum = 0, squares = 0, value[GROUP];
 #pragma unroll
-                for (int k = 0; k < GROUP; ++k) {
-                    Wide off = widen(data[walk.at]) - base;
-                    sum += off;
-                    squares += off * off;
-                    walk.advance();
-                }
-            } else {
-                taken = (int)((end - number + LANES - 1) / LANES);
-                for (int k = 0; k < taken; ++k) {
-                    Wide off = widen(data[walk.at]) - base;
-                    sum += off;
-                    squares += off * off;
-                    walk.advance();
-                }
+            for (int k = 0; k < GROUP; ++k) {
+                value[k] = number + k * LANES < end ? widen(data[walk.at]) : base;
+                walk.advance();
             }
+#pragma unroll
+            for (int k = 0; k < GROUP; ++k) {
+                Wide off = value[k] - base;
+                sum += off;
+                squares += off * off;
+            }
+            Index left = (end - number + LANES - 1) / LANES;
+            int taken = left < GROUP ? (int)left : GROUP;
             Sum step = (Sum)base - shift;
             first += taken * step + (Sum)sum;
             second += (Sum)squares + 2 * step * (Sum)sum + taken * step * step;
@@ -255,24 +251,20 @@ extern "C" __global__ void gradient_sums(
         Wide centre = mean[channel], factor = scale[channel], bias = beta[channel];
         Walk walk(number, channel, channels, inner);
         for (; number < end; number += GROUP * LANES) {
-            Wide sum = 0, projection = 0;
-            if (number + (GROUP - 1) * LANES < end) {
+            Wide sum = 0, projection = 0, given[GROUP], value[GROUP];
 #pragma unroll
-                for (int k = 0; k < GROUP; ++k) {
-                    Wide z = widen(data[walk.at]) - centre;
-                    Wide a = reaching(widen(grad[walk.at]), z, factor, bias, low, high);
-                    sum += a;
-                    projection += a * z;
-                    walk.advance();
-                }
-            } else {
-                for (Index i = number; i < end; i += LANES) {
-                    Wide z = widen(data[walk.at]) - centre;
-                    Wide a = reaching(widen(grad[walk.at]), z, factor, bias, low, high);
-                    sum += a;
-                    projection += a * z;
-                    walk.advance();
-                }
+            for (int k = 0; k < GROUP; ++k) {
+                bool is_there = number + k * LANES < end;
+                given[k] = is_there ? widen(grad[walk.at]) : (Wide)0;
+                value[k] = is_there ? widen(data[walk.at]) : centre;
+                walk.advance();
+            }
+#pragma unroll
+            for (int k = 0; k < GROUP; ++k) {
+                Wide z = value[k] - centre;
+                Wide a = reaching(given[k], z, factor, bias, low, high);
+                sum += a;
+                projection += a * z;
             }
             first += (Sum)sum;
             second += (Sum)projection;

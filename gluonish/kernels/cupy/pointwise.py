@@ -25,6 +25,8 @@ __all__ = ["KERNELS", "enabled"]
 
 _THREADS = 256  # as in the source
 _MOST_32 = 2**31
+# Products are rounded before anything is added, as by operators that run one after the other.
+_OPTIONS = ("--fmad=false",)
 _MAX_PLANS = 4096  # beyond it all are dropped; keeps memory bounded where shapes never repeat
 
 
@@ -118,7 +120,8 @@ def _run(
     args += kernel.numbers
     if kernel.draws:
         args += [np.uint64(word & 2**64 - 1) for word in key]
-    function = compiled(xp, ("pointwise", kernel.text), "fused", lambda: kernel.text)
+    of = ("pointwise", kernel.text)
+    function = compiled(xp, of, "fused", lambda: kernel.text, _OPTIONS)
     function((plan.blocks,), (_THREADS,), tuple(args))
     for given, target in zip(outputs, targets, strict=True):
         if given is not target:

@@ -20,6 +20,7 @@ from gluonish.ops.fused.pointwise import (
 )
 from gluonish.ops.kernel import RefusedError
 from tests.kernels.cupy.one_device import COMPILED, OneDevice
+from tests.kernels.cupy.test_source import headers
 from tests.kernels.numba.test_pointwise import (
     BFLOAT16,
     KEY,
@@ -236,3 +237,19 @@ def test_the_source_is_printed_on_request(
     printed = capsys.readouterr().err
     assert "%2 = broadcast_add(%0, %1); %3 = relu(%2); return %3" in printed
     assert "void fused(" in printed
+
+
+@pytest.mark.parametrize("calls", list(batches()))
+def test_nvrtc_compiles_what_is_generated(calls: list[Call]) -> None:
+    compiler = pytest.importorskip("cupy.cuda.compiler", reason="no CuPy")
+    options = ("-arch=sm_90", "-std=c++17", "-ftz=true", *pointwise._OPTIONS, *headers())
+    for call in calls:
+        count = len(call.inputs)
+        program = Program(count, [Instruction(call.op, tuple(range(count)), call.runtime)], [count])
+        (out,) = reference(program, call.inputs)
+        text = pointwise._new_plan([out], call.inputs, program).kernel.text
+        try:
+            made = compiler._NVRTCProgram(text, "fused.cu", method="cubin")
+        except (RuntimeError, ImportError, OSError) as error:
+            pytest.skip(f"no NVRTC: {error}")
+        assert made.compile(options)[0]

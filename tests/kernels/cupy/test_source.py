@@ -25,7 +25,7 @@ MACROS = tuple(
 )
 
 
-def _headers() -> list[str]:
+def headers() -> list[str]:
     """Folders of CUDA's headers in wheels of NVIDIA."""
     nvidia = pytest.importorskip("nvidia", reason="no wheels of NVIDIA with CUDA's headers")
     found = [p.parent for top in nvidia.__path__ for p in Path(top).rglob("cuda_fp16.h")]
@@ -45,7 +45,7 @@ def test_nvrtc_compiles_every_source(name: str, dtype: Any, architecture: str) -
 def _compile(text: str, architecture: str, *options: str) -> None:
     """Compile a source as CuPy does."""
     compiler = pytest.importorskip("cupy.cuda.compiler", reason="no CuPy")
-    given = (*options, f"-arch={architecture}", "-std=c++17", "-ftz=true", *_headers())
+    given = (*options, f"-arch={architecture}", "-std=c++17", "-ftz=true", *headers())
     try:
         program = compiler._NVRTCProgram(text, "source.cu", method="cubin")
     except (RuntimeError, ImportError, OSError) as error:
