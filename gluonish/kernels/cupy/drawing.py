@@ -18,7 +18,7 @@ from gluonish.ops.dropout import DROPOUT, drops
 from gluonish.ops.support.philox import Key
 from gluonish.ops.support.precision import accumulator
 
-__all__ = ["StoredKey", "dropout", "words"]
+__all__ = ["StoredKey", "dropout", "key_arguments", "words"]
 
 _MASK = 2**64 - 1
 _NOWHERE = np.uint64(0)  # a null pointer
@@ -49,7 +49,7 @@ def _numbers(key: Key) -> tuple[Any, Any]:
     return np.uint64(seed & _MASK), np.uint64(offset & _MASK)
 
 
-def _key(key: Any) -> tuple[Any, Any, Any]:
+def key_arguments(key: Any) -> tuple[Any, Any, Any]:
     """Return base, seed and offset as kernels take them."""
     seed, offset = key
     if isinstance(seed, StoredKey):
@@ -60,7 +60,7 @@ def _key(key: Any) -> tuple[Any, Any, Any]:
 def words(xp: Any, key: Key, first: int, count: int) -> Any:
     """Return the uint32 words of ``count`` blocks of a draw, four each, from ``first`` on."""
     made = xp.empty(4 * count, np.uint32)
-    launch(xp, "philox", "words", FLOAT32, (made,), count, (np.uint64(first), *_key(key)))
+    launch(xp, "philox", "words", FLOAT32, (made,), count, (np.uint64(first), *key_arguments(key)))
     return made
 
 
@@ -73,7 +73,7 @@ def dropout(
         DROPOUT.kernel(xp, outputs, data, p=p, key=key, **attrs)
         return
     scale = accumulator(mask.dtype).type(1 / (1 - p) if p < 1 else 0)
-    numbers = (np.int64(mask.size), *_key(key), np.float32(p), scale)
+    numbers = (np.int64(mask.size), *key_arguments(key), np.float32(p), scale)
     threads = -(-mask.size // 4)
     if mask.shape == data.shape:
         arrays = (without_gaps(data), out, mask)

@@ -4,10 +4,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from gluonish.core.config import MXNET_FUSION_VERBOSE, MXNET_USE_FUSION
 from gluonish.core.spec import Spec
+from gluonish.kernels.cupy.drawing import key_arguments
 from gluonish.kernels.cupy.pointwise_source import PointwiseKernel
 from gluonish.kernels.cupy.source import compiled, without_gaps
 from gluonish.kernels.numba.expressions import KINDS, supports
@@ -119,7 +118,7 @@ def _run(
             args[i] = args[i].transpose(order)
     args += kernel.numbers
     if kernel.draws:
-        args += [np.uint64(word & 2**64 - 1) for word in key]
+        args += key_arguments(key)
     of = ("pointwise", kernel.text)
     function = compiled(xp, of, "fused", lambda: kernel.text, _OPTIONS)
     function((plan.blocks,), (_THREADS,), tuple(args))

@@ -34,6 +34,11 @@ C_TYPES = {
     np.dtype(np.int64): "long long",
 }
 _WORDS = 4  # that Philox makes at a time
+# The key of random numbers; what ``base`` points to, if to anything, is added (philox.cu).
+_KEY = (
+    *("const unsigned long long *base", "unsigned long long seed"),
+    "unsigned long long offset",
+)
 
 
 def divisor(number: int) -> tuple[int, int]:
@@ -60,7 +65,7 @@ class PointwiseKernel:
         text: The source.
         used: Numbers of the arrays that are arguments, in their order.
         numbers: The arguments behind the arrays, but for the key of random numbers.
-        draws: Whether seed and offset are the last arguments.
+        draws: Whether base, seed and offset of a key are the last arguments.
         items: Elements of a thread.
     """
 
@@ -123,9 +128,11 @@ class PointwiseKernel:
             f"{'' if i < self._outputs else 'const '}{C_TYPES[self._dtypes[i]]} *p{i}"
             for i in self.used
         ]
-        key = ["unsigned long long seed", "unsigned long long offset"] if self.draws else []
+        key = list(_KEY) if self.draws else []
         yield 'extern "C" __global__ void fused('
         yield f"    {', '.join([*arrays, *self._parameters, *key])}) {{"
+        if self.draws:
+            yield "    if (base) seed += base[0], offset += base[1];"
         for line in (*self._head, *self._start(), *gathering, *computing):
             yield f"    {line}"
         yield "}"

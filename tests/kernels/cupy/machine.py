@@ -234,8 +234,11 @@ class Machine:
                     memory.check(stream._clock, write, what)
                 for memory, write in memories:
                     memory.note(stream._name, step, write, what)
-            if work is not None:
+            if work is not None and stream._capture is None:
                 work()
+            elif work is not None:
+                with np.errstate(all="ignore"):  # memory may hold anything, as nothing runs yet
+                    work()
         return step
 
     def allocate(self, nbytes: int) -> Block:

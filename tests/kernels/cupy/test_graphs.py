@@ -1,6 +1,7 @@
 """Networks as CUDA graphs on the double: the bits of the same network without, in few launches."""
 
 import gc
+import logging
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -44,10 +45,14 @@ def gpu(machine: Machine) -> Iterator[Machine]:
 
 @pytest.mark.parametrize("name", NETS)
 @pytest.mark.parametrize("run", [inference, training])
-def test_network_has_the_bits_that_it_has_without(gpu: Machine, run: Any, name: str) -> None:
-    got, want, launches = both(lambda: run(*NETS[name], 14))
+def test_network_has_the_bits_that_it_has_without(
+    gpu: Machine, run: Any, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.DEBUG, "gluonish"):
+        got, want, launches = both(lambda: run(*NETS[name], 14))
     same(got, want)
     assert launches >= 8
+    assert "No CUDA graph" not in caplog.text
 
 
 @pytest.mark.parametrize("name", NETS)
