@@ -10,6 +10,7 @@ import pytest
 from gluonish.core.config import MXNET_FUSION_VERBOSE, MXNET_USE_FUSION
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy import pointwise
+from gluonish.kernels.cupy.drawing import StoredKey
 from gluonish.kernels.cupy.pointwise_source import divisor
 from gluonish.ops.fused.pointwise import (
     FUSED_POINTWISE,
@@ -253,3 +254,18 @@ def test_nvrtc_compiles_what_is_generated(calls: list[Call]) -> None:
         except (RuntimeError, ImportError, OSError) as error:
             pytest.skip(f"no NVRTC: {error}")
         assert made.compile(options)[0]
+
+
+@pytest.mark.parametrize("layout", ["plain", "last"])
+def test_a_key_in_the_devices_memory_draws_the_same(device: OneDevice, layout: str) -> None:
+    x = np.ones((2, 5, 17, 13), np.float32)
+    outputs = [last(x) if layout == "last" else x] * 2
+    program = Program(1, [step("relu", 0), step("Dropout", 1, p=0.3, train=True)], [2, 3])
+    wanted = on_device(device, program, [x], outputs)
+    stored = StoredKey(device.cupy)
+    stored.set(device.cupy, (KEY[0], KEY[1] - 5))
+    found = [placed(device, y) for y in outputs]
+    attrs: Any = {"num_args": 1, "program": program, "key": (stored, 5)}
+    pointwise._run(device.cupy, tuple(found), device.upload(x), **attrs)
+    for got, want in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(got._raw, want)
