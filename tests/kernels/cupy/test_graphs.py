@@ -20,6 +20,7 @@ from tests.kernels.cupy.graph_programs import (
     STATIC,
     Attention,
     Bits,
+    batches,
     both,
     convolutional,
     graphs,
@@ -355,3 +356,53 @@ def test_addresses_that_keep_changing_cost_few_captures(gpu: Machine) -> None:
         for other in outputs:
             same(other, outputs[0])
         assert len(graphs()._living) == 1
+
+
+def test_training_on_two_devices(gpu: Machine) -> None:
+    """Sums of gradients run beside the backward pass, whose jobs are graphs."""
+
+    def run() -> Bits:
+        mx.random.seed(7)
+        contexts = [mx.gpu(0), mx.gpu(1)]
+        net = convolutional()
+        net.initialize(mx.init.Xavier(), ctx=contexts)
+        net.hybridize(backward_bulk_size=3, **STATIC)
+        random = np.random.default_rng(3)
+        trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.01})
+        for _ in range(8):
+            batch = nd.array(random.standard_normal((4, 3, 8, 8)))
+            with autograd.record():
+                losses = [
+                    net(x).square().sum() for x in mx.gluon.utils.split_and_load(batch, contexts)
+                ]
+            autograd.backward(losses)
+            trainer.step(4)
+        parameters = net.collect_params().values()
+        return [p.data(context).asnumpy() for context in contexts for p in parameters]
+
+    got, want, launches = both(run)
+    same(got, want)
+    assert launches >= 8
+    assert mx.nd.zeros((1,), ctx=mx.gpu(1))._device.graphs.launches >= 8  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("grad_req", ["add", "write"])
+def test_gradients_of_data_and_sums_of_gradients(gpu: Machine, grad_req: str) -> None:
+    def run() -> Bits:
+        net = made(convolutional)
+        for parameter in net.collect_params().values():
+            if parameter.grad_req != "null":
+                parameter.grad_req = grad_req
+        found = []
+        for x in batches((2, 3, 8, 8), 9):
+            x.attach_grad()
+            with autograd.record():
+                loss = (net(x) * 2).sum()
+            loss.backward()
+            found.append(x.grad.asnumpy())
+        trained = [p for p in net.collect_params().values() if p.grad_req != "null"]
+        return found + [p.grad(GPU).asnumpy() for p in trained]
+
+    got, want, launches = both(run)
+    same(got, want)
+    assert launches >= 8
