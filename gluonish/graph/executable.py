@@ -301,11 +301,8 @@ class Executable:
 
     def _run(self, steps: Sequence[Step | Chain], frame: Frame, key: Key) -> None:
         if self._repeats and isinstance(steps, RepeatedSegment):
-            steps.run(self._run_each, self.device.xp, frame, key, self.device.note)
-        else:
-            self._run_each(steps, frame, key)
-
-    def _run_each(self, steps: Sequence[Step | Chain], frame: Frame, key: Key) -> None:
+            steps.run(self._run, self.device.xp, frame, key, self.device.note)
+            return
         xp, note = self.device.xp, self._note
         for step in steps:
             if note is not None:

@@ -209,7 +209,7 @@ class RepeatedSegment(list[Step]):
             note: Told what runs, for messages.
         """
         if not self._graphs.here():
-            each(self, frame, key)
+            each(self[:], frame, key)
             return
         memos: dict[_Part, _Memo] = frame[-1]
         for part in self._parts:

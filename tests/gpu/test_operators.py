@@ -61,16 +61,18 @@ def without_denormals(call: Call) -> Call:
     return call._replace(inputs=[flushed(x) for x in call.inputs])
 
 
-def out_of_range(call: Call, number: int, want: Any) -> Any:
+def out_of_range(call: Call, number: int, got: Any, want: Any) -> Any:
     """Return where a result of integers is no integer of its type, such as exp(9) in 8 bits.
 
-    A GPU gives the nearest one, a CPU what its conversion leaves.
+    A GPU gives the nearest one, a CPU what its conversion leaves: of what is beyond 64 bits, 0 in a
+    few bits.
     """
     inputs = [x.astype(np.float64) for x in call.inputs]
     real = call._replace(inputs=inputs).run()[number]
     limits = np.iinfo(want.dtype)
+    cut = (got == limits.max) & (want == 0) & (limits.bits < 32)
     with np.errstate(invalid="ignore"):
-        return ~((real > limits.min - 1.0) & (real < limits.max + 1.0))
+        return cut | ~((real > limits.min - 1.0) & (real < limits.max + 1.0))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -87,7 +89,7 @@ def test_operator_gives_what_it_gives_on_the_cpu(name: str) -> None:
             result = got.astype(np.float64)
             excused = np.isclose(result, other.astype(np.float64), **near)
             if np.issubdtype(want.dtype, np.integer) and not excused.all():
-                excused |= out_of_range(call, number, want)
+                excused |= out_of_range(call, number, got, want)
             np.testing.assert_allclose(
                 np.where(excused, want.astype(np.float64), result),
                 want.astype(np.float64),

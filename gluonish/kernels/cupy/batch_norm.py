@@ -5,6 +5,7 @@ whose pieces depend on nothing but the shape.
 """
 
 import math
+from functools import partial
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -301,17 +302,25 @@ def _backward(
     _elements(xp, memory, "data_gradient", (*memory.arrays, *channels), out, ())
 
 
-def _takes(*specs: Spec, **attrs: Any) -> bool:
-    return takes_floats(*specs, **attrs) and all(spec.size for spec in specs)
+def _takes(count: int, *specs: Spec, **_: Any) -> bool:
+    """Whether so many arrays of elements, and parameters as wide as sums, can be read."""
+    elements, parameters = specs[:count], specs[count:]
+    own = elements[0].dtype
+    return (
+        takes_floats(*specs)
+        and all(spec.size for spec in specs)
+        and all(spec.dtype == own for spec in elements)
+        and all(spec.dtype == accumulator(own) for spec in parameters)
+    )
 
 
 KERNELS: tuple[tuple[Operator, FastKernel], ...] = tuple(
-    (op, FastKernel(BackEnd.CUPY, name, _takes, run=run))
-    for op, name, run in (
-        (BATCH_NORM, "batch_norm", _forward),
-        (BATCH_NORM_BACKWARD, "batch_norm_backward", _backward),
-        (BATCH_NORM_STATISTICS, "batch_norm_statistics", _statistics),
-        (BATCH_NORM_SUMS, "batch_norm_sums", _sums),
-        (BATCH_NORM_DATA_GRADIENT, "batch_norm_data_gradient", _data_gradient),
+    (op, FastKernel(BackEnd.CUPY, name, partial(_takes, count), run=run))
+    for op, name, count, run in (
+        (BATCH_NORM, "batch_norm", 1, _forward),
+        (BATCH_NORM_BACKWARD, "batch_norm_backward", 2, _backward),
+        (BATCH_NORM_STATISTICS, "batch_norm_statistics", 1, _statistics),
+        (BATCH_NORM_SUMS, "batch_norm_sums", 2, _sums),
+        (BATCH_NORM_DATA_GRADIENT, "batch_norm_data_gradient", 2, _data_gradient),
     )
 )

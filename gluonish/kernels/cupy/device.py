@@ -96,7 +96,7 @@ class GPUDevice:
         self._ways: set[int] = set()  # GPUs that copies have come from
         self._raw = cupy.cuda.Device(number)
         self.health = Health(context, cupy)
-        self.pool = make_pool(cupy, self._raw)
+        self.pool = make_pool(cupy, self._raw, self.health)
         self.compute = DeviceStream(cupy, self._raw, self.health)
         self.compute.beside = tuple(
             DeviceStream(cupy, self._raw, self.health, after=self.compute, keeps=True)
@@ -107,7 +107,7 @@ class GPUDevice:
         self.download = DeviceStream(cupy, self._raw, self.health)
         self.communication = DeviceStream(cupy, self._raw, self.health, keeps=True)
         self._recycler = Recycler(self.compute, self.ahead)
-        self._temporaries = Temporaries(cupy, self._raw)
+        self._temporaries = Temporaries(cupy, self._raw, self.health)
         self.graphs = Graphs(cupy, self._raw, self.compute, self._temporaries)
         open_pool(cupy, self._raw, self.pool, self._make_room, self.ahead.raw.ptr, self._recycler)
         self.streams: Mapping[Lane, Stream] = {
@@ -302,7 +302,12 @@ class GPUDevice:
         self._temporaries.release()
 
     def memory_info(self) -> MemoryInfo:
-        """Return the device's memory, and what pool and graphs have of it."""
+        """Return the device's memory, and what pool and graphs have of it.
+
+        Raises:
+            DeviceError: if the device is lost.
+        """
+        self.health.check()
         with self._raw:
             free, total = self.xp.cuda.runtime.memGetInfo()
         pool = self.pool.statistics()

@@ -18,6 +18,7 @@ from gluonish.core.config import (
     MXNET_GPU_MEM_POOL_ROUND_LINEAR_CUTOFF,
     MXNET_GPU_MEM_POOL_TYPE,
 )
+from gluonish.kernels.cupy.health import Health
 from gluonish.kernels.cupy.recycling import Recycler
 from gluonish_engine import Block, MemoryPool, linear_sizes, power_of_two_sizes
 
@@ -34,25 +35,31 @@ class _Driver:
     Args:
         cupy: The module.
         device: CuPy's Device.
+        health: Told what goes wrong.
     """
 
-    __slots__ = ("_cuda", "_device")
+    __slots__ = ("_cuda", "_device", "_health")
 
-    def __init__(self, cupy: ModuleType, device: Any) -> None:
+    def __init__(self, cupy: ModuleType, device: Any, health: Health) -> None:
         self._cuda = cupy.cuda
         self._device = device
+        self._health = health
 
     def allocate(self, nbytes: int) -> Any:
         """Return CuPy's Memory.
 
         Raises:
             MemoryError: if the device has no more.
+            DeviceError: if it is lost.
         """
         runtime = self._cuda.runtime
         try:
             with self._device:
                 return self._cuda.Memory(nbytes)
         except runtime.CUDARuntimeError as error:
+            told = self._health.explained(error)
+            if told is not error:
+                raise told from error
             if error.status != _OUT_OF_MEMORY:
                 raise
             raise MemoryError(f"no {nbytes} bytes on the device") from error
@@ -190,11 +197,11 @@ class Temporaries:
 
     __slots__ = ("_cuda", "_driver", "_living", "_number", "_own", "_pool", "peak")
 
-    def __init__(self, cupy: ModuleType, device: Any) -> None:
+    def __init__(self, cupy: ModuleType, device: Any, health: Health) -> None:
         self._cuda = cupy.cuda
         self._own = cupy.get_default_memory_pool()
         self._number = device.id
-        self._driver = _Driver(cupy, device)
+        self._driver = _Driver(cupy, device, health)
         self._living: dict[int, int] = {}
         self._pool: Pool = MemoryPool(self, _sizes())
         self.peak = 0
@@ -242,9 +249,11 @@ class Temporaries:
         return sum(tuple(self._living.values()))
 
 
-def make_pool(cupy: ModuleType, device: Any) -> Pool:
+def make_pool(cupy: ModuleType, device: Any, health: Health) -> Pool:
     """Return a new pool of a device's memory, as the environment says now."""
-    return MemoryPool(_Driver(cupy, device), _sizes(), MXNET_GPU_MEM_POOL_RESERVE.value / 100)
+    return MemoryPool(
+        _Driver(cupy, device, health), _sizes(), MXNET_GPU_MEM_POOL_RESERVE.value / 100
+    )
 
 
 def open_pool(

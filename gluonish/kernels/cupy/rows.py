@@ -145,8 +145,17 @@ def _softmax_backward(
     _deliver((result,), made)
 
 
-def _takes_norm(*specs: Spec, **_: Any) -> bool:
-    return takes_floats(*specs) and all(spec.size for spec in specs)
+def _takes_norm(count: int, *specs: Spec, **_: Any) -> bool:
+    """Whether so many arrays of elements, and parameters like them or like sums, can be read."""
+    elements, parameters = specs[:count], specs[count:]
+    own, other = elements[0].dtype, parameters[0].dtype
+    return (
+        takes_floats(*specs)
+        and all(spec.size for spec in specs)
+        and all(spec.dtype == own for spec in elements)
+        and other in (own, accumulator(own))
+        and all(spec.dtype == other for spec in parameters)
+    )
 
 
 def _takes_softmax(*specs: Spec, dtype: np.dtype[Any] | None = None, **_: Any) -> bool:
@@ -160,10 +169,12 @@ def _takes_forward(*specs: Spec, **attrs: Any) -> bool:
 
 
 KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
-    (LAYER_NORM, FastKernel(BackEnd.CUPY, "layer_norm", _takes_norm, run=_layer_norm)),
+    (LAYER_NORM, FastKernel(BackEnd.CUPY, "layer_norm", partial(_takes_norm, 1), run=_layer_norm)),
     (
         LAYER_NORM_BACKWARD,
-        FastKernel(BackEnd.CUPY, "layer_norm_backward", _takes_norm, run=_layer_norm_backward),
+        FastKernel(
+            BackEnd.CUPY, "layer_norm_backward", partial(_takes_norm, 2), run=_layer_norm_backward
+        ),
     ),
     *(
         (op, FastKernel(BackEnd.CUPY, name, _takes_forward, run=partial(_softmax, sign, log)))

@@ -27,6 +27,7 @@ from gluonish.core.config import (
 from gluonish.core.context import cpu, gpu
 from gluonish.core.device import device_of, gpu_count
 from gluonish.graph.arenas import Arenas
+from gluonish.kernels.cupy.device import health_of
 from gluonish.kernels.cupy.pool import Pool, make_pool
 from gluonish.ndarray import NDArray, array
 from gluonish.nn import Activation, BatchNorm, Conv2D, HybridLambda, HybridSequential
@@ -205,11 +206,11 @@ def _gpu_pool(*scopes: AbstractContextManager[Any]) -> Pool:
     """
     if not gpu_count():
         raise NotHereError("needs a GPU")
-    cupy = device_of(gpu(0)).xp
+    cupy, health = device_of(gpu(0)).xp, health_of(0)
     with ExitStack() as stack:
         for scope in scopes:
             stack.enter_context(scope)
-        return make_pool(cupy, cupy.cuda.Device(0))
+        return make_pool(cupy, cupy.cuda.Device(0), health)
 
 
 def _sizes(*scopes: AbstractContextManager[Any], asked: Sequence[int]) -> list[int]:

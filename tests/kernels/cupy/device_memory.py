@@ -88,6 +88,8 @@ class DriverMemory(_Memory):
 
     def __init__(self, size: int) -> None:
         machine = self._machine
+        if machine.broken is not None:
+            raise machine.broken
         self.device_id = machine.here.device
         self.size = size
         self.ptr = 0

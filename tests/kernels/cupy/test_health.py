@@ -75,6 +75,7 @@ def test_operator_of_a_hybridized_block_is_named(gpus: Any, machine: Machine) ->
     machine.broken = None
 
 
+@pytest.mark.parametrize("everything", [False, True])
 @pytest.mark.parametrize(
     "use",
     [
@@ -83,18 +84,23 @@ def test_operator_of_a_hybridized_block_is_named(gpus: Any, machine: Machine) ->
         lambda x: nd.array(np.ones((300, 300)), ctx=mx.gpu(0)).asnumpy(),
         lambda x: x.as_in_context(mx.cpu()).asnumpy(),
         lambda x: mx.gpu(0).empty_cache(),
-        lambda x: x[0],
+        lambda x: x[0] + 1,
+        lambda x: mx.gpu(0).memory_info(),
     ],
 )
 def test_everything_after_says_that_the_device_is_lost(
-    gpus: Any, machine: Machine, use: Any
+    gpus: Any, machine: Machine, use: Any, everything: bool
 ) -> None:
+    before = nd.ones((4,), ctx=mx.gpu(0))
+    before.wait_to_read()
     x = fault(gpus, machine)
     with pytest.raises(GluonishError, match="bad_kernel"):
         x.asnumpy()
-    machine.broken = None  # whatever CUDA may say later
+    if not everything:
+        machine.broken = None  # whatever CUDA may say later
     with pytest.raises(GluonishError, match=r"bad_kernel\. The device is lost to this process"):
-        use(nd.ones((4,), ctx=mx.gpu(0))).wait_to_read()
+        use(before).wait_to_read()
+    machine.broken = None
 
 
 def test_waitall_tells_and_ends(faulty: NDArray) -> None:
