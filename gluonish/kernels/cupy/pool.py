@@ -57,10 +57,11 @@ class _Driver:
             with self._device:
                 return self._cuda.Memory(nbytes)
         except runtime.CUDARuntimeError as error:
+            short = error.status == _OUT_OF_MEMORY
             told = self._health.explained(error)
             if told is not error:
                 raise told from error
-            if error.status != _OUT_OF_MEMORY:
+            if not short:
                 raise
             raise MemoryError(f"no {nbytes} bytes on the device") from error
 

@@ -30,9 +30,9 @@ def test_variable_that_nobody_reads_is_found_out(
 ) -> None:
     flag = getattr(config, name)
 
-    def ignorant(cupy: Any, device: Any) -> Any:
+    def ignorant(*device: Any) -> Any:
         with flag.override(flag._default):
-            return make_pool(cupy, device)
+            return make_pool(*device)
 
     monkeypatch.setattr("gluonish.testing.variables.memory.make_pool", ignorant)
     with pytest.raises(CheckFailedError, match=name):
