@@ -14,7 +14,7 @@ from gluonish.core.config import (
     MXNET_GPU_MEM_POOL_ROUND_LINEAR_CUTOFF,
     MXNET_GPU_MEM_POOL_TYPE,
 )
-from gluonish.core.errors import OutOfMemoryError
+from gluonish.core.errors import DeviceError, OutOfMemoryError
 from tests.kernels.cupy.double import make_cupy
 from tests.kernels.cupy.install import support_of
 from tests.kernels.cupy.machine import Machine
@@ -127,17 +127,20 @@ def test_allocator_of_the_user_stays(machine: Machine) -> None:
     assert cupy.cuda.get_allocator() is allocate
 
 
+@pytest.mark.parametrize(
+    ("status", "said"), [(401, "cudaErrorIllegalState"), (700, "lost to this process")]
+)
 def test_failure_of_the_driver_that_is_no_lack_of_memory_is_shown(
-    gpus: Any, machine: Machine, monkeypatch: pytest.MonkeyPatch
+    gpus: Any, machine: Machine, monkeypatch: pytest.MonkeyPatch, status: int, said: str
 ) -> None:
     make(1)
-    error = gpus.cuda.runtime.CUDARuntimeError(700)
+    error = gpus.cuda.runtime.CUDARuntimeError(status)
 
     def fail(size: int) -> Any:
         raise error
 
     monkeypatch.setattr(gpus.cuda, "Memory", fail)
-    with pytest.raises(type(error), match="cudaErrorIllegalAddress"):
+    with pytest.raises((type(error), DeviceError), match=said):
         make(5000)
 
 
