@@ -58,19 +58,51 @@ extern "C" __global__ void pool(
     out[number] = rounded(found);
 }
 
-// The number of the window whose element lies at an offset from the first, or -1.
-__device__ inline int window_at(int offset, int stride, int count) {
-    if (offset < 0 || offset % stride) return -1;
-    int number = offset / stride;
-    return number < count ? number : -1;
+// One thread for each window: where its maximum lies, the first of equal ones, padding counted;
+// beyond the window where nothing equals it, which is NaN.
+extern "C" __global__ void first_maximum(
+    const Scalar *data, const Scalar *out, unsigned short *first, Index total, int kernel0,
+    int kernel1, int kernel2, int stride0, int stride1, int stride2, int pad0, int pad1, int pad2,
+    int extent0, int extent1, int extent2, int count0, int count1, int count2) {
+    Index number = thread_number();
+    if (number >= total) return;
+    Index line = number / count2;
+    int p2 = (int)(number - line * count2);
+    Index plane = line / count1;
+    int p1 = (int)(line - plane * count1);
+    Index row = plane / count0;
+    int p0 = (int)(plane - row * count0);
+    const Scalar *source = data + (Offset)row * extent0 * extent1 * extent2;
+    Wide top = widen(out[number]);
+    int at = 0, found = kernel0 * kernel1 * kernel2;
+    for (int k0 = 0; k0 < kernel0; ++k0) {
+        int i0 = p0 * stride0 - pad0 + k0;
+        for (int k1 = 0; k1 < kernel1; ++k1) {
+            int i1 = p1 * stride1 - pad1 + k1;
+            for (int k2 = 0; k2 < kernel2; ++k2, ++at) {
+                int i2 = p2 * stride2 - pad2 + k2;
+                bool inside = i0 >= 0 && i0 < extent0 && i1 >= 0 && i1 < extent1 && i2 >= 0 &&
+                              i2 < extent2;
+                Wide here = inside
+                    ? widen(source[((Offset)i0 * extent1 + i1) * extent2 + i2]) : LOWEST;
+                if (here == top && at < found) found = at;
+            }
+        }
+    }
+    first[number] = (unsigned short)found;
 }
 
-// One thread for each element of the data: it adds up what windows hand to it.
+// The last window that an element can lie in.
+__device__ inline int last_window(int offset, int stride, int count) {
+    int number = offset / stride;
+    return number < count ? number : count - 1;
+}
+
+// One thread for each element of the data: it adds up what windows hand to it, the last one first.
 extern "C" __global__ void pool_backward(
-    const Scalar *grad, const Scalar *data, const Scalar *out, Scalar *result, Index total,
-    int kernel0, int kernel1, int kernel2, int stride0, int stride1, int stride2, int pad0,
-    int pad1, int pad2, int extent0, int extent1, int extent2, int count0, int count1,
-    int count2) {
+    const Scalar *grad, const unsigned short *first, Scalar *result, Index total, int kernel0,
+    int kernel1, int kernel2, int stride0, int stride1, int stride2, int pad0, int pad1, int pad2,
+    int extent0, int extent1, int extent2, int count0, int count1, int count2) {
     Index number = thread_number();
     if (number >= total) return;
     Index line = number / extent2;
@@ -80,43 +112,25 @@ extern "C" __global__ void pool_backward(
     Index row = plane / extent0;
     int i0 = (int)(plane - row * extent0);
     Offset windows = (Offset)row * count0 * count1 * count2;
-#if POOL == 0
-    const Scalar *source = data + (Offset)row * extent0 * extent1 * extent2;
-    Wide own = widen(data[number]);
-#endif
     Wide sum = 0;
-    for (int k0 = 0; k0 < kernel0; ++k0) {
-        int p0 = window_at(i0 + pad0 - k0, stride0, count0);
-        if (p0 < 0) continue;
-        for (int k1 = 0; k1 < kernel1; ++k1) {
-            int p1 = window_at(i1 + pad1 - k1, stride1, count1);
-            if (p1 < 0) continue;
-            for (int k2 = 0; k2 < kernel2; ++k2) {
-                int p2 = window_at(i2 + pad2 - k2, stride2, count2);
-                if (p2 < 0) continue;
+    int last0 = last_window(i0 + pad0, stride0, count0);
+    int last1 = last_window(i1 + pad1, stride1, count1);
+    int last2 = last_window(i2 + pad2, stride2, count2);
+    for (int p0 = last0, k0 = i0 + pad0 - p0 * stride0; p0 >= 0 && k0 < kernel0;
+         --p0, k0 += stride0) {
+        for (int p1 = last1, k1 = i1 + pad1 - p1 * stride1; p1 >= 0 && k1 < kernel1;
+             --p1, k1 += stride1) {
+            for (int p2 = last2, k2 = i2 + pad2 - p2 * stride2; p2 >= 0 && k2 < kernel2;
+                 --p2, k2 += stride2) {
                 Offset window = windows + ((Offset)p0 * count1 + p1) * count2 + p2;
+#if POOL == 0
+                if (first[window] != (k0 * kernel1 + k1) * kernel2 + k2) continue;
+#endif
                 Wide share = widen(grad[window]);
 #if POOL == 1
                 share /= (Wide)length(p0, kernel0, stride0, pad0, extent0) *
                          (Wide)length(p1, kernel1, stride1, pad1, extent1) *
                          (Wide)length(p2, kernel2, stride2, pad2, extent2);
-#elif POOL == 0
-                Wide top = widen(out[window]);
-                if (own != top) continue;
-                // Of equal maxima the first gets it, padding counted.
-                bool is_first = true;
-                int before = (k0 * kernel1 + k1) * kernel2 + k2;
-                for (int k = 0; k < before && is_first; ++k) {
-                    int j0 = p0 * stride0 - pad0 + k / (kernel1 * kernel2);
-                    int j1 = p1 * stride1 - pad1 + k / kernel2 % kernel1;
-                    int j2 = p2 * stride2 - pad2 + k % kernel2;
-                    bool inside = j0 >= 0 && j0 < extent0 && j1 >= 0 && j1 < extent1 && j2 >= 0 &&
-                                  j2 < extent2;
-                    Wide other = inside
-                        ? widen(source[((Offset)j0 * extent1 + j1) * extent2 + j2]) : LOWEST;
-                    is_first = other != top;
-                }
-                if (!is_first) continue;
 #endif
                 sum += share;
             }

@@ -1,4 +1,4 @@
-"""Pooling by windows, and its gradient, in one launch each."""
+"""Pooling by windows in one launch, and its gradient in one, that of the maximum in two."""
 
 import math
 from functools import lru_cache
@@ -17,10 +17,7 @@ from gluonish.ops.support.windows import is_channels_last
 __all__ = ["KERNELS"]
 
 _POOLS = {"max": 0, "avg": 1, "sum": 2}
-# Elements of a window: one thread reads them one after the other, and for the gradient of a maximum
-# again for each of them.
-_MOST = 1024
-_MOST_BACKWARD = 64
+_MOST = 1024  # elements of a window: one thread reads them one after the other
 
 
 def _three(along: Shape, fill: int) -> Shape:
@@ -47,7 +44,7 @@ def _macros(attrs: Attrs) -> Macros:
 def _run(xp: Any, function: str, arrays: Any, out: Any, numbers: Any, macros: Macros) -> None:
     target = out if out.flags.c_contiguous else xp.empty(out.shape, out.dtype)
     given = (*map(without_gaps, arrays), target)
-    launch(xp, "pooling", function, out.dtype, given, out.size, numbers, macros)
+    launch(xp, "pooling", function, arrays[0].dtype, given, out.size, numbers, macros)
     if target is not out:
         out[...] = target
 
@@ -57,8 +54,12 @@ def _forward(xp: Any, out: Any, data: Any, **attrs: Any) -> None:
 
 
 def _backward(xp: Any, result: Any, grad: Any, data: Any, out: Any, **attrs: Any) -> None:
-    numbers = _numbers(data.shape[2:], attrs)
-    _run(xp, "pool_backward", (grad, data, out), result, numbers, _macros(attrs))
+    numbers, macros = _numbers(data.shape[2:], attrs), _macros(attrs)
+    first = grad  # what is not a maximum reads nothing there
+    if attrs["pool_type"] == "max":
+        first = xp.empty(out.shape, np.uint16)
+        _run(xp, "first_maximum", (data, out), first, numbers, macros)
+    _run(xp, "pool_backward", (grad, first), result, numbers, macros)
 
 
 def _window(data: Spec, attrs: Attrs) -> int:
@@ -73,8 +74,7 @@ def _takes(data: Spec, **attrs: Any) -> bool:
 
 
 def _takes_backward(grad: Spec, data: Spec, out: Spec, **attrs: Any) -> bool:
-    most = _MOST_BACKWARD if attrs["pool_type"] == "max" else _MOST
-    return takes_floats(grad, data, out) and 0 < _window(data, attrs) <= most
+    return takes_floats(grad, data, out) and 0 < _window(data, attrs) <= _MOST
 
 
 KERNELS: tuple[tuple[Operator, FastKernel], ...] = (

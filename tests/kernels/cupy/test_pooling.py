@@ -57,6 +57,8 @@ WINDOWS = [
     ((1, 2, 5, 6), {"kernel": (2, 3), "stride": (2, 2), "pooling_convention": "same"}),
     ((1, 2, 4, 5, 6), {"kernel": (2, 3, 2), "stride": (1, 2, 2), "pad": (1, 1, 0)}),
     ((1, 1, 1, 1), {"kernel": (1, 1)}),
+    ((2, 2, 9, 8), {"kernel": (2, 2), "stride": (3, 4)}),
+    ((1, 2, 12, 11), {"kernel": (9, 9), "stride": (2, 1), "pad": (4, 3)}),
     ((2, 3, 4, 5), {"global_pool": True}),
 ]
 
@@ -76,7 +78,8 @@ def test_windows_equal_the_reference(
         grad = np.random.default_rng(3).standard_normal(out.shape).astype(dtype)
         device.check(POOLING_BACKWARD, grad, data, out, **given)
         assert device.launches_of(POOLING, data, **given) == 1
-        assert device.launches_of(POOLING_BACKWARD, grad, data, out, **given) == 1
+        launches = 2 if given["pool_type"] == "max" else 1
+        assert device.launches_of(POOLING_BACKWARD, grad, data, out, **given) == launches
 
 
 @COMPILED
@@ -100,3 +103,15 @@ def test_large_windows_and_channels_last_are_left_alone() -> None:
     assert chosen(2, 3, 112, 112) is None
     assert chosen(2, 7, 7, 3, layout="NHWC") is None
     assert chosen(2, 3, 7, 7, pool_type="lp", p_value=2) is None
+
+
+@COMPILED
+def test_maxima_that_are_infinite_or_no_numbers_hand_on_what_the_reference_does(
+    device: OneDevice,
+) -> None:
+    attrs = {"kernel": (3, 2), "stride": (2, 1), "pad": (1, 1), "pool_type": "max"}
+    data = SMALL.choice([-np.inf, np.inf, np.nan, 0, 1], (2, 2, 8, 7)).astype(np.float32)
+    data[0] = -np.inf
+    (out,) = device.run(POOLING, data, **attrs)
+    grad = SMALL.standard_normal(out.shape).astype(np.float32)
+    device.check(POOLING_BACKWARD, grad, data, out, **attrs)
