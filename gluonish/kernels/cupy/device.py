@@ -60,6 +60,7 @@ class GPUDevice:
     """
 
     __slots__ = (
+        "_by_pointer",
         "_pid",
         "_raw",
         "_recycler",
@@ -106,6 +107,8 @@ class GPUDevice:
         self.upload = DeviceStream(cupy, self._raw, self.health, after=self.compute)
         self.download = DeviceStream(cupy, self._raw, self.health)
         self.communication = DeviceStream(cupy, self._raw, self.health, keeps=True)
+        others = (self.ahead, self.upload, self.communication, *self.compute.beside)
+        self._by_pointer = {stream.raw.ptr: stream for stream in others}
         self._recycler = Recycler(self.compute, self.ahead)
         self._temporaries = Temporaries(cupy, self._raw, self.health)
         self.graphs = Graphs(cupy, self._raw, self.compute, self._temporaries)
@@ -156,11 +159,7 @@ class GPUDevice:
 
     def current(self) -> DeviceStream:
         """Return the stream that a launch runs on; `compute` outside launches."""
-        current = self.xp.cuda.get_current_stream().ptr
-        for stream in (self.ahead, self.upload, self.communication, *self.compute.beside):
-            if current == stream.raw.ptr:
-                return stream
-        return self.compute
+        return self._by_pointer.get(self.xp.cuda.get_current_stream().ptr, self.compute)
 
     def note(self, name: str) -> None:
         """Name the operator whose kernels come next on the current stream, for messages."""
