@@ -30,7 +30,7 @@ def capture(place: Place, stream: Any, run: Callable[[], Any], *, private: bool 
     """
     cuda = place.cupy.cuda
     place.require(stream, "begin_capture", "end_capture")
-    private = private and not place.rehearsed  # the double gives no block of a graph away
+    private = private and not place.rehearsed  # pools of the double keep nothing
     with stream:
         run()
     stream.synchronize()
