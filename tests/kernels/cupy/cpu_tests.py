@@ -63,6 +63,8 @@ CPU_TESTS: dict[str, str] = {
     "numpy/test_array.py::test_array_prints_as_numpy_does": _NAMES_CPU,
     "numpy/test_blocks.py::test_exported_network_comes_back": _FILES,
     "numpy/test_methods.py::test_recorded_add_makes_few_python_calls": _FAST,
+    "graph/test_cached_graph.py::test_eight_threads_get_what_one_gets": _THREADS,
+    "graph/test_chains.py": _FAST,
     "graph/test_executable.py": _NAMES_CPU,
     "graph/test_batch_norm_relu_plans.py": _FAST,
     "graph/test_dynamic.py::test_symbolic_block_can_be_exported": _FILES,
