@@ -113,6 +113,7 @@ class Joinable(Attached, Protocol):
     @classmethod
     def joined(cls, attached: Sequence[Any]) -> Attached:
         """Return what runs them one after the other, and computes nothing ahead."""
+        raise NotImplementedError
 
 
 class Plan(Protocol):

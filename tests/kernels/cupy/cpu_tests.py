@@ -66,6 +66,7 @@ CPU_TESTS: dict[str, str] = {
     "graph/test_cached_graph.py::test_eight_threads_get_what_one_gets": _THREADS,
     "graph/test_chains.py": _FAST,
     "graph/test_executable.py": _NAMES_CPU,
+    "graph/test_fused_networks.py::test_training_gives_the_outputs": _FAST,
     "graph/test_batch_norm_relu_plans.py": _FAST,
     "graph/test_dynamic.py::test_symbolic_block_can_be_exported": _FILES,
     "graph/test_numpy_networks.py::test_masks_of_bool_are_fused": _FAST,
