@@ -66,7 +66,7 @@ def _measure(name: str, rounds: int) -> None:
 
 def main() -> None:
     """Measure the networks that the command line names."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--networks", default="mobilenetv2_1.0,resnet50_v1")
     parser.add_argument("--rounds", type=int, default=120)
     parser.add_argument("--threads", type=int, default=0, help="processors to run on (all)")
