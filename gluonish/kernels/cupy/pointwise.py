@@ -11,14 +11,14 @@ from gluonish.kernels.cupy.pointwise_source import PointwiseKernel
 from gluonish.kernels.cupy.source import compiled, without_gaps
 from gluonish.kernels.numba.expressions import KINDS, supports
 from gluonish.kernels.numba.loops import find_loops, row_major, stretch
-from gluonish.kernels.numba.pointwise import own_shapes
+from gluonish.kernels.numba.pointwise import specs_and_shapes
 from gluonish.ops.fused.pointwise import (
     FUSED_POINTWISE,
     FUSED_POINTWISE_MANY,
     FUSED_POINTWISE_RANDOM,
     Program,
 )
-from gluonish.ops.kernel import BackEnd, FastKernel, RefusedError
+from gluonish.ops.kernel import BackEnd, FastKernel
 
 __all__ = ["KERNELS", "enabled"]
 
@@ -72,14 +72,8 @@ def _strides(array: Any) -> tuple[int, ...]:
 
 
 def _new_plan(outputs: Sequence[Any], inputs: Sequence[Any], program: Program) -> _Plan:
-    specs = program.specs([Spec(x.shape, x.dtype) for x in inputs])
+    specs, owns = specs_and_shapes(outputs, inputs, program)
     shape = outputs[0].shape
-    if any(x.shape != shape for x in outputs) or 0 in shape:
-        raise RefusedError(
-            f"fused_pointwise: expected outputs of equal shape, not empty, got "
-            f"{', '.join(str(x.shape) for x in outputs)}"
-        )
-    owns = [x.shape for x in outputs] + own_shapes(program, specs)
     arrays = (*outputs, *inputs)
     strides = [
         stretch([*_strides(x), *(0,) * (len(own) - x.ndim)], own, shape)

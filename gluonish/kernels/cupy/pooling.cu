@@ -1,4 +1,6 @@
 // Pooling of (samples * channels, *extents) by windows; there are always three spatial axes.
+#include "spot.cuh"
+
 #ifndef POOL
 #define POOL 0  // 0 the maximum, 1 the mean, 2 the sum
 #endif
@@ -24,13 +26,9 @@ extern "C" __global__ void pool(
     int extent2, int count0, int count1, int count2) {
     Index number = thread_number();
     if (number >= total) return;
-    Index line = number / count2;
-    int p2 = (int)(number - line * count2);
-    Index plane = line / count1;
-    int p1 = (int)(line - plane * count1);
-    Index row = plane / count0;
-    int p0 = (int)(plane - row * count0);
-    const Scalar *source = data + (Offset)row * extent0 * extent1 * extent2;
+    Spot window(number, count0, count1, count2);
+    int p0 = window.at0, p1 = window.at1, p2 = window.at2;
+    const Scalar *source = data + (Offset)window.row * extent0 * extent1 * extent2;
     Wide found = POOL ? (Wide)0 : LOWEST;
     for (int k0 = 0; k0 < kernel0; ++k0) {
         int i0 = p0 * stride0 - pad0 + k0;
@@ -66,13 +64,9 @@ extern "C" __global__ void first_maximum(
     int extent0, int extent1, int extent2, int count0, int count1, int count2) {
     Index number = thread_number();
     if (number >= total) return;
-    Index line = number / count2;
-    int p2 = (int)(number - line * count2);
-    Index plane = line / count1;
-    int p1 = (int)(line - plane * count1);
-    Index row = plane / count0;
-    int p0 = (int)(plane - row * count0);
-    const Scalar *source = data + (Offset)row * extent0 * extent1 * extent2;
+    Spot window(number, count0, count1, count2);
+    int p0 = window.at0, p1 = window.at1, p2 = window.at2;
+    const Scalar *source = data + (Offset)window.row * extent0 * extent1 * extent2;
     Wide top = widen(out[number]);
     int at = 0, found = kernel0 * kernel1 * kernel2;
     for (int k0 = 0; k0 < kernel0; ++k0) {
@@ -105,13 +99,9 @@ extern "C" __global__ void pool_backward(
     int extent0, int extent1, int extent2, int count0, int count1, int count2) {
     Index number = thread_number();
     if (number >= total) return;
-    Index line = number / extent2;
-    int i2 = (int)(number - line * extent2);
-    Index plane = line / extent1;
-    int i1 = (int)(line - plane * extent1);
-    Index row = plane / extent0;
-    int i0 = (int)(plane - row * extent0);
-    Offset windows = (Offset)row * count0 * count1 * count2;
+    Spot element(number, extent0, extent1, extent2);
+    int i0 = element.at0, i1 = element.at1, i2 = element.at2;
+    Offset windows = (Offset)element.row * count0 * count1 * count2;
     Wide sum = 0;
     int last0 = last_window(i0 + pad0, stride0, count0);
     int last1 = last_window(i1 + pad1, stride1, count1);

@@ -1,5 +1,6 @@
 // Windows of data (samples, channels, *extents) as columns (channels, *window, samples, *counts),
 // and back. There are always three spatial axes; KERNEL0 .. PAD2 are those of the window.
+#include "spot.cuh"
 
 #define WINDOW (KERNEL0 * KERNEL1 * KERNEL2)
 
@@ -51,14 +52,10 @@ extern "C" __global__ void scatter(
     int extent0, int extent1, int extent2, int count0, int count1, int count2) {
     Index number = thread_number();
     if (number >= total) return;
-    Index line = number / extent2;
-    int i2 = (int)(number - line * extent2);
-    Index plane = line / extent1;
-    int i1 = (int)(line - plane * extent1);
-    Index block = plane / extent0;
-    int i0 = (int)(plane - block * extent0);
-    Index sample = block / channels;
-    Index channel = block - sample * channels;
+    Spot element(number, extent0, extent1, extent2);
+    int i0 = element.at0, i1 = element.at1, i2 = element.at2;
+    Index sample = element.row / channels;
+    Index channel = element.row - sample * channels;
     Offset positions = (Offset)count0 * count1 * count2;
     Offset step = samples * positions;
     const Scalar *source = columns + (Offset)channel * WINDOW * step + sample * positions;

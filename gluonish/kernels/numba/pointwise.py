@@ -17,7 +17,7 @@ from gluonish.kernels.onednn.memory import signature
 from gluonish.ops.fused.pointwise import Program
 from gluonish.ops.kernel import Bound, RefusedError
 
-__all__ = ["own_shapes", "plan_pointwise"]
+__all__ = ["plan_pointwise", "specs_and_shapes"]
 
 _MAX_PLANS = 4096  # beyond it all are dropped; keeps memory bounded where shapes never repeat
 
@@ -53,14 +53,8 @@ def plan_pointwise(outputs: Sequence[Any], inputs: Sequence[Any], program: Progr
 def _source(
     outputs: Sequence[Any], inputs: Sequence[Any], program: Program
 ) -> tuple[PointwiseSource, Loops]:
-    specs = program.specs([Spec(x.shape, x.dtype) for x in inputs])
+    specs, owns = specs_and_shapes(outputs, inputs, program)
     shape = outputs[0].shape
-    if any(x.shape != shape for x in outputs) or 0 in shape:
-        raise RefusedError(
-            f"fused_pointwise: expected outputs of equal shape, not empty, got "
-            f"{', '.join(str(x.shape) for x in outputs)}"
-        )
-    owns = [x.shape for x in outputs] + own_shapes(program, specs)
     strides = []
     for array, own in zip((*outputs, *inputs), owns, strict=True):
         found = broadcast_strides(array, own, shape)
@@ -87,7 +81,30 @@ def _new_plan(outputs: Sequence[Any], inputs: Sequence[Any], program: Program) -
     return KernelPlan(kernel, source.words, extent, grain, source.key_at)
 
 
-def own_shapes(program: Program, specs: Sequence[Spec]) -> list[tuple[int, ...]]:
+def specs_and_shapes(
+    outputs: Sequence[Any], inputs: Sequence[Any], program: Program
+) -> tuple[Sequence[Spec], list[tuple[int, ...]]]:
+    """Return the specs of all values of a program, and the shape that each array broadcasts in.
+
+    Args:
+        outputs: What it fills; all of one shape.
+        inputs: What it reads.
+        program: The program.
+
+    Raises:
+        RefusedError: The outputs are empty, or have several shapes.
+    """
+    shape = outputs[0].shape
+    if any(x.shape != shape for x in outputs) or 0 in shape:
+        raise RefusedError(
+            f"fused_pointwise: expected outputs of equal shape, not empty, got "
+            f"{', '.join(str(x.shape) for x in outputs)}"
+        )
+    specs = program.specs([Spec(x.shape, x.dtype) for x in inputs])
+    return specs, [x.shape for x in outputs] + _own_shapes(program, specs)
+
+
+def _own_shapes(program: Program, specs: Sequence[Spec]) -> list[tuple[int, ...]]:
     """Return the shape in which each input broadcasts."""
     owns = [spec.shape for spec in specs[: program.num_inputs]]
     for op, inputs, attrs in program.instructions:
