@@ -12,7 +12,21 @@ from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.steps import Frame, PlanStep, Step
 from gluonish.ops.kernel import Attached, BackEnd, Joinable, Key
 
-__all__ = ["Chain", "chained", "unchained"]
+__all__ = ["Chain", "StepError", "chained", "unchained"]
+
+
+class StepError(Exception):
+    """A step of a chain failed that ran by itself.
+
+    Args:
+        step: The step.
+        error: What it raised.
+    """
+
+    def __init__(self, step: PlanStep, error: Exception) -> None:
+        super().__init__(step.node.name)
+        self.step = step
+        self.error = error
 
 
 class _Named(NamedTuple):
@@ -39,15 +53,23 @@ class Chain:
         self.op = _Named(f"{steps[0].op.name} .. {steps[-1].op.name}")
 
     def run(self, xp: Any, frame: Frame, key: Key) -> None:
-        """Run all steps; one by one where they have never run before."""
+        """Run all steps; one by one where they have never run before.
+
+        Raises:
+            StepError: One of them failed that ran by itself.
+            Exception: What steps raise that ran as one.
+        """
         entries = frame[self.steps[0].calls]
         joined = entries[self._index]
         if joined is not None:
             joined.run(frame)
             return
         for step in self.steps:
-            step.run(xp, frame, key)
-        entries[self._index] = _Parts([entries[step.index] for step in self.steps])
+            try:
+                step.run(xp, frame, key)
+            except Exception as error:
+                raise StepError(step, error) from error
+        entries[self._index] = _Parts([(entries[step.index], step) for step in self.steps])
 
 
 class _Parts:
@@ -55,18 +77,24 @@ class _Parts:
 
     __slots__ = ("_parts",)
 
-    def __init__(self, attached: Sequence[Attached]) -> None:
-        self._parts: list[Attached] = []
-        for _, group in groupby(attached, type):
+    def __init__(self, attached: Sequence[tuple[Attached, PlanStep]]) -> None:
+        self._parts: list[tuple[Attached, PlanStep | None]] = []
+        for _, group in groupby(attached, lambda pair: type(pair[0])):
             members = list(group)
-            first = members[0]
+            first = members[0][0]
             if isinstance(first, Joinable) and len(members) > 1:
-                members = [first.joined(members)]
-            self._parts += members
+                self._parts.append((first.joined([one for one, _ in members]), None))
+            else:
+                self._parts += members
 
     def run(self, frame: Frame) -> None:
-        for part in self._parts:
-            part.run(frame)
+        for part, step in self._parts:
+            try:
+                part.run(frame)
+            except Exception as error:
+                if step is None:
+                    raise
+                raise StepError(step, error) from error
 
 
 def chained(layout: FrameLayout, steps: Sequence[Step]) -> list[Step | Chain]:

@@ -20,7 +20,7 @@ from gluonish.core.random_state import next_key
 from gluonish.core.turn import Turn
 from gluonish.engine import current_engine, submit
 from gluonish.graph.arenas import Arena, Arenas
-from gluonish.graph.chains import Chain, chained
+from gluonish.graph.chains import Chain, StepError, chained
 from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.ir import Node, Value
 from gluonish.graph.replays import MOST_COPIED, RepeatedSegment
@@ -309,10 +309,13 @@ class Executable:
                 note(step.op.name)
             try:
                 step.run(xp, frame, key)
-            except Exception as error:
-                name = step.op.name
+            except Exception as raised:
+                failed, error = step, raised
+                if isinstance(raised, StepError):
+                    failed, error = raised.step, raised.error
+                name = failed.op.name
                 detail = str(error).removeprefix(f"{name}: ")  # most kernels' errors begin with it
-                message = f"{step.node.name}: {name} failed: {detail}"
+                message = f"{failed.node.name}: {name} failed: {detail}"
                 if self._lines is not None:
                     message = self._lines.completed(message)
                 raise run_error(error)(message) from error

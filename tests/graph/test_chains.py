@@ -135,6 +135,31 @@ def test_primitive_that_fails_in_a_chain_tells_between_which_layers(
     np.testing.assert_array_equal(net(x).asnumpy(), want)
 
 
+def test_step_that_fails_at_its_first_call_is_named_by_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from gluonish.kernels.onednn.calls import Attached
+
+    net = convolutions()
+    net.hybridize(static_alloc=True)
+    (x,) = inputs(1)
+    calls = 0
+
+    def broken(self: Attached, arrays: Any) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise ValueError("on purpose")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Attached, "run", broken)
+        with pytest.raises(mx.MXNetError, match="on purpose") as caught:
+            net(x).asnumpy()
+    third = [layer.name for layer in net][2]
+    assert f"{third}_fwd: _fused_convolution failed" in str(caught.value)
+    assert "one of" not in str(caught.value)
+
+
 def test_unchained_gives_the_steps_in_order() -> None:
     found: list[Executable] = []
     start = Executable.submit
