@@ -1,4 +1,4 @@
-"""``gluonish onnx``: export and check ONNX files: write one, check one, and read one."""
+"""``gluonish onnx``: export a network to an ONNX file, check one, and import one."""
 
 import argparse
 from collections import Counter
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.context import cpu
-from gluonish.core.errors import FileFormatError
+from gluonish.core.errors import ArgumentError, FileFormatError
 from gluonish.core.files import open_to_read
 from gluonish.ndarray import array, load, zeros
 from gluonish.onnx import export_model
@@ -24,7 +24,9 @@ _LISTED = 30
 def add_parser(parsers: Any) -> None:
     """Add the subcommand to those of ``gluonish``."""
     parser = parsers.add_parser(
-        "onnx", help="export and check ONNX files", description="Export and check ONNX files."
+        "onnx",
+        help="export, check and import ONNX files",
+        description="Export a network to an ONNX file, check an ONNX file, or import one.",
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_export(commands)
@@ -79,8 +81,21 @@ def _add_check(commands: Any) -> None:
 
 
 def _shape(text: str) -> tuple[int | str, ...]:
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    return tuple(int(part) if part.lstrip("-").isdigit() else part for part in parts)
+    """Return a shape from the text ``N,C,..``.
+
+    Raises:
+        ArgumentError: A part is no size and no name.
+    """
+    parts = [part.strip() for part in text.strip("()[] ").split(",")]
+    if parts[-1] == "" and (len(parts) > 1 or text.strip() == "()"):
+        parts.pop()  # (4,) and () as Python writes them
+    sizes = tuple(int(part) if part.lstrip("-").isdecimal() else part for part in parts)
+    if not all(isinstance(x, int) or x.replace("-", "_").isidentifier() for x in sizes):
+        raise ArgumentError(
+            "gluonish onnx export: expected --shape N,C,.. of sizes, and names for dynamic axes, "
+            f"got {text!r}"
+        )
+    return sizes
 
 
 def export(arguments: argparse.Namespace) -> int:

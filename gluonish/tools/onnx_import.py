@@ -34,6 +34,8 @@ def add_import(commands: Any) -> None:
 def _shape(text: str) -> tuple[str, tuple[int, ...]]:
     name, _, extents = text.rpartition("=")
     try:
+        if not name:
+            raise ValueError
         return name, tuple(int(part) for part in extents.split(",") if part.strip())
     except ValueError:
         raise ArgumentError(

@@ -59,3 +59,31 @@ def test_a_file_of_something_else_is_refused(
 def test_a_missing_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["onnx", "check", str(tmp_path / "none.onnx")]) == 1
     assert "none.onnx" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shape", ["", "1.5,3", "2,,3", "2;3"])
+def test_what_is_no_shape_is_refused(
+    shape: str, files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["onnx", "export", *files, "-s", shape, "-o", str(tmp_path / "x.onnx")]) == 1
+    assert "expected --shape N,C,.. of sizes, and names for" in capsys.readouterr().err
+    assert not (tmp_path / "x.onnx").exists()
+
+
+def test_a_wrong_size_is_not_blamed_on_dynamic_axes(
+    files: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["onnx", "export", *files, "-s", "batch,4", "-o", str(tmp_path / "x.onnx")]) == 1
+    text = capsys.readouterr().err
+    assert "expected in_shapes that the network takes, got" in text
+    assert "when tried with {'data': (2, 4)}; correct the sizes" in text
+    assert main(["onnx", "export", *files, "--shape=-5,3", "-o", str(tmp_path / "x.onnx")]) == 1
+    assert "expected a size, None or a name, got -5" in capsys.readouterr().err
+
+
+def test_help_names_all_three_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["onnx", "--help"])
+    assert "Export a network to an ONNX file, check an ONNX file, or import one." in (
+        " ".join(capsys.readouterr().out.split())
+    )

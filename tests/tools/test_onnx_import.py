@@ -46,3 +46,5 @@ def test_a_wrong_shape_is_told(file: Path, capsys: pytest.CaptureFixture[str]) -
     assert "expected a shape like ('n', 3) for 'x', got (2, 4)" in capsys.readouterr().err
     assert main(["onnx", "import", str(file), "--shape", "x=a"]) != 0
     assert "expected --shape NAME=N,C,.." in capsys.readouterr().err
+    assert main(["onnx", "import", str(file), "--shape", "2,3"]) != 0
+    assert "expected --shape NAME=N,C,.. in numbers, got '2,3'" in capsys.readouterr().err

@@ -100,11 +100,16 @@ def _is_size(x: Any) -> bool:
     return isinstance(x, numbers.Integral) and int(x) >= (0 if is_np_shape() else 1)
 
 
+def _may_be_open(x: Any) -> bool:
+    """Whether it is a size, or stands for a dynamic axis: None, or -1, or 0 for an unknown one."""
+    return x is None or (isinstance(x, numbers.Integral) and int(x) >= -1)
+
+
 def _extent(size: Any, mark: Any, place: int, axis: int, named: dict[str, OpenExtent]) -> Extent:
     if _is_size(mark):
         return int(size if _is_size(size) else mark)
     word = next((x for x in (mark, size) if isinstance(x, str)), None)
-    if word is None and not all(x is None or isinstance(x, numbers.Integral) for x in (size, mark)):
+    if word is None and not all(map(_may_be_open, (size, mark))):
         raise ArgumentError(f"export_model: expected a size, None or a name, got {mark!r}")
     name = word if word is not None else ("batch" if axis == 0 else f"input{place}_axis{axis}")
     if name not in named:

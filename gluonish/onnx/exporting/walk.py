@@ -51,11 +51,26 @@ def inferred(outputs: Sequence[Value], known: Mapping[str, Known]) -> list[Infer
         except OperatorError as error:
             if not dynamic:
                 raise
-            raise OperatorError(
-                "export_model: expected a network that takes inputs of other sizes along dynamic "
-                f"axes, got one that does not: {error}; give that axis a size in in_shapes"
-            ) from error
+            raise OperatorError(_refused(known, trial, error)) from error
     return found
+
+
+def _refused(known: Mapping[str, Known], trial: int, error: OperatorError) -> str:
+    """Return what to say when a network refuses the sizes that stand for its dynamic axes."""
+    tried = {
+        name: _in_trial(shape, trial)
+        for name, (shape, _) in known.items()
+        if shape is not None and any(isinstance(extent, OpenExtent) for extent in shape)
+    }
+    if trial == 0:  # the sizes that were given are as likely to be wrong
+        return (
+            f"export_model: expected in_shapes that the network takes, got {error}, when tried "
+            f"with {tried}; correct the sizes, or give an axis a size if the network takes only one"
+        )
+    return (
+        "export_model: expected a network that takes inputs of other sizes along dynamic axes, got "
+        f"one that does not: {error}, when tried with {tried}; give that axis a size in in_shapes"
+    )
 
 
 def _spec(trials: Sequence[Inference], node: Node, index: int) -> OutputSpec:

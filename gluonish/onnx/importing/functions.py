@@ -33,19 +33,19 @@ class _Kind(NamedTuple):
 class FunctionRule:
     """Computes a call of a function by its program.
 
-    Args:
+    Attributes:
         program: The program.
     """
 
     takes_narrow = True
 
     def __init__(self, program: "Program") -> None:
-        self._program = program
+        self.program = program
 
     def __call__(self, call: Call, *inputs: Any) -> tuple[Any, ...]:
         """Return the outputs."""
-        padded = [*inputs, *[None] * (len(self._program.inputs) - len(inputs))]
-        return tuple(running.run(self._program, padded))
+        padded = [*inputs, *[None] * (len(self.program.inputs) - len(inputs))]
+        return tuple(running.run(self.program, padded))
 
 
 class SchemaFunction:

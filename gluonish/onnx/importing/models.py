@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from gluonish.core.errors import FileFormatError, MissingFileError
 from gluonish.onnx.importing.byte_layers import on_bytes
+from gluonish.onnx.importing.element_types import check_element_types
 from gluonish.onnx.importing.elements import Element, element
 from gluonish.onnx.importing.package import onnx_package
 from gluonish.onnx.importing.programs import Compiler, Program, opset_versions
@@ -123,7 +124,9 @@ def load_model(file: Any, what: str) -> Model:
     model, folder = parse_model(file, what)
     try:
         compiler = Compiler(model.functions, opset_versions(model.opset_import), folder)
-        program = on_bytes(compiler.whole(model.graph))
+        program = compiler.whole(model.graph)
+        check_element_types(program, _declared_types(model.graph))
+        program = on_bytes(program)
         inputs, outputs = declared_values(model.graph, program.constants)
     except RecursionError as error:
         raise FileFormatError(f"{what}: expected an ONNX model, got one too deep") from error
@@ -152,6 +155,12 @@ def declared_values(
         raise FileFormatError(f"ONNX graph: expected inputs of different names, got {names[:20]}")
     inputs = [_declared(value) for value in graph.input if value.name not in constants]
     return inputs, [_declared(value) for value in graph.output]
+
+
+def _declared_types(graph: Any) -> dict[str, Element]:
+    """Return the element types of inputs that are tensors."""
+    declared = map(_declared, graph.input)
+    return {x.name: x.element for x in declared if x.element is not None and x.kind == "tensor"}
 
 
 def _declared(value: Any) -> Declared:

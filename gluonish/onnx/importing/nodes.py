@@ -132,8 +132,10 @@ def attributes_of(
         FileFormatError: A tensor is damaged.
         NotSupportedError: An attribute is of a kind that no rule takes.
     """
-    found = {}
+    found: dict[str, Any] = {}
     for proto in protos:
+        if proto.name in found:
+            raise FileFormatError(f"{where}: expected one attribute {proto.name!r}, got several")
         if proto.ref_attr_name:
             if proto.ref_attr_name in given:
                 found[proto.name] = given[proto.ref_attr_name]

@@ -4,7 +4,7 @@ from typing import Any
 
 from gluonish.core.errors import NotSupportedError
 
-__all__ = ["onnx_package"]
+__all__ = ["onnx_package", "schema_of"]
 
 
 def onnx_package(wanted_by: str) -> Any:
@@ -27,3 +27,20 @@ def onnx_package(wanted_by: str) -> Any:
             "pip install 'gluonish[onnx]'"
         ) from error
     return onnx
+
+
+def schema_of(kind: str, domain: str, version: int) -> Any:
+    """Return ONNX's description of an operator (OpSchema), or None if ONNX has none.
+
+    Args:
+        kind: The operator.
+        domain: Its domain, "" for ONNX's own.
+        version: The version of the domain's operators.
+    """
+    defs = onnx_package(f"ONNX {kind}").defs
+    if not defs.has(kind, domain):
+        return None
+    try:
+        return defs.get_schema(kind, version, domain)
+    except defs.SchemaError:
+        return None

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from gluonish.core.errors import FileFormatError, NotSupportedError
 from gluonish.onnx.importing.functions import FunctionRule, SchemaFunction
 from gluonish.onnx.importing.nodes import Node, attributes_of, tidy_domain
-from gluonish.onnx.importing.package import onnx_package
+from gluonish.onnx.importing.package import schema_of
 from gluonish.onnx.importing.rules import find_rule
 from gluonish.onnx.importing.tensors import Stored, dense_of, read_tensor
 
@@ -55,9 +55,14 @@ class Compiler:
     def __init__(
         self, functions: Iterable[Any], opsets: Mapping[str, int], folder: Path | None
     ) -> None:
-        self._functions = {
-            (tidy_domain(f.domain), f.name, getattr(f, "overload", "")): f for f in functions
-        }
+        self._functions: dict[tuple[str, str, str], Any] = {}
+        for function in functions:
+            key = tidy_domain(function.domain), function.name, getattr(function, "overload", "")
+            if self._functions.setdefault(key, function) is not function:
+                raise FileFormatError(
+                    f"ONNX model: expected one function {function.name!r} of the domain "
+                    f"{function.domain!r}, got several"
+                )
         self._opsets = opsets
         self._folder = folder
         self._depth = 0
@@ -77,13 +82,13 @@ class Compiler:
             FileFormatError: The graph is damaged.
             NotSupportedError: It has an operator that cannot be expressed.
         """
-        constants = {}
+        constants: dict[str, Stored] = {}
         for tensor in graph.initializer:
-            what = f"ONNX tensor {tensor.name!r}"
+            what = _new_tensor(constants, graph.name, tensor.name)
             constants[tensor.name] = read_tensor(tensor, self._folder, what)
         for sparse in graph.sparse_initializer:
-            name = sparse.values.name
-            constants[name] = dense_of(sparse, self._folder, f"ONNX tensor {name!r}")
+            what = _new_tensor(constants, graph.name, sparse.values.name)
+            constants[sparse.values.name] = dense_of(sparse, self._folder, what)
         inputs = [value.name for value in graph.input]
         outputs = [value.name for value in graph.output]
         nodes = self._nodes(graph.node, opsets or self._opsets, given)
@@ -164,7 +169,7 @@ class Compiler:
         Raises:
             NotSupportedError: It gives none.
         """
-        schema = _schema(node)
+        schema = schema_of(node.kind, node.domain, node.version)
         if schema is not None and schema.has_function:
             return FunctionRule(self.function(schema.function_body, _with_defaults(node, schema)))
         if schema is not None and schema.has_context_dependent_function:
@@ -175,19 +180,34 @@ class Compiler:
         )
 
 
+def _new_tensor(known: Mapping[str, Stored], graph: str, name: str) -> str:
+    """Return what error messages call a tensor of a graph.
+
+    Raises:
+        FileFormatError: The graph has another tensor of this name.
+    """
+    if name in known:
+        raise FileFormatError(
+            f"ONNX graph {graph!r}: expected one initializer of the name {name!r}, got several"
+        )
+    return f"ONNX tensor {name!r}"
+
+
 def opset_versions(entries: Iterable[Any]) -> dict[str, int]:
-    """Return versions by domain."""
-    return {tidy_domain(entry.domain): int(entry.version) for entry in entries}
+    """Return versions by domain.
 
-
-def _schema(node: Node) -> Any:
-    defs = onnx_package(node.where).defs
-    if not defs.has(node.kind, node.domain):
-        return None
-    try:
-        return defs.get_schema(node.kind, node.version, node.domain)
-    except defs.SchemaError:
-        return None
+    Raises:
+        FileFormatError: A domain has two versions.
+    """
+    versions: dict[str, int] = {}
+    for entry in entries:
+        domain, version = tidy_domain(entry.domain), int(entry.version)
+        if versions.setdefault(domain, version) != version:
+            raise FileFormatError(
+                f"ONNX model: expected one version of the domain {domain or 'ai.onnx'!r}, got "
+                f"{versions[domain]} and {version}"
+            )
+    return versions
 
 
 def _with_defaults(node: Node, schema: Any) -> dict[str, Any]:
@@ -201,7 +221,7 @@ def _with_defaults(node: Node, schema: Any) -> dict[str, Any]:
 
 
 def _check_arity(node: Node) -> None:
-    schema = _schema(node)
+    schema = schema_of(node.kind, node.domain, node.version)
     if schema is None:
         return
     given, low, high = len(node.inputs), schema.min_input, schema.max_input

@@ -14,6 +14,7 @@ __all__ = ["Stored", "dense_of", "read_tensor"]
 
 _MAX_RANK = 32
 _MAX_SPARSE = 1 << 28  # elements of a sparse tensor when it is written out
+_MAX_SHOWN = 200  # characters of a path in an error message
 _EXTERNAL = 1
 _INT32, _INT64, _UINT64 = "int32_data", "int64_data", "uint64_data"
 _FIELDS = {
@@ -57,7 +58,7 @@ def read_tensor(tensor: Any, folder: Path | None, what: str) -> Stored:
 
     Raises:
         FileFormatError: Its data are of another size than its shape says, or lie elsewhere than
-            in the model's folder.
+            in a file of its own in the model's folder.
         NotSupportedError: Its elements are no numbers that arrays here hold.
     """
     kind = element(tensor.data_type, what)
@@ -80,8 +81,12 @@ def read_tensor(tensor: Any, folder: Path | None, what: str) -> Stored:
 
 def _shape(dims: Any, what: str) -> tuple[int, ...]:
     shape = tuple(int(extent) for extent in dims)
-    if len(shape) > _MAX_RANK or any(extent < 0 for extent in shape) or prod(shape) >= 1 << 48:
-        raise FileFormatError(f"{what}: expected a shape of at most {_MAX_RANK} axes, got {shape}")
+    negative = any(extent < 0 for extent in shape)
+    # NumPy's own limit counts the extents that are not 0, too.
+    if len(shape) > _MAX_RANK or negative or prod(n for n in shape if n) >= 1 << 48:
+        raise FileFormatError(
+            f"{what}: expected a shape of at most {_MAX_RANK} axes and 2**48 elements, got {shape}"
+        )
     return shape
 
 
@@ -134,6 +139,8 @@ def _external(tensor: Any, folder: Path | None, nbytes: int, what: str) -> bytes
         FileFormatError: The file is not in the model's folder, or is shorter.
     """
     entries = {entry.key: entry.value for entry in tensor.external_data}
+    if len(entries) < len(tensor.external_data):
+        raise FileFormatError(f"{what}: expected each key of external_data once, got it twice")
     location = entries.get("location", "")
     if folder is None:
         raise FileFormatError(f"{what}: expected a model from a file, as its data lie in another")
@@ -148,11 +155,17 @@ def _external(tensor: Any, folder: Path | None, nbytes: int, what: str) -> bytes
         )
     try:
         with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if offset + nbytes > size:
+            status = os.fstat(file.fileno())
+            if status.st_nlink > 1:
+                raise FileFormatError(
+                    f"{what}: expected external data in a file of its own, got {location!r}, a "
+                    "hard link, which may be a file from outside of the model's folder; copy it "
+                    "(cp a b && mv b a) if you trust it"
+                )
+            if offset + nbytes > status.st_size:
                 raise FileFormatError(
                     f"{what}: expected {nbytes} bytes at byte {offset} of {location!r}, got a file "
-                    f"of {size}"
+                    f"of {status.st_size}"
                 )
             file.seek(offset)
             return file.read(nbytes)
@@ -168,12 +181,14 @@ def _inside(folder: Path, location: str, what: str) -> Path:
     given = Path(location)
     try:
         path = Path(os.path.realpath(base / given))
-    except (OSError, ValueError):
-        path = base
+        is_file = path.is_file()
+    except (OSError, ValueError):  # too long a name; a name with a zero byte
+        path, is_file = base, False
     leaves = given.is_absolute() or ".." in given.parts or base not in path.parents
-    if not location or leaves or not path.is_file():
+    if not location or leaves or not is_file:
+        shown = location if len(location) <= _MAX_SHOWN else f"{location[:_MAX_SHOWN]}..."
         raise FileFormatError(
-            f"{what}: expected external data in a file in the model's folder, got {location!r}"
+            f"{what}: expected external data in a file in the model's folder, got {shown!r}"
         )
     return path
 

@@ -37,6 +37,9 @@ class Window:
         self, call: Call, extents: Sequence[int], kernel: Sequence[int] | None = None
     ) -> None:
         rank = len(extents)
+        said = call.attr("kernel_shape")
+        if kernel is not None and said is not None and [*said] != [*kernel]:
+            call.wrong(f"expected the weight's kernel {tuple(kernel)}, got kernel_shape {said}")
         self.kernel = tuple(kernel if kernel is not None else call.attr("kernel_shape"))
         self.strides = tuple(call.attr("strides") or (1,) * rank)
         self.dilations = tuple(call.attr("dilations") or (1,) * rank)

@@ -88,6 +88,7 @@ def _recurrent(
     directions, hidden = recurrence.shape[0], recurrence.shape[2]
     data = mnp.swapaxes(x, 0, 1) if batch_first else x
     batch = data.shape[1]
+    _check_shapes(call, kind, data, (weight, recurrence, bias, lengths, *rest))
     if bias is None:
         bias = mnp.zeros((directions, 2 * kind.gates * hidden), dtype=x.dtype)
     half = kind.gates * hidden
@@ -106,6 +107,47 @@ def _recurrent(
     if batch_first:
         return mnp.transpose(y, (2, 0, 1, 3)), *[mnp.swapaxes(last, 0, 1) for last in lasts]
     return y, *lasts
+
+
+_WAYS = {"forward": 1, "reverse": 1, "bidirectional": 2}
+
+
+def _check_shapes(call: Call, kind: _Kind, data: Any, inputs: Sequence[Any]) -> None:
+    """Refuse inputs whose shapes are not those that the attributes and the data ask for.
+
+    Args:
+        call: The node.
+        kind: Its operator.
+        data: Input (T, N, I).
+        inputs: Weights of input and state, biases, lengths, initial states, peepholes; None for
+            what is left out.
+    """
+    way = call.attr("direction", "forward")
+    if way not in _WAYS:
+        call.wrong(f"expected direction to be one of {sorted(_WAYS)}, got {way!r}")
+    if len(data.shape) != 3 or len(inputs[1].shape) != 3:
+        call.wrong(f"expected X and R of 3 axes, got {data.shape} and {inputs[1].shape}")
+    (_, batch, width), directions = data.shape, _WAYS[way]
+    hidden = call.attr("hidden_size", inputs[1].shape[2])
+    rows = kind.gates * hidden
+    state = (directions, batch, hidden)
+    if call.attr("layout", 0):
+        state = (batch, directions, hidden)
+    expected = {
+        "W": (directions, rows, width),
+        "R": (directions, rows, hidden),
+        "B": (directions, 2 * rows),
+        "sequence_lens": (batch,),
+        "initial_h": state,
+        "initial_c": state,
+        "P": (directions, 3 * hidden),
+    }
+    for (name, shape), given in zip(expected.items(), inputs, strict=False):
+        if given is not None and tuple(given.shape) != shape:
+            call.wrong(
+                f"expected {name} of shape {shape} for hidden_size {hidden} and direction {way!r}, "
+                f"got {tuple(given.shape)}"
+            )
 
 
 def _names(call: Call, kind: _Kind, directions: int) -> list[str]:
