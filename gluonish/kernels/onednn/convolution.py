@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gluonish.core.dtype import BFLOAT16
 from gluonish.kernels.onednn.api import AlgorithmKind, Argument, PropagationKind, dims
 from gluonish.kernels.onednn.attributes import Attributes, Finish
 from gluonish.kernels.onednn.binding import bind, require
@@ -108,7 +109,24 @@ def convolution_backward_weight(outputs: Arrays, inputs: Arrays, attrs: Attrs) -
     count = len(outputs)
     arrays = _channels_first([*outputs, *inputs], (0, count, count + 1), attrs)
     _check("convolution_backward_weight", arrays, attrs)
-    return bind("convolution_backward_weight", _plan_backward_weight, arrays, window_of(attrs))
+    window = window_of(attrs)
+    _refuse_small_bfloat16(arrays[-1], window)
+    return bind("convolution_backward_weight", _plan_backward_weight, arrays, window)
+
+
+def _refuse_small_bfloat16(data: Array, window: Window) -> None:
+    """Refuse what oneDNN 3.2 sums up from memory that nobody wrote, in some of these shapes.
+
+    Raises:
+        RefusedError: The data are of bfloat16, and along an axis smaller than the window or a step.
+    """
+    spans = [1 + (k - 1) * (d + 1) for k, d in zip(window.kernel, window.dilate, strict=True)]
+    extents = zip(data.shape[2:], spans, window.stride, strict=True)
+    if data.dtype == BFLOAT16 and any(n < max(span, step) for n, span, step in extents):
+        raise RefusedError(
+            f"convolution_backward_weight: expected bfloat16 data of {tuple(spans)} or more, and "
+            f"of a stride of {window.stride}, got {data.shape[2:]}"
+        )
 
 
 def window_of(attrs: Attrs) -> Window:

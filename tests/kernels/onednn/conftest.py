@@ -1,3 +1,4 @@
+import ctypes
 from collections.abc import Iterator
 
 import ml_dtypes
@@ -6,6 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from gluonish.kernels.onednn import Backend, install, load, status
+from gluonish.kernels.onednn.engine import ThreadState
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 FLOAT32 = np.dtype(np.float32)
@@ -21,6 +23,19 @@ def backend() -> Iterator[Backend]:
         pytest.skip(loaded.reason)
     yield loaded.backend
     install(previous)
+
+
+@pytest.fixture(autouse=True)
+def unwritten_scratch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scratch memory that holds NaNs, so that reading it before it is written shows."""
+    reserve = ThreadState.reserve
+
+    def filled(self: ThreadState, nbytes: int) -> int:
+        address = reserve(self, nbytes)
+        ctypes.memset(address, 0xFF, nbytes)
+        return address
+
+    monkeypatch.setattr(ThreadState, "reserve", filled)
 
 
 @pytest.fixture(params=[FLOAT32, BFLOAT16], ids=str)

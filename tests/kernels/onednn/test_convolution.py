@@ -1,4 +1,6 @@
 import itertools
+import os
+import random
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -7,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gluonish import autograd, nd
+from gluonish.core.dtype import BFLOAT16
 from gluonish.kernels.onednn import RefusedError
 from gluonish.ops.kernel import Array
 from tests.kernels.onednn.planned import channels_last
@@ -235,3 +239,61 @@ def test_an_odd_number_of_channels_without_a_window(
     close(out, reference.forward(None))
     convolution_backward_data(back, grad, weight, kernel=(1, 1))
     close(back, reference.backward_data(grad))
+
+
+def _small(draw: random.Random) -> tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]] | None:
+    """Return shapes of data and weight and attributes, of small extents; None if none fits."""
+    axes, groups = draw.choice((1, 2, 3)), draw.choice((1, 1, 2))
+    channels, filters = draw.choice((1, 3, 5, 8, 16)), draw.choice((1, 4, 16))
+    extents = tuple(draw.randint(1, 7) for _ in range(axes))
+    given = {
+        "kernel": tuple(draw.choice((1, 2, 3, 5)) for _ in range(axes)),
+        "stride": tuple(draw.choice((1, 2, 3)) for _ in range(axes)),
+        "dilate": tuple(draw.choice((1, 1, 2)) for _ in range(axes)),
+        "pad": tuple(draw.choice((0, 1, 2)) for _ in range(axes)),
+    }
+    whole = zip(extents, given["kernel"], given["dilate"], given["pad"], strict=True)
+    if any(n + 2 * p < 1 + d * (k - 1) for n, k, d, p in whole):
+        return None
+    data = (draw.choice((1, 2)), channels * groups, *extents)
+    weight = (filters * groups, channels, *given["kernel"])
+    return data, weight, {**given, "num_group": groups}
+
+
+def test_weight_gradients_of_small_extents_read_no_unwritten_memory(
+    dtype: Any, close: Close
+) -> None:
+    draw = random.Random(int(os.environ.get("PROGRAM_SEED", "0")))
+    refused = computed = 0
+    while computed < 60:
+        case = _small(draw)
+        if case is None:
+            continue
+        data, weight = _random(case[0], dtype, 1), np.zeros(case[1], dtype)
+        reference = Reference(data, weight, case[2])
+        grad, out = _random(reference.shape, dtype, 4), np.full_like(weight, np.nan)
+        try:
+            convolution_backward_weight(out, grad, data, **case[2])
+        except RefusedError:
+            refused += 1  # the reference kernel takes it
+            continue
+        computed += 1
+        close(out, reference.backward_weight(grad))
+    assert (refused > 0) == (dtype != np.float32)
+
+
+@pytest.mark.parametrize("shape", [(3, 16, 1, 1), (3, 5, 5, 1)])
+def test_weight_gradients_in_bfloat16_where_a_step_is_wider_than_the_data(
+    shape: tuple[int, ...],
+) -> None:
+    data, weight = _random(shape, BFLOAT16, 1), _random((2, shape[1], 3, 3), BFLOAT16, 2)
+    attributes = {"kernel": (3, 3), "stride": (2, 2), "pad": (1, 1)}
+    reference = Reference(data, weight, attributes)
+    grad = _random(reference.shape, BFLOAT16, 4)
+    arrays = [nd.array(x, dtype=BFLOAT16) for x in (data, weight)]
+    arrays[1].attach_grad()
+    with autograd.record():
+        out = nd.Convolution(*arrays, num_filter=2, no_bias=True, **attributes)
+    out.backward(nd.array(grad, dtype=BFLOAT16))
+    found = arrays[1].grad.asnumpy().astype(np.float64)
+    np.testing.assert_allclose(found, reference.backward_weight(grad), rtol=0.02, atol=0.1)
