@@ -74,7 +74,7 @@ def _results(program: Program, dtype: Any, form: str | None) -> list[Results]:
 def _distance(found: Results, expected: Results) -> float:
     """Return the largest distance of two arrays, in the Euclidean norm, as a part of the second."""
     return max(
-        float(np.linalg.norm(a - b) / max(1.0, np.linalg.norm(b)))
+        float(np.linalg.norm(a - b)) / max(1.0, float(np.linalg.norm(b)))
         for a, b in zip(found, expected, strict=True)
     )
 
