@@ -15,7 +15,7 @@ from gluonish.ops.binary import GREATER, LESSER
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.broadcasting import complete_same, infer_numbers
-from gluonish.ops.support.precision import as_real
+from gluonish.ops.support.precision import as_real, in_dtype
 from gluonish.ops.unary import ABS, SIGN
 
 __all__ = ["CLIP", "CLIP_BACKWARD", "HARD_SIGMOID", "SMOOTH_L1"]
@@ -70,8 +70,10 @@ def _clip_gradient(g: V, data: V, **bounds: float) -> tuple[Any]:
 def _clip_backward(
     xp: ModuleType, out: Any, grad: Any, data: Any, *, a_min: float, a_max: float
 ) -> None:
-    # By what is outside, so that NaN counts as inside, as in MXNet.
-    out[...] = xp.where((data < a_min) | (data > a_max), out.dtype.type(0), grad)
+    # By what is outside, so that NaN counts as inside, as in MXNet. Data on a bound that was rounded
+    # to their dtype are inside; a bfloat16 array itself compares with the bound as it was given.
+    low, high = (in_dtype(data.dtype, x) if is_floating(data.dtype) else x for x in (a_min, a_max))
+    out[...] = xp.where((data < low) | (data > high), out.dtype.type(0), grad)
 
 
 def _clip_backward_gradient(g: V, grad: V, data: V, **bounds: float) -> tuple[Any, None]:
