@@ -70,8 +70,8 @@ def _clip_gradient(g: V, data: V, **bounds: float) -> tuple[Any]:
 def _clip_backward(
     xp: ModuleType, out: Any, grad: Any, data: Any, *, a_min: float, a_max: float
 ) -> None:
-    # By what is outside, so that NaN counts as inside, as in MXNet. Data on a bound that was rounded
-    # to their dtype are inside; a bfloat16 array itself compares with the bound as it was given.
+    # By what is outside, so that NaN counts as inside, as in MXNet. Data equal to a bound, rounded
+    # to their dtype, are inside; bfloat16 arrays would compare with the bound as it was given.
     low, high = (in_dtype(data.dtype, x) if is_floating(data.dtype) else x for x in (a_min, a_max))
     out[...] = xp.where((data < low) | (data > high), out.dtype.type(0), grad)
 
