@@ -20,12 +20,12 @@ from gluonish.module.executor_group import DataParallelExecutorGroup
 from gluonish.module.interface import RATE, ModuleInterface, OptimizerParams
 from gluonish.module.monitor import Monitor
 from gluonish.module.requests import Requests
+from gluonish.module.state_keys import numbers_of
 from gluonish.module.symbol_module import SymbolModule
 from gluonish.module.weight_updates import (
     WeightUpdates,
     choose_store,
     made_optimizer,
-    numbers_of,
 )
 from gluonish.module.weights import Weights
 from gluonish.optimizer import Optimizer
@@ -138,7 +138,14 @@ class Module(SymbolModule):
             MissingFileError: The file does not exist.
             FileFormatError: It does not contain optimizer states.
         """
-        self._trained("load_optimizer_states").load_states(fname)
+        updates, group = self._trained("load_optimizer_states"), self._exec_group
+        shapes = {}
+        if group is not None:
+            shapes = {
+                name: None if gradients[0] is None else gradients[0].shape
+                for name, gradients in zip(self._param_names, group.grad_arrays, strict=True)
+            }
+        updates.load_states(fname, shapes)
 
     def _trained(self, what: str) -> WeightUpdates:
         self._expect_optimizer(what)

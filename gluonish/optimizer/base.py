@@ -6,6 +6,7 @@ attributes bear MXNet's names and hold what MXNet's hold, because trainer states
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar, NoReturn, Protocol, TypeVar
 
 import gluonish.ndarray as nd
@@ -72,6 +73,9 @@ class Optimizer:
     """
 
     opt_registry: ClassVar[dict[str, type["Optimizer"]]] = {}
+    # Counts that further devices begin with; not in a file, and an optimizer of the user's may
+    # restore itself by its own rules.
+    _loaded_counts: Mapping[Index, int] = MappingProxyType({})
 
     def __init__(
         self,
@@ -328,8 +332,48 @@ class Optimizer:
     # -- counting --------------------------------------------------------------------------------
 
     def _set_current_context(self, device_id: int) -> None:
-        """Count updates for another device from now on."""
-        self._index_update_count = self._all_index_update_counts.setdefault(device_id, {})
+        """Count updates for another device from now on; a new one goes on where a file left off."""
+        counts = self._all_index_update_counts
+        if device_id not in counts:
+            counts[device_id] = dict(self._loaded_counts)
+        self._index_update_count = counts[device_id]
+
+    def _progress(self) -> dict[str, Any]:
+        """Return how far updates have come on the device that is furthest, as plain data.
+
+        Returns:
+            ``num_update``, and under ``weights`` from index to what is known of a weight: ``count``
+            is the number of its updates. Subclasses add what goes on from one update to the next.
+        """
+        every = self._all_index_update_counts
+        weights = {i: {"count": every[device][i]} for i, device in self._furthest().items()}
+        return {"num_update": self.num_update, "weights": weights}
+
+    def _resume(self, progress: Mapping[str, Any]) -> None:
+        """Go on from what `_progress` returned, on any device, also on those not seen yet."""
+        self.num_update = max(self.num_update, progress["num_update"])
+        self._loaded_counts = {
+            i: told["count"] for i, told in progress["weights"].items() if "count" in told
+        }
+        for counts in self._all_index_update_counts.values():
+            counts.update(self._loaded_counts)
+
+    def _continue_on_any_device(self) -> None:
+        """Have all devices go on from the furthest one.
+
+        Counts, and what else is kept for each device, bear device numbers. When states move to
+        other devices, as a file is loaded or a Trainer's parameters are reset, none may begin anew.
+        """
+        self._resume(self._progress())
+
+    def _furthest(self) -> dict[Index, int]:
+        """Return the device that has updated each index most often; the first of equal ones."""
+        every, found = self._all_index_update_counts, dict[Index, int]()
+        for device, counts in every.items():
+            for index, count in counts.items():
+                if index not in found or count > every[found[index]][index]:
+                    found[index] = device
+        return found
 
     def _update_count(self, index: Index | Sequence[Index]) -> None:
         """Count an update of these indices on the current device."""
@@ -344,7 +388,8 @@ class Optimizer:
     def __getstate__(self) -> dict[str, Any]:
         """All but the Parameters, whose arrays and multipliers are saved with the network."""
         state = dict(vars(self))
-        state.pop("param_dict", None)
+        for name in ("param_dict", "_loaded_counts"):
+            state.pop(name, None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
