@@ -61,6 +61,11 @@ DIFFERENCES = (
         "are attributes of its modules",
         "are where they are",
     ),
+    Difference(
+        "counts of updates after `Module.load_optimizer_states`",
+        "begin at 0; programs shorten their schedules",
+        "go on from where the file was written",
+    ),
     Difference("`multiprocessing.pool`", "is loaded with the package", "is loaded by who needs it"),
 )
 

@@ -238,6 +238,7 @@ class WeightUpdates:
         if told and not follows_mxnet():
             weights = self._keyed(unpack_setting(told["weights"]), devices)
             updater.optimizer._resume(told | {"weights": weights})
+            _catch_up(updater.optimizer)
 
     def _adopt_loaded(self) -> None:
         """Bring loaded states under the keys of these devices, or of the store."""
@@ -262,6 +263,13 @@ class WeightUpdates:
                 f"{type(self.store).__name__}"
             )
         return updater
+
+
+def _catch_up(optimizer: Optimizer) -> None:
+    """Have a new scheduler be where it was: one that ends keeps the rate of its last update."""
+    last = getattr(optimizer.lr_scheduler, "max_update", None)
+    if isinstance(last, int) and callable(optimizer.lr_scheduler) and optimizer.num_update >= last:
+        optimizer.lr_scheduler(last)
 
 
 def made_optimizer(

@@ -6,7 +6,6 @@ attributes bear MXNet's names and hold what MXNet's hold, because trainer states
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, ClassVar, NoReturn, Protocol, TypeVar
 
 import gluonish.ndarray as nd
@@ -15,10 +14,10 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedE
 from gluonish.lr_scheduler import LRScheduler
 from gluonish.ndarray import NDArray
 from gluonish.optimizer.arguments import check_aggregate_num, check_arguments, override_base_lr
+from gluonish.optimizer.counts import Index, UpdateCounts
 
 __all__ = ["Index", "Optimizer", "State", "create", "is_half", "register"]
 
-Index = int | str
 # None, an NDArray, or tuples of these; each optimizer's docstring tells its own.
 State = Any
 O = TypeVar("O", bound="type[Optimizer]")  # noqa: E741  # a type variable
@@ -39,7 +38,7 @@ class ReplacedMethodError(NotSupportedError, DeprecationWarning):
     """A method was called that no longer exists; MXNet raises a DeprecationWarning."""
 
 
-class Optimizer:
+class Optimizer(UpdateCounts):
     """Base class of optimizers.
 
     A subclass defines `create_state` and `update`. `update` first calls `_update_count`, and gets
@@ -73,9 +72,6 @@ class Optimizer:
     """
 
     opt_registry: ClassVar[dict[str, type["Optimizer"]]] = {}
-    # Counts that further devices begin with; not in a file, and an optimizer of the user's may
-    # restore itself by its own rules.
-    _loaded_counts: Mapping[Index, int] = MappingProxyType({})
 
     def __init__(
         self,
@@ -102,11 +98,7 @@ class Optimizer:
         self.wd = wd
         self.lr_mult: dict[Index, float] = {}
         self.wd_mult: dict[Index, float] = {}
-        self.begin_num_update = begin_num_update
-        self.num_update = begin_num_update
-        # Updates per index, for each device number: every device counts its own copies.
-        self._all_index_update_counts: dict[int, dict[Index, int]] = {0: {}}
-        self._index_update_count = self._all_index_update_counts[0]
+        self._start_counts(begin_num_update)
         self.clip_gradient = clip_gradient
         self.multi_precision = multi_precision
         self.aggregate_num = 0
@@ -328,60 +320,6 @@ class Optimizer:
         if index in given:
             return given[index]
         return given.get(self.idx2name[index], 1.0) if index in self.idx2name else 1.0
-
-    # -- counting --------------------------------------------------------------------------------
-
-    def _set_current_context(self, device_id: int) -> None:
-        """Count updates for another device from now on; a new one goes on where a file left off."""
-        counts = self._all_index_update_counts
-        if device_id not in counts:
-            counts[device_id] = dict(self._loaded_counts)
-        self._index_update_count = counts[device_id]
-
-    def _progress(self) -> dict[str, Any]:
-        """Return how far updates have come on the device that is furthest, as plain data.
-
-        Returns:
-            ``num_update``, and under ``weights`` from index to what is known of a weight: ``count``
-            is the number of its updates. Subclasses add what goes on from one update to the next.
-        """
-        every = self._all_index_update_counts
-        weights = {i: {"count": every[device][i]} for i, device in self._furthest().items()}
-        return {"num_update": self.num_update, "weights": weights}
-
-    def _resume(self, progress: Mapping[str, Any]) -> None:
-        """Go on from what `_progress` returned, on any device, also on those not seen yet."""
-        self.num_update = max(self.num_update, progress["num_update"])
-        self._loaded_counts = {
-            i: told["count"] for i, told in progress["weights"].items() if "count" in told
-        }
-        for counts in self._all_index_update_counts.values():
-            counts.update(self._loaded_counts)
-
-    def _continue_on_any_device(self) -> None:
-        """Have all devices go on from the furthest one.
-
-        Counts, and what else is kept for each device, bear device numbers. When states move to
-        other devices, as a file is loaded or a Trainer's parameters are reset, none may begin anew.
-        """
-        self._resume(self._progress())
-
-    def _furthest(self) -> dict[Index, int]:
-        """Return the device that has updated each index most often; the first of equal ones."""
-        every, found = self._all_index_update_counts, dict[Index, int]()
-        for device, counts in every.items():
-            for index, count in counts.items():
-                if index not in found or count > every[found[index]][index]:
-                    found[index] = device
-        return found
-
-    def _update_count(self, index: Index | Sequence[Index]) -> None:
-        """Count an update of these indices on the current device."""
-        indices: Sequence[Index] = [index] if isinstance(index, int | str) else index
-        counts = self._index_update_count
-        for i in indices:
-            counts[i] = counts.get(i, self.begin_num_update) + 1
-            self.num_update = max(counts[i], self.num_update)
 
     # -- pickling --------------------------------------------------------------------------------
 

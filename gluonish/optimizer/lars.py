@@ -130,7 +130,7 @@ class LARS(MomentumOptimizer):
     ) -> tuple[Column, ...]:
         etas: Column = self.eta
         if self.idx2name:
-            names = [self.idx2name.get(i, "") for i in indices]
+            names = [str(self.idx2name.get(i, i)) for i in indices]
             etas = [-1.0 if name.endswith(_UNSCALED) else self.eta for name in names]
         return (lrs, wds, etas, self._momenta) if self.momentum != 0.0 else (lrs, wds, etas)
 

@@ -156,7 +156,7 @@ class LBSGD(RuleOptimizer):
             for one in zip(index, weight, grad, state, strict=True):
                 self.update(*one)
             return
-        lr, wd = self._get_lr(index), self._get_wd(index)
+        lr, wd = self._get_lr_before(index), self._get_wd(index)
         self._update_count(index)
         mean = self._gathered(index, grad)
         if mean is None:
@@ -171,6 +171,16 @@ class LBSGD(RuleOptimizer):
             "clip_gradient": clip_limit(self),
         }
         self.bind([weight], [mean], [state], mixed=False).push((lr, wd), scalars)
+
+    def _get_lr_before(self, index: Index) -> float:
+        """Return the learning rate after the updates so far, of which each device has its own."""
+        if len(self._all_index_update_counts) == 1:
+            return self._get_lr(index)
+        newest = self.num_update
+        self.num_update = max(self._index_update_count.values(), default=self.begin_num_update)
+        lr = self._get_lr(index)
+        self.num_update = newest
+        return lr
 
     def _gathered(self, index: Index, grad: NDArray) -> NDArray | None:
         """Take a gradient; return the mean of ``batch_scale`` of them, or None before."""
