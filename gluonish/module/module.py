@@ -204,7 +204,7 @@ class Module(SymbolModule):
             group2ctxs=self._group2ctxs,
         )
         self.binded, self.for_training = True, for_training
-        self.inputs_need_grad = inputs_need_grad
+        self.inputs_need_grad, self._grad_req = inputs_need_grad, grad_req
         if shared is not None:
             self._weights = shared._weights
             self.params_initialized = True
