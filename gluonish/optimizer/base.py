@@ -11,9 +11,16 @@ from typing import Any, ClassVar, NoReturn, Protocol, TypeVar
 import gluonish.ndarray as nd
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, nearest
+from gluonish.core.number_check import check_numbers
 from gluonish.lr_scheduler import LRScheduler
 from gluonish.ndarray import NDArray
-from gluonish.optimizer.arguments import check_aggregate_num, check_arguments, override_base_lr
+from gluonish.optimizer.arguments import (
+    check_aggregate_num,
+    check_arguments,
+    check_scheduler,
+    check_settings,
+    override_base_lr,
+)
 from gluonish.optimizer.counts import Index, UpdateCounts
 
 __all__ = ["Index", "Optimizer", "State", "create", "is_half", "register"]
@@ -88,6 +95,9 @@ class Optimizer(UpdateCounts):
         aggregate_num: int | None = None,
         use_fused_step: bool | None = None,
     ) -> None:
+        name = type(self).__name__
+        check_settings(name, rescale_grad, wd, begin_num_update, clip_gradient, learning_rate)
+        check_scheduler(name, lr_scheduler)
         self.rescale_grad = rescale_grad
         self.lr_scheduler = lr_scheduler
         if lr_scheduler is None and learning_rate is None:
@@ -102,7 +112,7 @@ class Optimizer(UpdateCounts):
         self.clip_gradient = clip_gradient
         self.multi_precision = multi_precision
         self.aggregate_num = 0
-        check_aggregate_num(type(self).__name__, aggregate_num)
+        check_aggregate_num(name, aggregate_num)
         if param_idx2name is not None and not isinstance(param_idx2name, dict):
             raise ArgumentTypeError(
                 f"Optimizer: expected a dict param_idx2name, got {type(param_idx2name).__name__}"
@@ -256,6 +266,7 @@ class Optimizer(UpdateCounts):
         Raises:
             SchedulerInUseError: The optimizer has a scheduler, which determines the learning rate.
         """
+        check_numbers("set_learning_rate", lr=lr)
         if self.lr_scheduler is not None:
             raise SchedulerInUseError(
                 "set_learning_rate: expected an optimizer without lr_scheduler, got one with"

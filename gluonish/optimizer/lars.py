@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.config import MXNET_OPTIMIZER_AGGREGATION_SIZE
+from gluonish.core.number_check import check_numbers
 from gluonish.ops.updates.layerwise import LARS as RULE
 from gluonish.ops.updates.layerwise import LARS_MOMENTUM, lars_ratio
 from gluonish.optimizer.base import Index, register
@@ -62,6 +63,7 @@ class LARS(MomentumOptimizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(momentum, **kwargs)
+        check_numbers(type(self).__name__, eta=eta, eps=eps)
         self.momentum_correction = momentum_correction
         self.lazy_update = lazy_update
         self.aggregate_num = self.group_limit or MXNET_OPTIMIZER_AGGREGATION_SIZE.value

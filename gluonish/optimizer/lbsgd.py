@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gluonish.core.errors import ArgumentError
+from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.rules import SGD as PLAIN
 from gluonish.ops.updates.rules import SGD_MOMENTUM, Rule
@@ -64,6 +65,14 @@ class LBSGD(RuleOptimizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(multi_precision=multi_precision, **kwargs)
+        check_numbers(
+            type(self).__name__,
+            momentum=momentum,
+            warmup_epochs=warmup_epochs,
+            batch_scale=batch_scale,
+            updates_per_epoch=updates_per_epoch,
+            begin_epoch=begin_epoch,
+        )
         if batch_scale < 1:
             raise ArgumentError(f"LBSGD: expected batch_scale of 1 or more, got {batch_scale}")
         self.momentum = momentum

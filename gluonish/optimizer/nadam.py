@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.adaptive import NADAM
 from gluonish.ops.updates.rules import Rule
@@ -52,6 +53,7 @@ class Nadam(MomentsOptimizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(beta1, beta2, epsilon, learning_rate=learning_rate, **kwargs)
+        check_numbers(type(self).__name__, schedule_decay=schedule_decay)
         self.schedule_decay = schedule_decay
         self.m_schedule = 1.0
         self._start_devices()
