@@ -1,26 +1,41 @@
 """Arguments that are numbers, checked where they are given and not where they are first used."""
 
+from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["as_float", "check_numbers", "whole_number"]
+__all__ = ["as_float", "check_attributes", "check_numbers", "whole_number"]
 
 
-def check_numbers(owner: str, /, *, texts: bool = False, **given: object) -> None:
-    """Refuse arguments that are no real numbers.
-
-    Numbers are Python's and NumPy's, and arrays of one element.
+def check_numbers(owner: str, /, **given: object) -> None:
+    """Refuse arguments that are no real numbers: Python's, NumPy's, or arrays of one element.
 
     Args:
         owner: Whose arguments they are, for the message.
-        texts: Whether the text of a number is one, as in the attributes of operators.
         **given: The arguments by name.
 
     Raises:
         ArgumentTypeError: One is none.
     """
+    _check(owner, given, texts=False)
+
+
+def check_attributes(owner: str, /, **given: object) -> None:
+    """Refuse what is neither a number nor the text of one, as attributes of operators may be.
+
+    Args:
+        owner: Whose arguments they are, for the message.
+        **given: The arguments by name.
+
+    Raises:
+        ArgumentTypeError: One is neither.
+    """
+    _check(owner, given, texts=True)
+
+
+def _check(owner: str, given: Mapping[str, object], *, texts: bool) -> None:
     for name, value in given.items():
         if not isinstance(value, Real) and _number(value, texts=texts) is None:
             raise _refusal(owner, name, "a number", value)

@@ -264,7 +264,7 @@ class Module(SymbolModule):
         if store is not None and "dist" in store.type and "_sync" in store.type:
             scale /= store.num_workers
         numbers = numbers_of(self._param_names, 1 if in_store else len(self._context))
-        made = made_optimizer(optimizer, dict(optimizer_params), scale, numbers, self._symbol)
+        made = made_optimizer(optimizer, _settings(optimizer_params), scale, numbers, self._symbol)
         self._updates = WeightUpdates(
             *(self._param_names, len(self._context), made, store, in_store),
             self._compression_params,
@@ -336,6 +336,16 @@ class Module(SymbolModule):
     def prepare(self, data_batch: Any, sparse_row_id_fn: Any = None) -> None:
         """Prepare for the next batch; does nothing, because every device has complete weights."""
         self._expect_bound("prepare")
+
+
+def _settings(given: Any) -> dict[str, Any]:
+    """Return arguments of an optimizer, a dict or pairs, as a dict."""
+    try:
+        return dict(given)
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(
+            f"init_optimizer: expected optimizer_params as a dict or pairs, got {given!r:.80}"
+        ) from None
 
 
 def _states_file(prefix: str, epoch: int) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError
-from gluonish.core.number_check import check_numbers
+from gluonish.core.number_check import check_attributes, check_numbers
 from gluonish.initializer import Constant
 from gluonish.nn.tensor import Tensor
 from gluonish.parameter.parameter import Init
@@ -107,7 +107,7 @@ class ELU(HybridBlock):
     """
 
     def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:
-        check_numbers("ELU", texts=True, alpha=alpha)
+        check_attributes("ELU", alpha=alpha)
         super().__init__(**kwargs)
         self._alpha = alpha
 

@@ -11,7 +11,7 @@ from gluonish.gluon.data import IntervalSampler, RandomSampler, SequentialSample
 
 import gluonish as mx
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.number_check import check_numbers, whole_number
+from gluonish.core.number_check import check_attributes, check_numbers, whole_number
 from gluonish.gluon import loss, nn, rnn
 from gluonish.lr_scheduler import (
     CosineScheduler,
@@ -25,13 +25,25 @@ NUMBERS = [
     *(1, True, 0.5, Fraction(1, 2), float("nan"), np.float32(0.5), np.int64(3), np.float16(1)),
     *(np.array(0.5), np.array([0.5]), mx.nd.array([0.5])),
 ]
-OTHERS = ["0.1", "x", b"1", None, [0.1], (1,), {}, 1j, np.array([1.0, 2.0]), Decimal("0.1"), len]
+OTHERS: list[Any] = [
+    "0.1",
+    "x",
+    b"1",
+    None,
+    [0.1],
+    (1,),
+    {},
+    1j,
+    np.array([1.0, 2.0]),
+    Decimal("0.1"),
+    len,
+]
 
 
 @pytest.mark.parametrize("value", NUMBERS)
 def test_numbers_of_all_kinds_are_taken(value: Any) -> None:
     check_numbers("f", x=value)
-    check_numbers("f", texts=True, x=value)
+    check_attributes("f", x=value)
 
 
 @pytest.mark.parametrize("value", OTHERS)
@@ -43,9 +55,9 @@ def test_what_is_no_number_is_refused_by_name(value: Any) -> None:
 
 
 def test_text_of_a_number_is_one_where_operators_take_it() -> None:
-    check_numbers("f", texts=True, x="0.1")
+    check_attributes("f", x="0.1")
     with pytest.raises(ArgumentTypeError, match=r"got 'x'$"):
-        check_numbers("f", texts=True, x="x")
+        check_attributes("f", x="x")
     with pytest.raises(ArgumentTypeError, match=r"got '0\.1'; pass 0\.1$"):
         check_numbers("f", x="0.1")
 
@@ -217,6 +229,15 @@ def test_lengths_of_samplers_may_be_numbers_of_numpy() -> None:
 def test_settings_of_a_trainer_are_a_dict(settings: Any) -> None:
     with pytest.raises(ArgumentTypeError, match="expected optimizer_params as a dict, got"):
         mx.gluon.Trainer([], "sgd", settings)
+
+
+@pytest.mark.parametrize("settings", ["adam", 0.1, None])
+def test_settings_of_a_module_are_a_dict_or_pairs(settings: Any) -> None:
+    module = mx.mod.Module(mx.sym.MakeLoss(mx.sym.var("data") * mx.sym.var("w")), label_names=None)
+    module.bind([("data", (2,))])
+    module.init_params()
+    with pytest.raises(ArgumentTypeError, match="expected optimizer_params as a dict or pairs"):
+        module.init_optimizer(optimizer_params=settings)
 
 
 @pytest.mark.parametrize("samples", ["4", None, [4], 0, -1, float("nan")])
