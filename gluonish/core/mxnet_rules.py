@@ -61,6 +61,16 @@ DIFFERENCES = (
         "are attributes of its modules",
         "are where they are",
     ),
+    Difference(
+        "`DataLoader` with `num_workers` or `prefetch` below 0, text `prefetch`, `batch_size` True",
+        "takes 0, the text's number, and 1",
+        "is refused",
+    ),
+    Difference(
+        "counts of updates after `Module.load_optimizer_states`",
+        "begin at 0; programs shorten their schedules",
+        "go on from where the file was written",
+    ),
     Difference("`multiprocessing.pool`", "is loaded with the package", "is loaded by who needs it"),
 )
 

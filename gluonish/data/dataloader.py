@@ -13,7 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from gluonish.core.context import cpu_pinned
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.mxnet_rules import follows_mxnet
+from gluonish.core.number_check import check_numbers, whole_number
 from gluonish.core.turn import Turn
 from gluonish.data.batchify import default_batchify_fn, default_mp_batchify_fn
 from gluonish.data.pool_batches import PoolBatches as _MultiWorkerIter  # noqa: F401  # programs
@@ -88,7 +90,8 @@ class DataLoader:
             an error if there can be none. Workers do the same in Python; nothing changes.
 
     Raises:
-        ArgumentError: Arguments contradict one another, or ``timeout`` is not positive.
+        ArgumentError: Arguments contradict one another, or a number is out of range.
+        ArgumentTypeError: What should be a number, or indices, is something else.
 
     Iterating raises `WorkerTimeoutError` when a batch does not come in time, `SharedMemoryError`
     when there is too little memory, and `WorkerError` when a worker ended.
@@ -125,6 +128,7 @@ class DataLoader:
         self._ahead: _Epoch | None = None
         self._iter: Any = None  # of MXNet: what `auto_reload` began; here that is `_ahead`
         self._making_pool = Turn()
+        check_numbers("DataLoader", timeout=timeout)
         if timeout <= 0:
             raise ArgumentError(f"DataLoader: expected a positive timeout, got {timeout}")
         self._dataset = dataset
@@ -132,8 +136,10 @@ class DataLoader:
         self._pin_device_id = pin_device_id
         self._thread_pool = thread_pool
         self._timeout = timeout
-        self._num_workers = max(0, num_workers)
-        self._prefetch = max(0, 2 * self._num_workers if prefetch is None else int(prefetch))
+        self._num_workers = _count("num_workers", num_workers)
+        self._prefetch = 2 * self._num_workers
+        if prefetch is not None:
+            self._prefetch = _count("prefetch", prefetch)
         self._batch_sampler = _make_batch_sampler(
             dataset, batch_size, shuffle, sampler, last_batch, batch_sampler
         )
@@ -285,6 +291,15 @@ class _Epoch:
         self.pending.clear()
 
 
+def _count(name: str, value: Any) -> int:
+    """Return a number of workers or batches; MXNet takes any below 0 for 0, and cuts fractions."""
+    if follows_mxnet() and name == "prefetch":
+        value = int(value)
+    if follows_mxnet() and isinstance(value, int):
+        return max(0, value)
+    return whole_number("DataLoader", name, value, 0)
+
+
 def _make_batch_sampler(
     dataset: Any,
     batch_size: int | None,
@@ -298,6 +313,10 @@ def _make_batch_sampler(
             raise ArgumentError(
                 "DataLoader: expected batch_sampler without batch_size, shuffle, sampler and "
                 "last_batch, got both"
+            )
+        if not isinstance(batch_sampler, Iterable) and not hasattr(batch_sampler, "__getitem__"):
+            raise ArgumentTypeError(
+                f"DataLoader: expected batches of indices in batch_sampler, got {batch_sampler!r}"
             )
         return batch_sampler
     if batch_size is None:

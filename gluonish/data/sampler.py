@@ -6,7 +6,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gluonish.core.errors import ArgumentError, NotSupportedError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.mxnet_rules import follows_mxnet
+from gluonish.core.number_check import whole_number
 
 __all__ = [
     "BatchSampler",
@@ -42,8 +44,8 @@ class SequentialSampler(Sampler):
     """
 
     def __init__(self, length: int, start: int = 0) -> None:
-        self._length = length
-        self._start = start
+        self._length = whole_number("SequentialSampler", "length", length, 0)
+        self._start = whole_number("SequentialSampler", "start", start)
 
     def __iter__(self) -> Iterator[int]:
         return iter(range(self._start, self._start + self._length))
@@ -60,7 +62,7 @@ class RandomSampler(Sampler):
     """
 
     def __init__(self, length: int) -> None:
-        self._length = length
+        self._length = whole_number("RandomSampler", "length", length, 0)
 
     def __iter__(self) -> Iterator[Any]:
         # Programs seed this generator, and expect the order that MXNet draws from it.
@@ -102,6 +104,8 @@ class IntervalSampler(Sampler):
     """
 
     def __init__(self, length: int, interval: int, rollover: bool = True) -> None:
+        length = whole_number("IntervalSampler", "length", length)
+        interval = whole_number("IntervalSampler", "interval", interval)
         if not 1 <= interval <= length:
             raise ArgumentError(
                 f"IntervalSampler: expected an interval in 1..length = {length}, got {interval}"
@@ -153,6 +157,10 @@ class SplitSampler(Sampler):
         seed: int = 0,
         even_size: str = "repeat",
     ) -> None:
+        length = whole_number("SplitSampler", "length", length, 0)
+        num_parts = whole_number("SplitSampler", "num_parts", num_parts)
+        part_index = whole_number("SplitSampler", "part_index", part_index)
+        seed = whole_number("SplitSampler", "seed", seed, 0)
         if not 0 <= part_index < num_parts:
             raise ArgumentError(
                 f"SplitSampler: expected part_index in 0..num_parts - 1 = {num_parts - 1}, "
@@ -197,6 +205,7 @@ class BatchSampler(Sampler):
 
     Raises:
         ArgumentError: ``last_batch`` is another one, or ``batch_size`` is below 1.
+        ArgumentTypeError: ``batch_size`` is no whole number, or ``sampler`` holds no indices.
     """
 
     def __init__(self, sampler: Iterable[Any], batch_size: int, last_batch: str = "keep") -> None:
@@ -205,10 +214,14 @@ class BatchSampler(Sampler):
                 f"BatchSampler: expected last_batch 'keep', 'discard' or 'rollover', "
                 f"got {last_batch!r}"
             )
-        if batch_size < 1:
-            raise ArgumentError(f"BatchSampler: expected batch_size of 1 or more, got {batch_size}")
+        if not isinstance(sampler, Iterable) and not hasattr(sampler, "__getitem__"):
+            raise ArgumentTypeError(f"BatchSampler: expected indices in sampler, got {sampler!r}")
+        if isinstance(batch_size, bool) and not follows_mxnet():
+            raise ArgumentTypeError(
+                f"BatchSampler: expected batch_size to be an int, got {batch_size}"
+            )
         self._sampler = sampler
-        self._batch_size = batch_size
+        self._batch_size = whole_number("BatchSampler", "batch_size", batch_size, 1)
         self._last_batch = last_batch
         self._rest: list[Any] = []
 

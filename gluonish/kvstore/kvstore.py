@@ -255,6 +255,7 @@ class KVStore(KVStoreBase):
         self._again = None
         if isinstance(self._updater, Updater) and key in self._updater.states:
             self._updater.states_synced[key] = False
+            self._updater.optimizer._continue_on_any_device()
         return moved
 
     def _overwrite(self, key: Key, value: NDArray) -> None:

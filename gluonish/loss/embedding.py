@@ -36,6 +36,7 @@ class TripletLoss(Loss):
         self, margin: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
+        self._check_setting("margin", margin)
         self._margin = margin
 
     def hybrid_forward(
@@ -78,6 +79,7 @@ class CosineEmbeddingLoss(Loss):
         self, weight: float | None = None, batch_axis: int = 0, margin: float = 0, **kwargs: Any
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
+        self._check_setting("margin", margin)
         self._margin = margin
 
     def hybrid_forward(
@@ -143,6 +145,7 @@ class SDMLLoss(Loss):
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
         self.kl_loss = KLDivLoss(from_logits=True)
+        self._check_setting("smoothing_parameter", smoothing_parameter)
         self.smoothing_parameter = smoothing_parameter
 
     def hybrid_forward(self, F: ModuleType, x1: Tensor, x2: Tensor) -> Any:

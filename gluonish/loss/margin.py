@@ -32,6 +32,7 @@ class HingeLoss(Loss):
         self, margin: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
+        self._check_setting("margin", margin)
         self._margin = margin
 
     def hybrid_forward(
@@ -71,6 +72,7 @@ class SquaredHingeLoss(Loss):
         self, margin: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
+        self._check_setting("margin", margin)
         self._margin = margin
 
     def hybrid_forward(

@@ -109,6 +109,7 @@ class HuberLoss(Loss):
         self, rho: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
+        self._check_setting("rho", rho)
         self._rho = rho
 
     def hybrid_forward(

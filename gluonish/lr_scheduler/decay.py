@@ -3,6 +3,7 @@
 from math import cos, pi
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.number_check import check_numbers
 from gluonish.lr_scheduler.scheduler import LRScheduler
 
 __all__ = ["CosineScheduler", "PolyScheduler"]
@@ -22,6 +23,7 @@ class _DecayScheduler(LRScheduler):
     ) -> None:
         super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
         name = type(self).__name__
+        check_numbers(name, final_lr=final_lr)
         if not isinstance(max_update, int):
             raise ArgumentTypeError(f"{name}: expected an int max_update, got {max_update!r}")
         if max_update < 1:
@@ -75,6 +77,7 @@ class PolyScheduler(_DecayScheduler):
         warmup_mode: str = "linear",
     ) -> None:
         super().__init__(max_update, base_lr, final_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+        check_numbers("PolyScheduler", pwr=pwr)
         self.power = pwr
 
     def _remaining(self, progress: float) -> float:

@@ -4,6 +4,7 @@ The attributes bear MXNet's names and hold what MXNet's hold, because trainer st
 """
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.number_check import check_numbers
 
 __all__ = ["LRScheduler"]
 
@@ -24,7 +25,7 @@ class LRScheduler:
     Raises:
         ArgumentError: ``warmup_steps`` is negative, ``warmup_begin_lr`` is above ``base_lr``, or
             the mode is unknown.
-        ArgumentTypeError: ``warmup_steps`` is not an int.
+        ArgumentTypeError: ``warmup_steps`` is not an int, or a rate is no number.
     """
 
     def __init__(
@@ -39,11 +40,12 @@ class LRScheduler:
             raise ArgumentTypeError(f"{name}: expected an int warmup_steps, got {warmup_steps!r}")
         if warmup_steps < 0:
             raise ArgumentError(f"{name}: expected warmup_steps of 0 or more, got {warmup_steps}")
+        check_numbers(name, base_lr=base_lr, warmup_begin_lr=warmup_begin_lr)
         if warmup_begin_lr > base_lr:
             raise ArgumentError(
                 f"{name}: expected warmup_begin_lr up to base_lr {base_lr}, got {warmup_begin_lr}"
             )
-        if warmup_mode not in ("linear", "constant"):
+        if not isinstance(warmup_mode, str) or warmup_mode not in ("linear", "constant"):
             raise ArgumentError(
                 f"{name}: expected warmup_mode 'linear' or 'constant', got {warmup_mode!r}"
             )

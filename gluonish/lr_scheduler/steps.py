@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.number_check import check_numbers
 from gluonish.lr_scheduler.scheduler import LRScheduler
 
 __all__ = ["FactorScheduler", "MultiFactorScheduler"]
@@ -45,6 +46,7 @@ class FactorScheduler(LRScheduler):
         warmup_mode: str = "linear",
     ) -> None:
         super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+        check_numbers("FactorScheduler", step=step, stop_factor_lr=stop_factor_lr)
         if step < 1:
             raise ArgumentError(f"FactorScheduler: expected step of 1 or more, got {step}")
         _check_factor("FactorScheduler", factor)
@@ -96,6 +98,7 @@ class MultiFactorScheduler(LRScheduler):
         super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
         if not isinstance(step, list):
             raise ArgumentTypeError(f"MultiFactorScheduler: expected a list step, got {step!r}")
+        check_numbers("MultiFactorScheduler", **{f"step[{i}]": x for i, x in enumerate(step)})
         if not step or step[0] < 1 or any(b <= a for a, b in pairwise(step)):
             raise ArgumentError(
                 f"MultiFactorScheduler: expected increasing steps of 1 or more, got {step}"
@@ -124,5 +127,6 @@ class MultiFactorScheduler(LRScheduler):
 
 def _check_factor(name: str, factor: float) -> None:
     """Refuse a factor that would raise the learning rate."""
+    check_numbers(name, factor=factor)
     if factor > 1.0:
         raise ArgumentError(f"{name}: expected a factor of 1 at most, got {factor}")

@@ -31,6 +31,8 @@ class BoundExecutors:
     Arguments and attributes are those of `DataParallelExecutorGroup`, which runs them.
     """
 
+    _total_exec_bytes = 0  # MXNet's, which is 0 as well
+
     def __init__(
         self,
         symbol: Symbol,
@@ -179,6 +181,8 @@ class BoundExecutors:
             shared_buffer=self.shared_data_arrays[device],
             **shapes,
         )
+        for name in self.param_names:  # which executors share anyway
+            self.shared_data_arrays[device].pop(name, None)
         if lent is not None:
             _check_shared(self.param_names, made.arg_dict, lent.arg_dict)
         return made

@@ -10,12 +10,12 @@ from gluonish.core.files import written_together
 from gluonish.initializer import Initializer, Uniform
 from gluonish.io.data_iter import DataBatch
 from gluonish.module.checkpoint import load_params, save_checkpoint
-from gluonish.module.computed_module import ComputedModule
 from gluonish.module.descriptions import described_batch
 from gluonish.module.device_groups import Groups
 from gluonish.module.interface import RATE, ModuleInterface, OptimizerParams, Params
 from gluonish.module.module import Module
 from gluonish.module.monitor import Monitor
+from gluonish.module.mxnet_attributes import BucketingAttributes
 from gluonish.module.requests import Requests
 from gluonish.ndarray import NDArray, array
 from gluonish.ndarray import load as load_arrays
@@ -29,7 +29,7 @@ Key = Any
 SymGen = Callable[[Key], Any]
 
 
-class BucketingModule(ComputedModule):
+class BucketingModule(BucketingAttributes):
     """A module with one network for each bucket (length of the inputs), created when first needed.
 
     All networks share weights, gradients and memory with the default bucket, which must be the
@@ -80,7 +80,7 @@ class BucketingModule(ComputedModule):
         self._buckets: dict[Key, Module] = {}
         self._made = self._make(default_bucket_key)
         self._curr_bucket_key: Key = None
-        self._grad_req: Requests = "write"
+        self._grad_req: Requests | None = None
         self._monitor: Monitor | None = None
 
     def _make(self, key: Key) -> Module:
@@ -129,7 +129,7 @@ class BucketingModule(ComputedModule):
                 self.for_training,
                 self.inputs_need_grad,
                 shared_module=self._default,
-                grad_req=self._grad_req,
+                grad_req=self._grad_req or "write",
             )
             if self._monitor is not None:
                 made.install_monitor(self._monitor)

@@ -20,12 +20,12 @@ from gluonish.module.executor_group import DataParallelExecutorGroup
 from gluonish.module.interface import RATE, ModuleInterface, OptimizerParams
 from gluonish.module.monitor import Monitor
 from gluonish.module.requests import Requests
+from gluonish.module.state_keys import numbers_of
 from gluonish.module.symbol_module import SymbolModule
 from gluonish.module.weight_updates import (
     WeightUpdates,
     choose_store,
     made_optimizer,
-    numbers_of,
 )
 from gluonish.module.weights import Weights
 from gluonish.optimizer import Optimizer
@@ -138,7 +138,14 @@ class Module(SymbolModule):
             MissingFileError: The file does not exist.
             FileFormatError: It does not contain optimizer states.
         """
-        self._trained("load_optimizer_states").load_states(fname)
+        updates, group = self._trained("load_optimizer_states"), self._exec_group
+        shapes = {}
+        if group is not None:
+            shapes = {
+                name: None if gradients[0] is None else gradients[0].shape
+                for name, gradients in zip(self._param_names, group.grad_arrays, strict=True)
+            }
+        updates.load_states(fname, shapes)
 
     def _trained(self, what: str) -> WeightUpdates:
         self._expect_optimizer(what)
@@ -197,7 +204,7 @@ class Module(SymbolModule):
             group2ctxs=self._group2ctxs,
         )
         self.binded, self.for_training = True, for_training
-        self.inputs_need_grad = inputs_need_grad
+        self.inputs_need_grad, self._grad_req = inputs_need_grad, grad_req
         if shared is not None:
             self._weights = shared._weights
             self.params_initialized = True
@@ -257,7 +264,7 @@ class Module(SymbolModule):
         if store is not None and "dist" in store.type and "_sync" in store.type:
             scale /= store.num_workers
         numbers = numbers_of(self._param_names, 1 if in_store else len(self._context))
-        made = made_optimizer(optimizer, dict(optimizer_params), scale, numbers, self._symbol)
+        made = made_optimizer(optimizer, _settings(optimizer_params), scale, numbers, self._symbol)
         self._updates = WeightUpdates(
             *(self._param_names, len(self._context), made, store, in_store),
             self._compression_params,
@@ -329,6 +336,16 @@ class Module(SymbolModule):
     def prepare(self, data_batch: Any, sparse_row_id_fn: Any = None) -> None:
         """Prepare for the next batch; does nothing, because every device has complete weights."""
         self._expect_bound("prepare")
+
+
+def _settings(given: Any) -> dict[str, Any]:
+    """Return arguments of an optimizer, a dict or pairs, as a dict."""
+    try:
+        return dict(given)
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(
+            f"init_optimizer: expected optimizer_params as a dict or pairs, got {given!r:.80}"
+        ) from None
 
 
 def _states_file(prefix: str, epoch: int) -> str:

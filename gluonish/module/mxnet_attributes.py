@@ -6,12 +6,13 @@ from gluonish.io.data_iter import DataDesc
 from gluonish.kvstore import KVStoreBase
 from gluonish.module.computed_module import ComputedModule
 from gluonish.module.executor_group import DataParallelExecutorGroup
+from gluonish.module.requests import Requests
 from gluonish.module.weight_updates import WeightUpdates
 from gluonish.module.weights import Weights
 from gluonish.ndarray import NDArray
 from gluonish.optimizer import Optimizer
 
-__all__ = ["ModuleAttributes"]
+__all__ = ["BucketingAttributes", "ModuleAttributes"]
 
 
 class ModuleAttributes(ComputedModule):
@@ -21,6 +22,8 @@ class ModuleAttributes(ComputedModule):
     _exec_group: DataParallelExecutorGroup | None
     _updates: WeightUpdates | None
     _states_file: str | None = None  # read when there is an optimizer
+    _grad_req: Requests | None = None  # what `bind` was given
+    _total_exec_bytes = 0  # MXNet's, which is 0 as well
 
     @property
     def _arg_params(self) -> dict[str, NDArray] | None:
@@ -71,3 +74,51 @@ class ModuleAttributes(ComputedModule):
     def _label_shapes(self) -> list[DataDesc] | None:
         """Descriptions of the labels; None before the module is bound, or without labels."""
         return None if self._exec_group is None else self._exec_group.label_shapes
+
+
+class BucketingAttributes(ComputedModule):
+    """Attributes of `BucketingModule` that programs read: most are what it was given."""
+
+    _settings: dict[str, Any]
+    _total_exec_bytes = 0
+
+    @property
+    def _curr_module(self) -> Any:
+        """The current bucket's module."""
+        raise NotImplementedError
+
+    @property
+    def _context(self) -> Any:
+        """The device, or the list of devices."""
+        return self._settings["context"]
+
+    @property
+    def _work_load_list(self) -> Any:
+        """The loads of the devices."""
+        return self._settings["work_load_list"]
+
+    @property
+    def _fixed_param_names(self) -> list[str]:
+        """Names of weights that are not trained."""
+        return list(self._settings["fixed_param_names"] or ())
+
+    @property
+    def _state_names(self) -> list[str]:
+        """Names of arguments that are states."""
+        return list(self._settings["state_names"] or ())
+
+    @property
+    def _group2ctxs(self) -> Any:
+        """Devices of each ``ctx_group``."""
+        return self._settings["group2ctxs"]
+
+    @property
+    def _compression_params(self) -> Any:
+        """How gradients are compressed."""
+        return self._settings["compression_params"]
+
+    @property
+    def _params_dirty(self) -> bool:
+        """Whether the devices have newer weights than `get_params` last gathered."""
+        module = self._curr_module
+        return False if module is None else bool(module._params_dirty)

@@ -8,14 +8,18 @@ from typing import Any, NamedTuple
 from gluonish.core.config import MXNET_UPDATE_ON_KVSTORE
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.files import atomic_write, open_to_read
+from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.kvstore import KVStore, KVStoreBase, create
+from gluonish.module.state_keys import LoadedStates, Shapes, copied, devices_of, keyed
 from gluonish.ndarray import NDArray
 from gluonish.optimizer import Optimizer, Updater, get_updater
 from gluonish.optimizer import create as create_optimizer
+from gluonish.optimizer.states import pack_setting, unpack_setting
+from gluonish.optimizer.states_file import load_states
 from gluonish.symbol import Symbol
 from gluonish.trainer.store_choice import weights_a_call
 
-__all__ = ["WeightUpdates", "choose_store", "made_optimizer", "numbers_of"]
+__all__ = ["WeightUpdates", "choose_store", "made_optimizer"]
 
 # Weights of more elements are not updated in a store on the CPU, which would take longer.
 _LARGE = 16 << 20
@@ -128,6 +132,7 @@ class WeightUpdates:
             arrays: For each weight a list of its arrays, one for each device.
             gradients: The same for gradients; None for weights without.
         """
+        self._adopt_loaded()
         known = self._arrays
         if known is None or known[0] is not arrays or known[1] is not gradients:
             self._arrays = (arrays, gradients)
@@ -193,19 +198,29 @@ class WeightUpdates:
         Args:
             fname: Path of the file.
         """
-        data = self._owned_updater().get_states(dump_optimizer=False)
+        self._adopt_loaded()
+        updater = self._owned_updater()
+        progress = updater.optimizer._progress() | {
+            "devices": 1 if self.in_store else self._devices
+        }
+        data = updater._dump(None, None if follows_mxnet() else pack_setting(progress))
         with atomic_write(fname) as file:
             file.write(data)
 
-    def load_states(self, fname: str | os.PathLike[str]) -> None:
-        """Load the states that `save_states` saved, with or without a store.
+    def load_states(self, fname: str | os.PathLike[str], shapes: Shapes | None = None) -> None:
+        """Load the states that `save_states` saved, with or without a store, for any devices.
 
-        A store saves states under the weights' names, otherwise they are saved under indices; both
-        are accepted. MXNet accepts only the kind it would save, and silently starts with new states
-        for the other.
+        A store saves states under the weights' names, otherwise they are saved under numbers of
+        weights and devices; both are accepted. MXNet accepts only what it would save itself, and
+        silently starts with new states, or with those of other weights. Until the next update the
+        updater's states have the file's keys, as programs see them in MXNet, and ours.
+
+        Under the name ``mxnet`` the optimizer counts updates from where it is, as MXNet does, whose
+        programs shorten their schedules; else it counts on from where the file was written.
 
         Args:
             fname: Path of the file.
+            shapes: Shapes of weights, as far as they are known; None without a gradient.
 
         Raises:
             MissingFileError: The file does not exist.
@@ -213,19 +228,35 @@ class WeightUpdates:
         """
         updater = self._owned_updater()
         with open_to_read(fname, "load_optimizer_states") as file:
-            updater.set_states(file.read(), os.fspath(fname))
-        numbers = numbers_of(list(self._numbers), 1 if self.in_store else self._devices)
-        for kind in (updater.states, updater.states_synced):
-            if self.in_store:
-                kind.update([(name, kind.pop(i)) for i, name in numbers.items() if i in kind])
-            else:
-                named = {key: kind.pop(key) for key in list(kind) if isinstance(key, str)}
-                kind.update(
-                    (i, _copied(named[name])) for i, name in numbers.items() if name in named
-                )
+            content = load_states(file.read(), os.fspath(fname))
+        updater._take(content, os.fspath(fname))
+        names, told = list(self._numbers), content.progress or {}
+        devices = told.get("devices") or devices_of(
+            updater.states, names, self._devices, shapes or {}
+        )
+        updater.states = LoadedStates(updater.states, self._keyed(updater.states, devices))
+        if told and not follows_mxnet():
+            weights = self._keyed(unpack_setting(told["weights"]), devices)
+            updater.optimizer._resume(told | {"weights": weights})
+            _catch_up(updater.optimizer)
+
+    def _adopt_loaded(self) -> None:
+        """Bring loaded states under the keys of these devices, or of the store."""
+        updater = self._updater if self._updater is not None else self._in_store_updater()
+        if isinstance(updater, Updater) and isinstance(updater.states, LoadedStates):
+            updater.states = updater.states.adopted
+            updater.states_synced = dict.fromkeys(updater.states, False)
+
+    def _keyed(self, found: Mapping[Any, Any], devices: int) -> dict[Any, Any]:
+        """Return values of weights under the keys of these devices, or of the store."""
+        wanted = None if self.in_store else self._devices
+        return keyed(found, list(self._numbers), devices, wanted, copied)
+
+    def _in_store_updater(self) -> Any:
+        return getattr(self.store, "_updater", None)
 
     def _owned_updater(self) -> Updater:
-        updater = getattr(self.store, "_updater", None) if self.in_store else self._updater
+        updater = self._in_store_updater() if self.in_store else self._updater
         if not isinstance(updater, Updater):
             raise ArgumentError(
                 "Module: expected a store whose optimizer's states can be read, got "
@@ -234,14 +265,11 @@ class WeightUpdates:
         return updater
 
 
-def numbers_of(names: Sequence[str], devices: int) -> dict[int, str]:
-    """Return the name of the weight behind each index that an optimizer uses.
-
-    Args:
-        names: Names of the weights.
-        devices: Number of devices.
-    """
-    return {i * devices + device: name for device in range(devices) for i, name in enumerate(names)}
+def _catch_up(optimizer: Optimizer) -> None:
+    """Have a new scheduler be where it was: one that ends keeps the rate of its last update."""
+    last = getattr(optimizer.lr_scheduler, "max_update", None)
+    if isinstance(last, int) and callable(optimizer.lr_scheduler) and optimizer.num_update >= last:
+        optimizer.lr_scheduler(last)
 
 
 def made_optimizer(
@@ -313,10 +341,3 @@ def choose_store(
         return store, False
     large = kvstore == "local" and any(x.size > _LARGE for x in weights.values())
     return store, MXNET_UPDATE_ON_KVSTORE.value and not large
-
-
-def _copied(state: Any) -> Any:
-    """Return a state with arrays of its own: devices must not share one."""
-    if isinstance(state, tuple | list):
-        return type(state)(_copied(part) for part in state)
-    return state.copy() if isinstance(state, NDArray) else state

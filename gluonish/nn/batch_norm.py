@@ -5,6 +5,7 @@ from typing import Any
 
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.dtype import BFLOAT16, FLOAT16, normalize_dtype
+from gluonish.core.number_check import check_attributes
 from gluonish.nn.tensor import Tensor
 from gluonish.parameter import Parameter
 from gluonish.parameter.parameter import Init
@@ -48,6 +49,7 @@ class BatchNormLayer(HybridBlock):
         in_channels: int = 0,
         **kwargs: Any,
     ) -> None:
+        check_attributes(type(self).__name__, momentum=momentum, epsilon=epsilon)
         super().__init__(**kwargs)
         self._kwargs: dict[str, Any] = {
             "axis": axis,

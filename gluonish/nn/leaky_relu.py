@@ -5,6 +5,7 @@ from typing import Any
 
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError
+from gluonish.core.number_check import check_attributes, check_numbers
 from gluonish.initializer import Constant
 from gluonish.nn.tensor import Tensor
 from gluonish.parameter.parameter import Init
@@ -32,6 +33,7 @@ class LeakyReLU(HybridBlock):
     """
 
     def __init__(self, alpha: float, **kwargs: Any) -> None:
+        check_numbers("LeakyReLU", alpha=alpha)
         if alpha < 0:
             raise ArgumentError(f"LeakyReLU: expected alpha of at least 0, got {alpha}")
         super().__init__(**kwargs)
@@ -105,6 +107,7 @@ class ELU(HybridBlock):
     """
 
     def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:
+        check_attributes("ELU", alpha=alpha)
         super().__init__(**kwargs)
         self._alpha = alpha
 

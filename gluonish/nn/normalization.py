@@ -1,6 +1,7 @@
 """Normalization: what layers share that scale and shift what they have normalized."""
 
 from gluonish.block.hybrid_block import HybridBlock
+from gluonish.core.number_check import check_attributes
 from gluonish.parameter import Parameter, ParameterDict
 from gluonish.parameter.parameter import Init
 
@@ -32,6 +33,7 @@ class Normalization(HybridBlock):
         prefix: str | None = None,
         params: ParameterDict | None = None,
     ) -> None:
+        check_attributes(type(self).__name__, epsilon=epsilon)
         super().__init__(prefix=prefix, params=params)
         self._epsilon = epsilon
         self._center = center

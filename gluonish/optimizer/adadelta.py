@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.adaptive import ADADELTA
 from gluonish.ops.updates.rules import Rule
@@ -33,6 +34,7 @@ class AdaDelta(RuleOptimizer):
 
     def __init__(self, rho: float = 0.90, epsilon: float = 1e-5, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        check_numbers(type(self).__name__, rho=rho, epsilon=epsilon)
         self.rho = rho
         self.epsilon = epsilon
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.rules import ADAGRAD, Rule
 from gluonish.optimizer.base import Index, State, register, zeros_like
@@ -30,6 +31,7 @@ class AdaGrad(RuleOptimizer):
 
     def __init__(self, eps: float = 1e-7, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        check_numbers(type(self).__name__, eps=eps)
         self.float_stable_eps = eps
 
     def create_state(self, index: Index, weight: NDArray) -> State:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
+from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.rules import ADAM, ADAMW, Rule
 from gluonish.ops.updates.update import usable_scale
@@ -19,6 +20,7 @@ class MomentsOptimizer(RuleOptimizer):
 
     def __init__(self, beta1: float, beta2: float, epsilon: float, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        check_numbers(type(self).__name__, beta1=beta1, beta2=beta2, epsilon=epsilon)
         self.beta1 = beta1
         self.beta2 = beta2
         self.epsilon = epsilon

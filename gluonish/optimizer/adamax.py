@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.adaptive import ADAMAX
 from gluonish.ops.updates.rules import Rule
@@ -42,6 +43,7 @@ class Adamax(RuleOptimizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
+        check_numbers(type(self).__name__, beta1=beta1, beta2=beta2)
         self.beta1 = beta1
         self.beta2 = beta2
 

@@ -5,8 +5,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, nearest
+from gluonish.core.number_check import check_numbers
 
-__all__ = ["UnknownArgumentError", "check_aggregate_num", "check_arguments", "override_base_lr"]
+__all__ = [
+    "UnknownArgumentError",
+    "check_aggregate_num",
+    "check_arguments",
+    "check_scheduler",
+    "check_settings",
+    "override_base_lr",
+]
 
 _VARIABLE = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
 
@@ -54,15 +62,56 @@ def check_aggregate_num(name: str, aggregate_num: int | None) -> None:
         raise ArgumentError(f"{name}: expected aggregate_num of 1 or more, got {aggregate_num}")
 
 
+def check_settings(
+    name: str, rescale: Any, wd: Any, begin: Any, clip: Any, learning_rate: Any
+) -> None:
+    """Refuse arguments of all optimizers that are no numbers.
+
+    Raises:
+        ArgumentTypeError: One is none.
+    """
+    check_numbers(name, rescale_grad=rescale, wd=wd, begin_num_update=begin)
+    if clip is not None:
+        check_numbers(name, clip_gradient=clip)
+    if learning_rate is not None:
+        check_numbers(name, learning_rate=learning_rate)
+
+
+def check_scheduler(name: str, scheduler: Any) -> None:
+    """Refuse a scheduler that cannot be asked for a learning rate.
+
+    Raises:
+        ArgumentTypeError: It is no LRScheduler and no function.
+    """
+    if scheduler is not None and not callable(scheduler):
+        raise ArgumentTypeError(
+            f"{name}: expected lr_scheduler to be an LRScheduler or a function, got {scheduler!r};"
+            " a fixed rate is learning_rate"
+        )
+
+
 def override_base_lr(scheduler: Any, learning_rate: float) -> None:
-    """Give a scheduler the learning rate of its optimizer, and say so if it has another."""
+    """Give a scheduler the learning rate of its optimizer, and say what it does with another one.
+
+    As in MXNet, a decay goes by the rate that it was made with, and so does a warm-up.
+    """
     if not hasattr(scheduler, "base_lr"):
         return
-    scheduler_lr = scheduler.base_lr
-    if scheduler_lr not in (None, learning_rate):
+    own = scheduler.base_lr
+    if own not in (None, learning_rate):
         # MXNet prints this too; a warning would stop programs that run with warnings as errors.
         print(  # noqa: T201
-            f"{type(scheduler).__name__}: base_lr {scheduler_lr} of lr_scheduler gives way to"
-            f" learning_rate {learning_rate} of the optimizer"
+            f"{type(scheduler).__name__}: expected one rate, got base_lr {own} of lr_scheduler and "
+            f"learning_rate {learning_rate} of the optimizer; {_outcome(scheduler, learning_rate)}"
         )
     scheduler.base_lr = learning_rate
+
+
+def _outcome(scheduler: Any, learning_rate: float) -> str:
+    """Return which of two rates is used."""
+    decays_from = getattr(scheduler, "base_lr_orig", None)
+    if decays_from is not None:
+        return f"{decays_from} is used, learning_rate is not; give both the same"
+    warms = getattr(scheduler, "warmup_steps", 0) and scheduler.warmup_mode == "linear"
+    rise = f", but the warm-up rises to {scheduler.warmup_final_lr}" if warms else ""
+    return f"{learning_rate} is used{rise}; give both the same"

@@ -11,13 +11,20 @@ from typing import Any, ClassVar, NoReturn, Protocol, TypeVar
 import gluonish.ndarray as nd
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError, nearest
+from gluonish.core.number_check import check_numbers
 from gluonish.lr_scheduler import LRScheduler
 from gluonish.ndarray import NDArray
-from gluonish.optimizer.arguments import check_aggregate_num, check_arguments, override_base_lr
+from gluonish.optimizer.arguments import (
+    check_aggregate_num,
+    check_arguments,
+    check_scheduler,
+    check_settings,
+    override_base_lr,
+)
+from gluonish.optimizer.counts import Index, UpdateCounts
 
 __all__ = ["Index", "Optimizer", "State", "create", "is_half", "register"]
 
-Index = int | str
 # None, an NDArray, or tuples of these; each optimizer's docstring tells its own.
 State = Any
 O = TypeVar("O", bound="type[Optimizer]")  # noqa: E741  # a type variable
@@ -38,7 +45,7 @@ class ReplacedMethodError(NotSupportedError, DeprecationWarning):
     """A method was called that no longer exists; MXNet raises a DeprecationWarning."""
 
 
-class Optimizer:
+class Optimizer(UpdateCounts):
     """Base class of optimizers.
 
     A subclass defines `create_state` and `update`. `update` first calls `_update_count`, and gets
@@ -88,6 +95,9 @@ class Optimizer:
         aggregate_num: int | None = None,
         use_fused_step: bool | None = None,
     ) -> None:
+        name = type(self).__name__
+        check_settings(name, rescale_grad, wd, begin_num_update, clip_gradient, learning_rate)
+        check_scheduler(name, lr_scheduler)
         self.rescale_grad = rescale_grad
         self.lr_scheduler = lr_scheduler
         if lr_scheduler is None and learning_rate is None:
@@ -98,15 +108,11 @@ class Optimizer:
         self.wd = wd
         self.lr_mult: dict[Index, float] = {}
         self.wd_mult: dict[Index, float] = {}
-        self.begin_num_update = begin_num_update
-        self.num_update = begin_num_update
-        # Updates per index, for each device number: every device counts its own copies.
-        self._all_index_update_counts: dict[int, dict[Index, int]] = {0: {}}
-        self._index_update_count = self._all_index_update_counts[0]
+        self._start_counts(begin_num_update)
         self.clip_gradient = clip_gradient
         self.multi_precision = multi_precision
         self.aggregate_num = 0
-        check_aggregate_num(type(self).__name__, aggregate_num)
+        check_aggregate_num(name, aggregate_num)
         if param_idx2name is not None and not isinstance(param_idx2name, dict):
             raise ArgumentTypeError(
                 f"Optimizer: expected a dict param_idx2name, got {type(param_idx2name).__name__}"
@@ -260,6 +266,7 @@ class Optimizer:
         Raises:
             SchedulerInUseError: The optimizer has a scheduler, which determines the learning rate.
         """
+        check_numbers("set_learning_rate", lr=lr)
         if self.lr_scheduler is not None:
             raise SchedulerInUseError(
                 "set_learning_rate: expected an optimizer without lr_scheduler, got one with"
@@ -325,26 +332,13 @@ class Optimizer:
             return given[index]
         return given.get(self.idx2name[index], 1.0) if index in self.idx2name else 1.0
 
-    # -- counting --------------------------------------------------------------------------------
-
-    def _set_current_context(self, device_id: int) -> None:
-        """Count updates for another device from now on."""
-        self._index_update_count = self._all_index_update_counts.setdefault(device_id, {})
-
-    def _update_count(self, index: Index | Sequence[Index]) -> None:
-        """Count an update of these indices on the current device."""
-        indices: Sequence[Index] = [index] if isinstance(index, int | str) else index
-        counts = self._index_update_count
-        for i in indices:
-            counts[i] = counts.get(i, self.begin_num_update) + 1
-            self.num_update = max(counts[i], self.num_update)
-
     # -- pickling --------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the Parameters, whose arrays and multipliers are saved with the network."""
         state = dict(vars(self))
-        state.pop("param_dict", None)
+        for name in ("param_dict", "_loaded_counts"):
+            state.pop(name, None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError
+from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.optimizer.base import Index, Optimizer, State, clip_limit, register
 
@@ -26,6 +27,7 @@ class GroupAdaGrad(Optimizer):
 
     def __init__(self, eps: float = 1e-5, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        check_numbers(type(self).__name__, eps=eps)
         self.float_stable_eps = eps
 
     def create_state(self, index: Index, weight: NDArray) -> State:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.delayed import DCASGD as RULE
 from gluonish.ops.updates.delayed import DCASGD_MOMENTUM
@@ -36,6 +37,7 @@ class DCASGD(RuleOptimizer):
 
     def __init__(self, momentum: float = 0.0, lamda: float = 0.04, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        check_numbers(type(self).__name__, momentum=momentum, lamda=lamda)
         self.momentum = momentum
         self.weight_previous: dict[Index, NDArray] = {}
         self.lamda = lamda

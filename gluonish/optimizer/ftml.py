@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.ftml import FTML_STEPS
 from gluonish.ops.updates.rules import Rule
@@ -40,6 +41,7 @@ class FTML(RuleOptimizer):
         self, beta1: float = 0.6, beta2: float = 0.999, epsilon: float = 1e-8, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
+        check_numbers(type(self).__name__, beta1=beta1, beta2=beta2, epsilon=epsilon)
         self.beta1 = beta1
         self.beta2 = beta2
         self.epsilon = epsilon

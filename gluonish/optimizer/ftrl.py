@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.ftrl import FTRL
 from gluonish.ops.updates.rules import Rule
@@ -37,6 +38,7 @@ class Ftrl(RuleOptimizer):
         self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
+        check_numbers(type(self).__name__, lamda1=lamda1, learning_rate=learning_rate, beta=beta)
         self.lamda1 = lamda1
         self.beta = beta
         # Past the base class, which would put it into the scheduler, as MXNet's does not.

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.config import MXNET_OPTIMIZER_AGGREGATION_SIZE
+from gluonish.core.number_check import check_numbers
 from gluonish.ops.updates.layerwise import LARS as RULE
 from gluonish.ops.updates.layerwise import LARS_MOMENTUM, lars_ratio
 from gluonish.optimizer.base import Index, register
@@ -62,6 +63,7 @@ class LARS(MomentumOptimizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(momentum, **kwargs)
+        check_numbers(type(self).__name__, eta=eta, eps=eps)
         self.momentum_correction = momentum_correction
         self.lazy_update = lazy_update
         self.aggregate_num = self.group_limit or MXNET_OPTIMIZER_AGGREGATION_SIZE.value
@@ -70,8 +72,44 @@ class LARS(MomentumOptimizer):
         self.skip = 0
         self.last_lr: float | None = None
         self.cur_lr: float | None = None
-        self._own_lrs: dict[Index | None, float | None] = {}
         self._momenta: Column = momentum
+        self._start_devices({}, None)
+
+    def _start_devices(self, lrs: Mapping[Index, float | None], other: float | None) -> None:
+        """Have each device begin with learning rates of weights' last updates.
+
+        Args:
+            lrs: Those of single weights.
+            other: That of all others; None for weights that were never updated.
+        """
+        self._loaded_lrs, self._other_lr = dict(lrs), other
+        self._own_lrs: dict[Index, float | None] = dict(lrs)
+        self._device = 0
+        self._all_own_lrs = {0: self._own_lrs}
+
+    def _set_current_context(self, device_id: int) -> None:
+        """Count updates, and keep the last learning rates, for another device from now on."""
+        super()._set_current_context(device_id)
+        if device_id != self._device:
+            self._device = device_id
+            begun = dict(self._loaded_lrs)
+            self._own_lrs = self._all_own_lrs.setdefault(device_id, begun)
+
+    def _progress(self) -> dict[str, Any]:
+        """The base's, with the learning rates of the last updates."""
+        found = super()._progress()
+        for i, device in self._furthest().items():
+            lrs = self._all_own_lrs.get(device, self._loaded_lrs)
+            if i in lrs:
+                found["weights"][i]["lr"] = lrs[i]
+        return found | {"last_lr": self.last_lr, "cur_lr": self.cur_lr}
+
+    def _resume(self, progress: Mapping[str, Any]) -> None:
+        super()._resume(progress)
+        told = progress["weights"]
+        self.last_lr = progress.get("last_lr", self.last_lr)
+        self.cur_lr = progress.get("cur_lr", self.cur_lr)
+        self._start_devices({i: told[i]["lr"] for i in told if "lr" in told[i]}, self._other_lr)
 
     def set_wd_mult(self, args_wd_mult: Mapping[Any, float]) -> None:
         """Set multipliers of the weight decay, by index or name.
@@ -94,7 +132,7 @@ class LARS(MomentumOptimizer):
     ) -> tuple[Column, ...]:
         etas: Column = self.eta
         if self.idx2name:
-            names = [self.idx2name.get(i, "") for i in indices]
+            names = [str(self.idx2name.get(i, i)) for i in indices]
             etas = [-1.0 if name.endswith(_UNSCALED) else self.eta for name in names]
         return (lrs, wds, etas, self._momenta) if self.momentum != 0.0 else (lrs, wds, etas)
 
@@ -111,10 +149,8 @@ class LARS(MomentumOptimizer):
     def _follow(self, indices: Sequence[Index], lrs: Column) -> None:
         """Find the momentum of each weight under learning rates, and remember these."""
         known = self._own_lrs
-        # After a file was loaded its last learning rate is that of all weights.
-        known.setdefault(None, self.cur_lr)
         now = list(lrs) if isinstance(lrs, Sequence) else [lrs] * len(indices)
-        last = [known.get(i, known[None]) for i in indices]
+        last = [known.get(i, self._other_lr) for i in indices]
         known.update(zip(indices, now, strict=True))
         self.last_lr, self.cur_lr = now[-1] if self.cur_lr is None else self.cur_lr, now[-1]
         self._momenta = self.momentum
@@ -142,12 +178,17 @@ class LARS(MomentumOptimizer):
         super()._push(update, columns, scalars)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The base's, without the learning rates of single weights, which no file holds."""
+        """The base's; the learning rates of weights only where they are not the last one.
+
+        So it is where some weights had no gradient in the last step. MXNet's files have none.
+        """
         state = super().__getstate__()
-        for name in ("_own_lrs", "_momenta"):
+        for name in ("_all_own_lrs", "_device", "_loaded_lrs", "_momenta", "_other_lr", "_own_lrs"):
             state.pop(name, None)
-        return state
+        lrs = {i: lr for i, lr in self._own_lrs.items() if lr != self.cur_lr}
+        return state | {"_own_lrs": lrs} if lrs else state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        self._own_lrs, self._momenta = {}, self.momentum
+        self._momenta = self.momentum
+        self._start_devices(state.get("_own_lrs", {}), self.cur_lr)

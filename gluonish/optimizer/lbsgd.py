@@ -1,11 +1,13 @@
 """LBSGD: gradient descent with batches gathered over several steps, and a warm-up for them."""
 
+from collections.abc import Mapping
 from math import sqrt
 from typing import Any, ClassVar
 
 import numpy as np
 
 from gluonish.core.errors import ArgumentError
+from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.rules import SGD as PLAIN
 from gluonish.ops.updates.rules import SGD_MOMENTUM, Rule
@@ -63,6 +65,14 @@ class LBSGD(RuleOptimizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(multi_precision=multi_precision, **kwargs)
+        check_numbers(
+            type(self).__name__,
+            momentum=momentum,
+            warmup_epochs=warmup_epochs,
+            batch_scale=batch_scale,
+            updates_per_epoch=updates_per_epoch,
+            begin_epoch=begin_epoch,
+        )
         if batch_scale < 1:
             raise ArgumentError(f"LBSGD: expected batch_scale of 1 or more, got {batch_scale}")
         self.momentum = momentum
@@ -74,9 +84,53 @@ class LBSGD(RuleOptimizer):
         self.num_epochs = num_epochs
         # What stands in MXNet's files beside them.
         self.lbmult = 1
-        self.cumgrads: dict[Index, dict[str, Any]] = {}
         self.adaptive = False
         self.admult = 1
+        self._start_devices({})
+
+    def _start_devices(self, cumgrads: Mapping[Index, Mapping[str, Any]]) -> None:
+        """Have each device begin with what is gathered."""
+        self._loaded_cumgrads = cumgrads
+        self.cumgrads: dict[Index, dict[str, Any]] = _copied(cumgrads)
+        self._device = 0
+        self._all_cumgrads = {0: self.cumgrads}
+
+    def _set_current_context(self, device_id: int) -> None:
+        """Count updates, and gather gradients, for another device from now on."""
+        super()._set_current_context(device_id)
+        if device_id != self._device:
+            self._device = device_id
+            begun = _copied(self._loaded_cumgrads)
+            self.cumgrads = self._all_cumgrads.setdefault(device_id, begun)
+
+    def _progress(self) -> dict[str, Any]:
+        """The base's, with the gradients that are gathered."""
+        found = super()._progress()
+        for i, device in self._furthest().items():
+            found["weights"][i] |= self._all_cumgrads.get(device, self._loaded_cumgrads).get(i, {})
+        return found
+
+    def _resume(self, progress: Mapping[str, Any]) -> None:
+        super()._resume(progress)
+        kinds = ("cum_grad", "num_cums")
+        self._start_devices(
+            {
+                i: {kind: told[kind] for kind in kinds}
+                for i, told in progress["weights"].items()
+                if all(kind in told for kind in kinds)
+            }
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The base's, with what one device gathered: it is the same on all of them."""
+        state = super().__getstate__()
+        for name in ("_all_cumgrads", "_device", "_loaded_cumgrads"):
+            state.pop(name, None)
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self._start_devices(self.cumgrads)
 
     def create_state(self, index: Index, weight: NDArray) -> State:
         """Return zeros for the momentum; None without momentum.
@@ -111,7 +165,7 @@ class LBSGD(RuleOptimizer):
             for one in zip(index, weight, grad, state, strict=True):
                 self.update(*one)
             return
-        lr, wd = self._get_lr(index), self._get_wd(index)
+        lr, wd = self._get_lr_before(index), self._get_wd(index)
         self._update_count(index)
         mean = self._gathered(index, grad)
         if mean is None:
@@ -126,6 +180,16 @@ class LBSGD(RuleOptimizer):
             "clip_gradient": clip_limit(self),
         }
         self.bind([weight], [mean], [state], mixed=False).push((lr, wd), scalars)
+
+    def _get_lr_before(self, index: Index) -> float:
+        """Return the learning rate after the updates so far, of which each device has its own."""
+        if len(self._all_index_update_counts) == 1:
+            return self._get_lr(index)
+        newest = self.num_update
+        self.num_update = max(self._index_update_count.values(), default=self.begin_num_update)
+        lr = self._get_lr(index)
+        self.num_update = newest
+        return lr
 
     def _gathered(self, index: Index, grad: NDArray) -> NDArray | None:
         """Take a gradient; return the mean of ``batch_scale`` of them, or None before."""
@@ -157,6 +221,11 @@ def _trust(weight: NDArray, grad: NDArray, wd: float) -> float:
     weight_square, grad_square = _square(weight), _square(grad)
     ratio = sqrt(weight_square / (grad_square + wd * weight_square + 1e-18))
     return min(max(ratio, 0.01), 100.0)
+
+
+def _copied(cumgrads: Mapping[Index, Mapping[str, Any]]) -> dict[Index, dict[str, Any]]:
+    """Return a copy to write to; the sums themselves are never written to."""
+    return {index: dict(gathered) for index, gathered in cumgrads.items()}
 
 
 def _square(array: NDArray) -> float:

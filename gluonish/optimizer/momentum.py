@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from gluonish.core.dtype import FLOAT32
+from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.rules import SGD as PLAIN
 from gluonish.ops.updates.rules import Rule
@@ -29,6 +30,7 @@ class MomentumOptimizer(RuleOptimizer):
 
     def __init__(self, momentum: float = 0.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        check_numbers(type(self).__name__, momentum=momentum)
         self.momentum = momentum
 
     def create_state_multi_precision(self, index: Index, weight: NDArray) -> State:

@@ -1,8 +1,9 @@
 """Nadam: Adam that looks ahead along the mean of gradients."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.adaptive import NADAM
 from gluonish.ops.updates.rules import Rule
@@ -52,18 +53,21 @@ class Nadam(MomentsOptimizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(beta1, beta2, epsilon, learning_rate=learning_rate, **kwargs)
+        check_numbers(type(self).__name__, schedule_decay=schedule_decay)
         self.schedule_decay = schedule_decay
         self.m_schedule = 1.0
         self._start_devices()
 
     def _start_devices(self) -> None:
         self._device = 0
-        # P of the devices that were left for another one.
+        # P of the devices that were left for another one, and of those that were not seen yet.
         self._schedules: dict[int, float] = {}
+        self._begun = 1.0
 
     def __getstate__(self) -> dict[str, Any]:
         """The base's; with one device only what MXNet has, too."""
         state = super().__getstate__()
+        del state["_begun"]
         if not self._schedules:
             del state["_device"], state["_schedules"]
         return state
@@ -77,10 +81,18 @@ class Nadam(MomentsOptimizer):
         super()._set_current_context(device_id)
         if device_id != self._device:
             self._schedules[self._device] = self.m_schedule
-            # A file from MXNet tells one P for all devices.
-            begun = self.m_schedule if self._index_update_count else 1.0
-            self.m_schedule = self._schedules.get(device_id, begun)
+            self.m_schedule = self._schedules.get(device_id, self._begun)
             self._device = device_id
+
+    def _progress(self) -> dict[str, Any]:
+        """The base's; P falls with each update, so that the smallest is the furthest device's."""
+        furthest = min(self.m_schedule, *self._schedules.values(), self._begun)
+        return super()._progress() | {"m_schedule": furthest}
+
+    def _resume(self, progress: Mapping[str, Any]) -> None:
+        super()._resume(progress)
+        self._begun = self.m_schedule = progress.get("m_schedule", self.m_schedule)
+        self._schedules = {}
 
     def create_state(self, index: Index, weight: NDArray) -> State:
         """Return zeros for the running means of the gradient and of its square.

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
+from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.rules import Rule
 from gluonish.ops.updates.sign import SIGNSGD, SIGNUM_STEPS
@@ -45,6 +46,7 @@ class Signum(RuleOptimizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
+        check_numbers(type(self).__name__, momentum=momentum, wd_lh=wd_lh)
         if wd_lh and not momentum:
             raise ArgumentError(
                 f"Signum: expected wd_lh 0 without momentum, got {wd_lh}; decay by wd instead"

@@ -13,7 +13,14 @@ from gluonish.ndarray.sparse.creation import from_record
 from gluonish.optimizer.base import Optimizer, State
 from gluonish.optimizer.states_file import ArrayState, ForeignObject
 
-__all__ = ["describe_optimizer", "pack_state", "revive_optimizer", "unpack_state"]
+__all__ = [
+    "describe_optimizer",
+    "pack_setting",
+    "pack_state",
+    "revive_optimizer",
+    "unpack_setting",
+    "unpack_state",
+]
 
 _OURS = "gluonish."
 
@@ -44,7 +51,7 @@ def unpack_state(state: Any) -> State:
 
 def describe_optimizer(optimizer: Optimizer) -> ForeignObject:
     """Return an optimizer as a states file tells it: under MXNet's name where MXNet has it."""
-    state = {key: _packed_setting(value) for key, value in optimizer.__getstate__().items()}
+    state = {key: pack_setting(value) for key, value in optimizer.__getstate__().items()}
     scheduler = state.get("lr_scheduler")
     if scheduler is not None:
         name = _written_name(scheduler, "mxnet.lr_scheduler", "gluonish.lr_scheduler")
@@ -55,18 +62,18 @@ def describe_optimizer(optimizer: Optimizer) -> ForeignObject:
     return ForeignObject(name, state)
 
 
-def _packed_setting(value: Any) -> Any:
+def pack_setting(value: Any) -> Any:
     """Return a setting with its NDArrays as `ArrayState`; one that has none is itself."""
     if isinstance(value, dict) and any(isinstance(x, NDArray | dict) for x in value.values()):
-        packed = {key: _packed_setting(x) for key, x in value.items()}
+        packed = {key: pack_setting(x) for key, x in value.items()}
         return packed if any(packed[key] is not x for key, x in value.items()) else value
     return pack_state(value) if isinstance(value, NDArray) else value
 
 
-def _unpacked_setting(value: Any) -> Any:
+def unpack_setting(value: Any) -> Any:
     """Return a setting from a file with its arrays as NDArrays; one that has none is itself."""
     if isinstance(value, dict):
-        unpacked = {key: _unpacked_setting(x) for key, x in value.items()}
+        unpacked = {key: unpack_setting(x) for key, x in value.items()}
         return unpacked if any(unpacked[key] is not x for key, x in value.items()) else value
     return unpack_state(value) if isinstance(value, ArrayState) else value
 
@@ -104,6 +111,7 @@ def revive_optimizer(told: ForeignObject, current: Optimizer) -> Optimizer:
             f" got an optimizer {name}; register its class first"
         )
     _set_state(revived, state)
+    revived._continue_on_any_device()
     revived._set_current_context(0)
     revived.param_dict = {}
     return revived
@@ -150,7 +158,7 @@ def _set_state(value: Any, state: dict[str, Any]) -> None:
             raise FileFormatError(
                 f"states: expected the settings of {kind.__name__}, got {key} = {setting!r:.40}"
             )
-    unpacked = {key: _unpacked_setting(setting) for key, setting in state.items()}
+    unpacked = {key: unpack_setting(setting) for key, setting in state.items()}
     if isinstance(value, Optimizer):
         value.__setstate__(unpacked)
     else:

@@ -15,6 +15,8 @@ from gluonish.optimizer.restricted_pickle import ArrayState, ForeignObject, load
 __all__ = ["ArrayState", "ForeignObject", "TrainerStates", "dump_states", "load_states"]
 
 _MAX_DEPTH = 8
+# A key of its own among the states, which MXNet's Module reads and never looks at.
+_PROGRESS = "gluonish.progress"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,10 +26,12 @@ class TrainerStates:
     Args:
         states: From parameter index, or name, to None, an `ArrayState`, or a tuple of these.
         optimizer: The optimizer, where the file has one.
+        progress: How far updates have come, where the file of a Module tells it.
     """
 
     states: dict[int | str, Any]
     optimizer: ForeignObject | None = None
+    progress: dict[str, Any] | None = None
 
 
 def load_states(data: bytes, name: str = "states") -> TrainerStates:
@@ -54,11 +58,26 @@ def _checked(content: object) -> TrainerStates:
         raise FileFormatError(f"expected a dictionary, got {type(states).__name__}")
     if optimizer is not None and not isinstance(optimizer, ForeignObject):
         raise FileFormatError(f"expected an optimizer, got {type(optimizer).__name__}")
+    progress = states.pop(_PROGRESS, None)
+    if progress is not None:
+        _check_progress(progress)
     for key, state in states.items():
         if not isinstance(key, int | str):
             raise FileFormatError(f"expected parameter indices, got {key!r:.40}")
         _check_state(state, _MAX_DEPTH)
-    return TrainerStates(states, optimizer)
+    return TrainerStates(states, optimizer, progress)
+
+
+def _check_progress(progress: object) -> None:
+    """Refuse what does not tell how far updates have come."""
+    told = progress if isinstance(progress, dict) else {}
+    weights = told.get("weights")
+    fits = isinstance(weights, dict) and all(
+        isinstance(key, int | str) and isinstance(of, dict) and isinstance(of.get("count", 0), int)
+        for key, of in weights.items()
+    )
+    if not fits or not all(isinstance(told.get(n), int) for n in ("num_update", "devices")):
+        raise FileFormatError(f"expected counts of updates, got {progress!r:.80}")
 
 
 def _check_state(state: object, depth: int) -> None:
@@ -69,15 +88,23 @@ def _check_state(state: object, depth: int) -> None:
         raise FileFormatError(f"expected None, arrays or tuples, got {type(state).__name__}")
 
 
-def dump_states(states: Mapping[Any, Any], optimizer: ForeignObject | None = None) -> bytes:
+def dump_states(
+    states: Mapping[Any, Any],
+    optimizer: ForeignObject | None = None,
+    progress: Mapping[str, Any] | None = None,
+) -> bytes:
     """Write a states file that MXNet 1.9 loads.
 
     Args:
         states: From parameter index to None, an `ArrayState`, or tuples of these.
         optimizer: The optimizer under MXNet's class name, to write the pair; None writes the states
             alone. Objects that its dictionary holds twice are one object again after loading.
+        progress: How far updates have come, plain data; None where the optimizer tells it, or none.
 
     Raises:
         ArgumentTypeError: Something is neither an `ArrayState`, a `ForeignObject` nor plain data.
     """
-    return dump_plain(dict(states) if optimizer is None else (dict(states), optimizer))
+    content = dict(states)
+    if progress is not None:
+        content[_PROGRESS] = dict(progress)
+    return dump_plain(content if optimizer is None else (content, optimizer))

@@ -16,7 +16,7 @@ from gluonish.optimizer.states import (
     revive_optimizer,
     unpack_state,
 )
-from gluonish.optimizer.states_file import dump_states, load_states
+from gluonish.optimizer.states_file import ForeignObject, TrainerStates, dump_states, load_states
 from gluonish.optimizer.weight_update import BoundUpdate
 
 __all__ = ["Updater", "get_updater"]
@@ -186,7 +186,12 @@ class Updater:
                 optimizer; nothing has changed then.
             NotSupportedError: They contain an optimizer that gluonish does not have.
         """
-        content = load_states(states, name)
+        self._take(load_states(states, name), name, weights)
+
+    def _take(
+        self, content: TrainerStates, name: str, weights: Mapping[Any, NDArray] | None = None
+    ) -> None:
+        """Restore what a file holds; see `set_states`."""
         unpacked = {index: unpack_state(state) for index, state in content.states.items()}
         optimizer = self.optimizer
         if content.optimizer is not None:
@@ -207,8 +212,12 @@ class Updater:
         Raises:
             ArgumentTypeError: The optimizer has an attribute that the format cannot hold.
         """
+        return self._dump(describe_optimizer(self.optimizer) if dump_optimizer else None, None)
+
+    def _dump(self, optimizer: ForeignObject | None, progress: Mapping[str, Any] | None) -> bytes:
+        """Return the states as bytes, with an optimizer, or with how far updates have come."""
         packed = {index: pack_state(state) for index, state in self.states.items()}
-        return dump_states(packed, describe_optimizer(self.optimizer) if dump_optimizer else None)
+        return dump_states(packed, optimizer, progress)
 
 
 def get_updater(optimizer: Optimizer) -> Updater:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import gluonish.ndarray as nd
 from gluonish.block import Block
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.number_check import check_numbers
 from gluonish.nn.tensor import Tensor
 from gluonish.parameter import ParameterDict
 from gluonish.recurrent.bidirectional_cell import BidirectionalCell
@@ -248,6 +249,7 @@ class ZoneoutCell(ModifierCell):
                 "ZoneoutCell: expected a base_cell that takes single steps, got one with a "
                 "BidirectionalCell; put ZoneoutCell around the cells in it"
             )
+        check_numbers("ZoneoutCell", zoneout_outputs=zoneout_outputs, zoneout_states=zoneout_states)
         for rate in (zoneout_outputs, zoneout_states):
             if not 0 <= rate < 1:
                 raise ArgumentError(f"ZoneoutCell: expected probabilities in [0, 1), got {rate}")

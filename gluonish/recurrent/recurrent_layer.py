@@ -9,6 +9,7 @@ import gluonish.ndarray as nd
 import gluonish.symbol as sym
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.number_check import check_numbers
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.ndarray import NDArray
 from gluonish.nn.tensor import Tensor, check_ints, check_layout
@@ -368,5 +369,6 @@ def _check_sizes(
             f"{what}: expected sizes of 1 or more, got hidden_size {hidden_size}, num_layers "
             f"{num_layers}, input_size {input_size}, projection_size {projection_size}"
         )
+    check_numbers(what, dropout=dropout)
     if not 0 <= dropout <= 1:
         raise ArgumentError(f"{what}: expected dropout in [0, 1], got {dropout}")

@@ -1,7 +1,6 @@
 """``sym.contrib``'s control flow: functions on Symbols that become bodies of a node."""
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +19,6 @@ else:
 __all__ = ["cond", "foreach", "rand_zipfian", "while_loop"]
 
 _MARK = "__subgraph_name__"
-# How many bodies of each name there were; files hold the names.
-_counts: defaultdict[str, int] = defaultdict(int)
 
 
 class _SymbolFace:
@@ -30,8 +27,8 @@ class _SymbolFace:
     def unique(self, name: str) -> str:
         outer = current_attributes().get(_MARK)
         name = f"{outer}${name}" if outer else name
-        number = _counts[name]
-        _counts[name] += 1
+        number = AttrScope._subgraph_names[name]
+        AttrScope._subgraph_names[name] += 1
         return f"{name}{number}"
 
     def scope(self, name: str) -> AttrScope:

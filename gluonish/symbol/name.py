@@ -1,5 +1,6 @@
 """NameManager, Prefix and AttrScope: names and attributes from the scope a Symbol is made in."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from contextvars import ContextVar, Token
 from typing import ClassVar, Self
@@ -139,6 +140,9 @@ class AttrScope(metaclass=ClassPropertyMeta):
         >>> x.attr("ctx_group")
         'dev1'
     """
+
+    # How many bodies of control flow there were of each name; files hold the names.
+    _subgraph_names: ClassVar[defaultdict[str, int]] = defaultdict(int)
 
     def __init__(self, **kwargs: str) -> None:
         for name, value in kwargs.items():

@@ -1,14 +1,13 @@
 """What a Trainer is given: checks, and the forms that it works with."""
 
 from collections.abc import Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.number_check import as_float
 from gluonish.kvstore import KVStoreBase
 from gluonish.kvstore.compression import compression_from
-from gluonish.ndarray import NDArray
 from gluonish.optimizer import Optimizer
 from gluonish.optimizer import create as create_optimizer
 from gluonish.parameter import Parameter, ParameterDict
@@ -81,6 +80,10 @@ def make_optimizer(
         ArgumentTypeError: It is neither a name nor an Optimizer.
         ArgumentError: There is no such optimizer, or settings come with an Optimizer.
     """
+    if settings is not None and not isinstance(settings, Mapping):
+        raise ArgumentTypeError(
+            f"Trainer: expected optimizer_params as a dict, got {type(settings).__name__}"
+        )
     param_dict = dict(enumerate(params))
     if isinstance(optimizer, str):
         return create_optimizer(optimizer, param_dict=param_dict, **(settings or {}))
@@ -128,15 +131,10 @@ def check_batch_size(what: str, batch_size: Any) -> float:
         ArgumentTypeError: It is not a number.
         ArgumentError: It is not above 0.
     """
-    if isinstance(batch_size, NDArray) and batch_size.size == 1:
-        batch_size = batch_size.asnumpy().item()
-    if not isinstance(batch_size, Real):
-        raise ArgumentTypeError(
-            f"Trainer.{what}: expected batch_size to be a number, got {batch_size!r}"
-        )
-    if not float(batch_size) > 0:
-        raise ArgumentError(f"Trainer.{what}: expected batch_size above 0, got {batch_size}")
-    return float(batch_size)
+    samples = as_float(f"Trainer.{what}", "batch_size", batch_size)
+    if not samples > 0:
+        raise ArgumentError(f"Trainer.{what}: expected batch_size above 0, got {samples:g}")
+    return samples
 
 
 def refuse_update_in_store(what: str, update: bool | None) -> None:

@@ -11,7 +11,7 @@ from gluonish.optimizer import Optimizer, Updater, get_updater
 from gluonish.optimizer.base import State
 from gluonish.parameter import Parameter
 
-__all__ = ["copy_states", "count_on", "load_updaters", "save_updater", "updaters_for"]
+__all__ = ["copy_states", "load_updaters", "save_updater", "updaters_for"]
 
 
 def copy_states(source: Updater, target: Updater) -> None:
@@ -26,18 +26,6 @@ def _copied(state: State) -> State:
     if isinstance(state, tuple | list):
         return type(state)(_copied(part) for part in state)
     return copy.copy(state)
-
-
-def count_on(optimizer: Optimizer, contexts: Sequence[Context]) -> None:
-    """Let all devices count updates on from where the furthest one is.
-
-    Devices that were left, or where nothing was updated because a store did it, are behind.
-    """
-    counts = optimizer._all_index_update_counts
-    furthest = max(counts.values(), key=lambda made: max(made.values(), default=0))
-    for number in {context.device_id for context in contexts}:
-        if counts.get(number) is not furthest:
-            counts[number] = dict(furthest)
 
 
 def updaters_for(

@@ -32,7 +32,6 @@ from gluonish.trainer.gradients import LossScaler, clear_old, groups, new_gradie
 from gluonish.trainer.sharded_update import ShardedUpdate, sharded_update
 from gluonish.trainer.state_transfer import (
     copy_states,
-    count_on,
     load_updaters,
     save_updater,
     updaters_for,
@@ -204,7 +203,7 @@ class Trainer:
         """Train on other devices from now on, with the states so far."""
         self._contexts = contexts
         share_cores(contexts, self)
-        count_on(self._optimizer, contexts)
+        self._optimizer._continue_on_any_device()
         if self._kv_initialized and self._kvstore is None:
             self._init_kvstore()
             self._params_to_init = list(self._params)
@@ -446,5 +445,4 @@ class Trainer:
             self._optimizer = load_updaters(self._updaters, self._optimizer, fname, self._params)
             if self._sharded is not None:
                 self._sharded.take_share(self._updaters, self._params)
-            count_on(self._optimizer, self._contexts)
         self._optimizer.param_dict = dict(enumerate(self._params))

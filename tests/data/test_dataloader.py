@@ -13,7 +13,8 @@ import pytest
 
 import gluonish.ndarray as nd
 from gluonish.core.context import cpu, cpu_pinned
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.mxnet_rules import follow_mxnet
 from gluonish.data import (
     ArrayDataset,
     BatchSampler,
@@ -152,8 +153,49 @@ def test_contradictions_are_refused(arguments: dict[str, Any], message: str) -> 
         DataLoader([1, 2, 3], **arguments)
 
 
-def test_negative_numbers_of_workers_mean_none() -> None:
-    assert drain(DataLoader([1, 2, 3], 2, num_workers=-1)) == [[1, 2], [3]]
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"batch_size": 2.5}, r"expected batch_size to be an int, got 2\.5"),
+        ({"batch_size": "4"}, "expected batch_size to be an int, got '4'; pass 4"),
+        ({"batch_size": True}, "expected batch_size to be an int, got True"),
+        ({"batch_size": 0}, "expected batch_size of 1 or more, got 0"),
+        ({"batch_size": -1}, "expected batch_size of 1 or more, got -1"),
+        ({"batch_size": float("nan")}, "expected batch_size to be an int, got nan"),
+        ({"num_workers": -1}, "expected num_workers of 0 or more, got -1"),
+        ({"num_workers": 1.5}, r"expected num_workers to be an int, got 1\.5"),
+        ({"num_workers": "2"}, "expected num_workers to be an int, got '2'; pass 2"),
+        ({"num_workers": None}, "expected num_workers to be an int, got None"),
+        ({"prefetch": -1}, "expected prefetch of 0 or more, got -1"),
+        ({"prefetch": "2"}, "expected prefetch to be an int, got '2'; pass 2"),
+        ({"prefetch": 1.5}, r"expected prefetch to be an int, got 1\.5"),
+        ({"timeout": "9"}, "expected timeout to be a number, got '9'; pass 9"),
+        ({"timeout": None}, "expected timeout to be a number, got None"),
+        ({"sampler": 5}, "expected indices in sampler, got 5"),
+        ({"batch_size": None, "batch_sampler": 5}, "expected batches of indices in batch_sampler"),
+    ],
+)
+def test_what_no_pass_could_use_is_refused_when_given(
+    arguments: dict[str, Any], message: str
+) -> None:
+    with pytest.raises((ArgumentError, ArgumentTypeError), match=message):
+        DataLoader([1, 2, 3], **({"batch_size": 2} | arguments))
+
+
+@pytest.mark.parametrize("size", [2, 2.0, np.int64(2), np.float32(2), np.array(2), np.array([2])])
+def test_whole_numbers_of_all_kinds_are_sizes_of_batches(size: Any) -> None:
+    assert drain(DataLoader([1, 2, 3], size)) == [[1, 2], [3]]
+
+
+def test_under_the_name_mxnet_loaders_take_what_its_programs_give() -> None:
+    follow_mxnet()
+    try:
+        assert drain(DataLoader([1, 2, 3], 2, num_workers=-1, prefetch="-3")) == [[1, 2], [3]]
+        assert drain(DataLoader([1, 2], True)) == [[1], [2]]
+        with pytest.raises(ArgumentTypeError, match=r"to be an int, got 2\.5"):
+            DataLoader([1, 2, 3], 2.5)  # MXNet makes one batch of all
+    finally:
+        follow_mxnet(False)
 
 
 def test_pinned_batches_lie_in_pinned_memory() -> None:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish.symbol import control_flow
 from tests.golden.symbol_programs import PROGRAMS
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -19,7 +18,7 @@ TEXTS: dict[str, str] = json.loads((GOLDEN / "symbol_json.json").read_text())
 
 @pytest.fixture
 def _new_names() -> None:
-    control_flow._counts.clear()
+    mx.AttrScope._subgraph_names.clear()
 
 
 @pytest.mark.usefixtures("_new_names")

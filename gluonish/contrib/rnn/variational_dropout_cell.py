@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 from gluonish.core.errors import ArgumentError
+from gluonish.core.number_check import check_numbers
 from gluonish.nn.tensor import Tensor
 from gluonish.recurrent.modifier_cell import ModifierCell, holds_bidirectional, same_kind
 from gluonish.recurrent.sequence import arranged, as_array, masked, namespace_of, time_axis
@@ -51,6 +52,8 @@ class VariationalDropoutCell(ModifierCell):
         drop_states: float = 0.0,
         drop_outputs: float = 0.0,
     ) -> None:
+        rates = {"drop_inputs": drop_inputs, "drop_states": drop_states}
+        check_numbers("VariationalDropoutCell", **rates, drop_outputs=drop_outputs)
         for rate in (drop_inputs, drop_states, drop_outputs):
             if not 0 <= rate < 1:
                 raise ArgumentError(

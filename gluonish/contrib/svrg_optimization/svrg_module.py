@@ -3,6 +3,7 @@
 import logging
 from typing import Any
 
+from gluonish.contrib.svrg_optimization.svrg_optimizer import _ShownOptimizer
 from gluonish.core.context import cpu
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.module import Module
@@ -69,8 +70,25 @@ class SVRGModule(Module):
             )
         self.update_freq = update_freq
         self._mod_aux = Module(symbol, data_names, label_names, *shared, compression_params)
+        self._shown: _ShownOptimizer | None = None
         # By device, the mean gradients at the kept weights by name.
         self._param_dict: list[dict[str, NDArray]] = []
+
+    @property
+    def _optimizer(self) -> Any:
+        """What MXNet shows here; its ``default_opt`` updates the weights."""
+        made = super()._optimizer
+        if made is None:
+            return None
+        shown = self._shown
+        if shown is None or shown.default_opt is not made:
+            shown = self._shown = _ShownOptimizer(made)
+        return shown
+
+    @property
+    def _ctx_len(self) -> int:
+        """The number of devices."""
+        return len(self._context)
 
     def bind(
         self,

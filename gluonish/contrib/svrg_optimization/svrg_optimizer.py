@@ -57,3 +57,26 @@ class _SVRGOptimizer(Optimizer):
         """Update a weight by the optimizer that it has."""
         chosen = self.aux_opt if self._is_full(index) else self.default_opt
         chosen.update(index, weight, grad, state)
+
+    def _set_current_context(self, device_id: int) -> None:
+        super()._set_current_context(device_id)
+        for optimizer in (self.default_opt, self.aux_opt):  # which count the updates
+            optimizer._set_current_context(device_id)
+
+
+class _ShownOptimizer(_SVRGOptimizer):
+    """The optimizer of a `SVRGModule` as MXNet shows it: around the one that updates weights.
+
+    Settings and counts are that one's, to read and to set.
+    """
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        vars(self).update(default_opt=optimizer, aux_opt=_AssignmentOptimizer())
+
+    def __getattr__(self, name: str) -> Any:
+        if "default_opt" not in vars(self):  # while it is being copied
+            raise AttributeError(name)
+        return getattr(self.default_opt, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.default_opt, name, value)

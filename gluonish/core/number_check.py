@@ -1,0 +1,101 @@
+"""Arguments that are numbers, checked where they are given and not where they are first used."""
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+
+__all__ = ["as_float", "check_attributes", "check_numbers", "whole_number"]
+
+
+def check_numbers(owner: str, /, **given: object) -> None:
+    """Refuse arguments that are no real numbers: Python's, NumPy's, or arrays of one element.
+
+    Args:
+        owner: Whose arguments they are, for the message.
+        **given: The arguments by name.
+
+    Raises:
+        ArgumentTypeError: One is none.
+    """
+    _check(owner, given, texts=False)
+
+
+def check_attributes(owner: str, /, **given: object) -> None:
+    """Refuse what is neither a number nor the text of one, as attributes of operators may be.
+
+    Args:
+        owner: Whose arguments they are, for the message.
+        **given: The arguments by name.
+
+    Raises:
+        ArgumentTypeError: One is neither.
+    """
+    _check(owner, given, texts=True)
+
+
+def _check(owner: str, given: Mapping[str, object], *, texts: bool) -> None:
+    for name, value in given.items():
+        if not isinstance(value, Real) and _number(value, texts=texts) is None:
+            raise _refusal(owner, name, "a number", value)
+
+
+def as_float(owner: str, name: str, value: object) -> float:
+    """Return an argument that is a number, or an array of one, as a float.
+
+    Args:
+        owner: Whose argument it is, for the message.
+        name: The argument's name.
+        value: The number.
+
+    Raises:
+        ArgumentTypeError: It is none.
+    """
+    number = _number(value, texts=False)
+    if number is None:
+        raise _refusal(owner, name, "a number", value)
+    return number
+
+
+def whole_number(owner: str, name: str, value: object, low: int | None = None) -> int:
+    """Return an argument that counts something as an int.
+
+    Args:
+        owner: Whose argument it is, for the message.
+        name: The argument's name.
+        value: An int, or a number without a fraction.
+        low: Its least value; None for any.
+
+    Raises:
+        ArgumentTypeError: It is no whole number.
+        ArgumentError: It is below ``low``.
+    """
+    number = value if isinstance(value, int) else _number(value, texts=False)
+    if number is None or not (isinstance(number, int) or number.is_integer()):
+        raise _refusal(owner, name, "an int", value)
+    if low is not None and number < low:
+        raise ArgumentError(f"{owner}: expected {name} of {low} or more, got {value}")
+    return int(number)
+
+
+def _number(value: Any, *, texts: bool) -> float | None:
+    """Return what a number is, or None where `float` takes a value that is no number here."""
+    if getattr(value, "size", None) == 1:
+        value = value.item()
+    elif not isinstance(value, Real | str) or (isinstance(value, str) and not texts):
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _refusal(owner: str, name: str, expected: str, value: object) -> ArgumentTypeError:
+    text = repr(value)
+    if len(text) > 80:
+        text = f"{text[:77]}..."
+    advice = ""
+    if isinstance(value, str) and _number(value, texts=True) is not None:
+        advice = f"; pass {value}"
+    return ArgumentTypeError(f"{owner}: expected {name} to be {expected}, got {text}{advice}")

@@ -1,0 +1,142 @@
+"""Keys of a Module's optimizer states: weights' names in a store, numbers beside the devices.
+
+Without a store the weight i of device d has the number ``i * devices + d``, as in MXNet. Whoever
+loads a file with another number of devices, or with a store instead, reads other keys than his own.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from gluonish.ndarray import NDArray
+from gluonish.optimizer.base import Index, State
+from gluonish.optimizer.rule_optimizer import state_arrays
+
+__all__ = ["LoadedStates", "Shapes", "copied", "devices_of", "keyed", "numbers_of"]
+
+# From the name of a weight to its shape; None for one that has no gradient. Others are unknown.
+Shapes = Mapping[str, tuple[int, ...] | None]
+
+
+class LoadedStates(dict[Index, State]):
+    """States under the keys of a file, which are found under the keys in use, too.
+
+    Args:
+        found: States by the file's keys.
+        adopted: The same by the keys in use.
+    """
+
+    def __init__(self, found: Mapping[Index, State], adopted: dict[Index, State]) -> None:
+        super().__init__(found)
+        self.adopted = adopted
+
+    def __missing__(self, key: Index) -> State:
+        return self.adopted[key]
+
+
+def numbers_of(names: Sequence[str], devices: int) -> dict[int, str]:
+    """Return the name of the weight behind each index that an optimizer uses.
+
+    Args:
+        names: Names of the weights.
+        devices: Number of devices.
+    """
+    return {i * devices + device: name for device in range(devices) for i, name in enumerate(names)}
+
+
+def keyed(
+    found: Mapping[Index, Any],
+    names: Sequence[str],
+    devices: int,
+    wanted: int | None,
+    copy: Callable[[Any], Any],
+) -> dict[Index, Any]:
+    """Return values of weights under the keys of other devices, or of a store.
+
+    A device that is new gets copies of what the first one has.
+
+    Args:
+        found: Values by the keys of a file, names or numbers.
+        names: Names of all weights.
+        devices: How many devices its numbers are of.
+        wanted: How many devices numbers are wanted of; None for names.
+        copy: Copies a value, where two devices would share one.
+    """
+    numbers = {name: i for i, name in enumerate(names)}
+    by_name: dict[str, dict[int, Any]] = {}
+    kept: dict[Index, Any] = {}
+    for key, value in found.items():
+        if isinstance(key, int) and key // devices < len(names):
+            by_name.setdefault(names[key // devices], {})[key % devices] = value
+        elif isinstance(key, str) and key in numbers:
+            by_name.setdefault(key, {})[0] = value
+        else:
+            kept[key] = value
+    for name, values in by_name.items():
+        first = values[min(values)]
+        if wanted is None:
+            kept[name] = first
+            continue
+        for device in range(wanted):
+            own = values.get(device)
+            if device not in values:
+                own = first if device == 0 else copy(first)
+            kept[numbers[name] * wanted + device] = own
+    return kept
+
+
+def devices_of(
+    states: Mapping[Index, State], names: Sequence[str], own: int, shapes: Shapes
+) -> int:
+    """Return how many devices the numbers of a file are of, which MXNet's files do not tell.
+
+    Args:
+        states: The file's states by number; those by name do not count.
+        names: Names of all weights.
+        own: The number of devices in use, where others fit no better.
+        shapes: What is known of weights.
+    """
+    numbers = [key for key in states if isinstance(key, int)]
+    found = [
+        (fit, devices == own, -devices)
+        for devices in _divisors(len(numbers))
+        if (fit := _fit(states, numbers, devices, names, shapes)) is not None
+    ]
+    return -max(found)[2] if found else own
+
+
+def _divisors(count: int) -> Iterator[int]:
+    return (number for number in range(1, count + 1) if count % number == 0)
+
+
+def _fit(
+    states: Mapping[Index, State],
+    numbers: Sequence[int],
+    devices: int,
+    names: Sequence[str],
+    shapes: Shapes,
+) -> tuple[int, int] | None:
+    """Return how well numbers fit that many devices: the larger the better; None for not at all."""
+    weights = {number // devices for number in numbers}
+    if len(numbers) != len(weights) * devices or max(weights) >= len(names):
+        return None
+    wrong = 0
+    for number in numbers:
+        shape = shapes.get(names[number // devices])
+        arrays = _arrays(states[number])
+        wrong += shape is not None and any(array.shape != shape for array in arrays)
+    with_states = {names[i] for i in weights}
+    trained = sum((name in with_states) == (shape is not None) for name, shape in shapes.items())
+    return -wrong, trained
+
+
+def _arrays(state: State) -> list[NDArray]:
+    if isinstance(state, tuple | list):
+        return [array for part in state for array in _arrays(part)]
+    return [array for array in state_arrays(state) if isinstance(array, NDArray)]
+
+
+def copied(state: Any) -> Any:
+    """Return a state with arrays of its own: devices must not share one."""
+    if isinstance(state, tuple | list):
+        return type(state)(copied(part) for part in state)
+    return state.copy() if isinstance(state, NDArray | dict) else state
