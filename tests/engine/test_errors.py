@@ -449,7 +449,8 @@ def from_ctypes() -> None:
             overflow()
 
     function = ctypes.CDLL(None).abs
-    function.argtypes = [Argument]
+    argument: Any = Argument
+    function.argtypes = [argument]
     function(1)
 
 
