@@ -82,13 +82,17 @@ def _created(path: Path, locks: list[int]) -> BinaryIO:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:
         file = os.fdopen(os.open(path, flags, 0o666), "wb")
-        if fcntl is None:
-            return file
-        locks.append(os.dup(file.fileno()))
-        with suppress(OSError):
-            fcntl.flock(locks[-1], fcntl.LOCK_EX)
-        if os.fstat(locks[-1]).st_nlink:
-            return file
+        try:
+            if fcntl is None:
+                return file
+            locks.append(os.dup(file.fileno()))
+            with suppress(OSError):
+                fcntl.flock(locks[-1], fcntl.LOCK_EX)
+            if os.fstat(locks[-1]).st_nlink:
+                return file
+        except BaseException:
+            file.close()
+            raise
         os.close(locks.pop())
         file.close()
 

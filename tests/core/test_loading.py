@@ -13,6 +13,7 @@ import pytest
 
 from gluonish import optimizer
 from gluonish.core import loading
+from gluonish.core.errors import OperatorError
 from gluonish.core.loading import find_module, is_superseded, is_whole, load
 from gluonish.ops import registry
 
@@ -155,7 +156,7 @@ def test_operator_of_an_import_that_failed_is_replaced(folder: Path) -> None:
     try:
         module = load(MODULE)
         assert registry._names["_of_a_test_of_loading"] is module.OP
-        with pytest.raises(registry.OperatorError, match="expected a new operator name"):
+        with pytest.raises(OperatorError, match="expected a new operator name"):
             registry.register(registry.Operator(module.OP.name, None, None, None, doc=""))  # type: ignore[arg-type]  # it is not called
     finally:
         del registry._names["_of_a_test_of_loading"]
