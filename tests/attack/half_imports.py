@@ -33,6 +33,7 @@ from gluonish import autograd, gluon, nd
 from gluonish.core.loading import load
 from gluonish.gluon import nn
 from gluonish.ops import registry
+from tests.attack.processes import forked
 
 ROOT = Path(mx.__file__).parent
 TRY_S = 60
@@ -72,28 +73,22 @@ def work() -> None:
         os.remove(f"{path}.{name}")
 
 
-def forked(run: Callable[[], Any]) -> Any:
+def text_of(error: BaseException) -> str:
+    """Return the end of an error's traceback."""
+    return "".join(traceback.format_exception(error))[-1500:]
+
+
+def tried(run: Callable[[], Any]) -> Any:
     """Return what a function returns in a forked process; what went wrong as a text."""
-    reader, writer = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        signal.alarm(TRY_S)
+
+    def guarded() -> Any:
         try:
-            os.write(writer, json.dumps(_result(run)).encode())
-        finally:
-            os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader) as said:
-        text = said.read()
-    os.waitpid(pid, 0)
-    return json.loads(text) if text else "it died, or took too long"
+            return run()
+        except BaseException as error:
+            return text_of(error)
 
-
-def _result(run: Callable[[], Any]) -> Any:
-    try:
-        return run()
-    except BaseException as error:
-        return "".join(traceback.format_exception(error))[-1500:]
+    said, status = forked(guarded)
+    return f"it ended with {status}" if status else said
 
 
 def _is_module(frame: FrameType) -> bool:
@@ -217,7 +212,7 @@ def by_signal(name: str, line: int, clean: Any, drawn: float, every: bool) -> st
             work()
             done.append(None)
         except BaseException as error:
-            done.append("".join(traceback.format_exception(error))[-1500:])
+            done.append(text_of(error))
 
     signal.signal(signal.SIGTERM, handler)
 
@@ -243,21 +238,21 @@ def attack(mode: str, seconds: float, seed: int) -> dict[str, Any]:
     draws = random.Random(seed)
     names = not_loaded()
     draws.shuffle(names)
-    end, tried, broke, modules = time.monotonic() + seconds, 0, [], 0
+    end, tries, broke, modules = time.monotonic() + seconds, 0, [], 0
     for name in names:
         if time.monotonic() > end:
             break
         every = mode == "fail" and draws.random() < 0.5
-        said = forked(partial(clean_import, name, every))
+        said = tried(partial(clean_import, name, every))
         assert isinstance(said, list), (name, said)
         clean, lines = said
         modules += 1
         for line in draws.sample(range(1, lines + 1), min(3, lines)):
-            wrong = forked(partial(MODES[mode], name, line, clean, draws.random(), every))
-            tried += 1
+            wrong = tried(partial(MODES[mode], name, line, clean, draws.random(), every))
+            tries += 1
             if wrong is not None:
                 broke.append([name, line, every, wrong])
-    return {"modules": modules, "tried": tried, "broke": broke}
+    return {"modules": modules, "tried": tries, "broke": broke}
 
 
 if __name__ == "__main__":

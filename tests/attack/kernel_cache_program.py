@@ -21,6 +21,7 @@ import numpy as np
 from gluonish.core.config import MXNET_HOME
 from gluonish.kernels.compiler import compile as compiler
 from gluonish.kernels.compiler import compile_kernel, disk_cache, is_compiled
+from tests.attack.processes import forked
 
 OTHER = 54321
 FREE = (0, 1, 4096, 6000, 8192, 12_288, 16_384, 40_000)
@@ -130,24 +131,15 @@ def MXNET_HOME_scope(home: Path) -> None:  # it is the variable's name
 
 def as_other(run: Callable[[], list[str]]) -> list[str]:
     """Return what a function says in a process of another user."""
-    reader, writer = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.setgroups([])
-            os.setgid(OTHER)
-            os.setuid(OTHER)
-            os.write(writer, json.dumps(run()).encode())
-        except BaseException as error:
-            os.write(writer, json.dumps([repr(error)]).encode())
-        finally:
-            os._exit(0)
-    os.close(writer)
-    with os.fdopen(reader) as said:
-        text = said.read()
-    os.waitpid(pid, 0)
-    found: list[str] = json.loads(text)
-    return found
+
+    def become_and_run() -> list[str]:
+        os.setgroups([])
+        os.setgid(OTHER)
+        os.setuid(OTHER)
+        return run()
+
+    said, status = forked(become_and_run)
+    return [f"it ended with {status}"] if status else said
 
 
 def digest(factor: int) -> bytes:

@@ -30,11 +30,11 @@ import numpy as np
 import gluonish as mx
 from gluonish import gluon
 from gluonish.contrib.estimator import CheckpointHandler, Estimator
+from tests.attack.processes import forked
 from tests.attack.savers import SAVERS as FILES
 from tests.attack.savers import Saver
 
 OLD, NEW, LAST = 4, 8, 12  # how much there is to write: which content it is
-TRY_S = 60
 OPERATIONS = frozenset(("open", "os.rename", "os.remove", "os.link", "os.chmod", "os.truncate"))
 LEFT = ".gluonish.tmp"
 
@@ -121,28 +121,6 @@ def contents(folder: Path) -> dict[str, str]:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
-
-
-def forked(run: Callable[[], Any]) -> tuple[Any, int]:
-    """Return what a function returns in a forked process, if it does, and how the process ended."""
-    reader, writer = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        code = 90
-        try:
-            signal.alarm(TRY_S)
-            os.write(writer, json.dumps(run()).encode())
-            code = 0
-        except SystemExit as error:
-            code = int(error.code or 0)
-        except BaseException:
-            sys.excepthook(*sys.exc_info())
-        finally:
-            os._exit(code)
-    os.close(writer)
-    with os.fdopen(reader) as said:
-        text = said.read()
-    return (json.loads(text) if text else None), os.waitpid(pid, 0)[1]
 
 
 def _count(saver: Saver, kind: str) -> int:

@@ -1,35 +1,21 @@
 """Imports at the first use: whatever comes in their middle, the next use finds them whole."""
 
-import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.attack.processes import run_program
+
 MODES = ("fail", "inside", "signal")
 SECONDS = 1200.0
 
 
 def run(mode: str, seconds: float, seed: int) -> dict[str, Any]:
     """Run the attack and return what it says."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.attack.half_imports", mode, str(seconds), str(seed)],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'engine'}"},
-        capture_output=True,
-        text=True,
-        timeout=seconds + 250,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    said: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return said
+    program = ("-m", "tests.attack.half_imports", mode, seconds, seed)
+    return run_program(*program, timeout_s=seconds + 250)
 
 
 @pytest.mark.timeout(260)

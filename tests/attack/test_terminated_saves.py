@@ -1,37 +1,22 @@
 """SIGTERM at any point of a save: old files or new ones, whole, and nothing else is left."""
 
-import json
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.attack.processes import run_program
+
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks")
 
-ROOT = Path(__file__).parents[2]
 POINTS = 60  # operations on files, and as many lines, of each saver
 
 
 def run(savers: str, points: int, seed: int) -> dict[str, Any]:
     """Run the attack and return what it says."""
-    program = ["-m", "tests.attack.terminated_saves", savers, str(points), str(seed)]
-    done = subprocess.run(
-        [sys.executable, *program],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'engine'}"},
-        capture_output=True,
-        text=True,
-        timeout=3000,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    said: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return said
+    return run_program("-m", "tests.attack.terminated_saves", savers, points, seed, timeout_s=3000)
 
 
 @pytest.mark.timeout(200)
