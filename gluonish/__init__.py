@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from gluonish.core import interpreter as _interpreter  # noqa: F401  # refuses some, before all else
+from gluonish.core import loading as _loading  # noqa: F401  # for all further imports
 
 # isort: split
 from gluonish import autograd, engine, gluon, ndarray, symbol

@@ -4,11 +4,10 @@ Lower layers learn here of what stands above them, each by a function that loads
 asked for. Then the garbage collector is told to leave alone what the import has made.
 """
 
-import importlib
-
 from gluonish.autograd.recorded import register_symbol_maker
 from gluonish.core.collection_pause import set_imports_aside
 from gluonish.core.device import register_gpu_support
+from gluonish.core.loading import load
 from gluonish.core.module_names import alias_modules
 from gluonish.engine import when_made
 from gluonish.mxnet_names.table import MODULES
@@ -17,10 +16,8 @@ from gluonish.ndarray.namespace import add_later
 __all__: list[str] = []
 
 alias_modules({f"gluonish.{name}": f"gluonish.{module}" for name, module in MODULES.items()})
-when_made(lambda: importlib.import_module("gluonish.profiler.autostart"))
-add_later("CachedOp", lambda: importlib.import_module("gluonish.symbol.cached_op").CachedOp)
-register_gpu_support(lambda: importlib.import_module("gluonish.kernels.cupy").CuPySupport())
-register_symbol_maker(
-    lambda link: importlib.import_module("gluonish.symbol.recorded").symbol_of(link)
-)
+when_made(lambda: load("gluonish.profiler.autostart"))
+add_later("CachedOp", lambda: load("gluonish.symbol.cached_op").CachedOp)
+register_gpu_support(lambda: load("gluonish.kernels.cupy").CuPySupport())
+register_symbol_maker(lambda link: load("gluonish.symbol.recorded").symbol_of(link))
 set_imports_aside()

@@ -11,6 +11,9 @@ When an error goes away:
 - A wait for a variable raises the variable's error, every time, until an operator that does not
   read the variable writes it with success: what was never computed cannot be read. So it is with
   everything that an operator writes that raised, and with what a skipped operator only writes.
+- Of an operator that raised and has several outputs, the others hold no error once a wait outside
+  operators has raised it for one, as in MXNet, but what the operator had written by then.
+- An interrupt, or the full stack of the thread that pushed, is raised by the push and never again.
 - An operator that is skipped because of a failure in its reads leaves a variable that it reads and
   writes, and that was computed before, *stale*: the value before the update is still there. A stale
   variable raises and passes on the failure as any other, until a wait outside operators has raised
@@ -32,7 +35,7 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 from gluonish_engine.bulks import Bulk
-from gluonish_engine.errors import Failure, pushed_at
+from gluonish_engine.errors import Failure, Output, pushed_at
 from gluonish_engine.promise import Promise
 from gluonish_engine.streams import Stream, StreamLane
 from gluonish_engine.var import Call, Frame, Var
@@ -351,11 +354,13 @@ class Engine(ABC):
     def _where(self) -> Any:
         return pushed_at(self._depth) if self._depth > 0 else None
 
-    def _note_raised(self, failure: Failure, inside: bool) -> None:
-        """Take note that a failure is raised, ``inside`` an operator or to the program."""
+    def _note_raised(self, failure: Failure, inside: bool, carried: object = None) -> None:
+        """Take note that a failure, ``carried`` so, is raised ``inside`` or to the program."""
         failure.raised = True
         if inside:
             return
+        if failure.first is None and isinstance(carried, Output):
+            failure.first = carried
         if failure.raised_at is None:  # a step
             self._raises += 1
             failure.raised_at = self._raises

@@ -38,9 +38,11 @@ class Failure:
         raised_at: How many failures had been raised outside operators, this one included, when it
             was for the first time; None before. Waits inside operators do not count: when they
             raise depends on when the operator happens to run.
+        first: For an operator of several outputs, what that output carries for which a wait has
+            raised it first; None before.
     """
 
-    __slots__ = ("cause", "name", "raised", "raised_at", "sequence", "where")
+    __slots__ = ("cause", "first", "name", "raised", "raised_at", "sequence", "where")
 
     # Whether this process ever made one. Set before any variable can carry it.
     happened: ClassVar[bool] = False
@@ -58,6 +60,7 @@ class Failure:
         self.where = where
         self.raised = False
         self.raised_at: int | None = None
+        self.first: Output | None = None
         Failure.happened = True
 
     def standing(self, raises: int) -> "Failure":
@@ -101,6 +104,47 @@ class Stale:
         """
         raised_at = self.failure.raised_at
         return None if raised_at is not None and raised_at <= raises else self.failure
+
+
+class Output(Stale):
+    """Mark on an output of an operator that failed and has several.
+
+    Once a wait outside operators has raised the failure for one of them, the others can be read, as
+    in MXNet; what is in them is as far as the operator came. That one raises every time.
+    """
+
+    __slots__ = ()
+
+    def standing(self, raises: int) -> Failure | None:
+        """Return the failure for a push or wait; see `Stale.standing`."""
+        first = self.failure.first
+        return self.failure if first is None or first is self else super().standing(raises)
+
+
+def for_caller(error: BaseException) -> BaseException | None:
+    """Return what is raised at once of what an operator raised in the thread that pushed it.
+
+    That is what belongs to the thread rather than to the operator, which is then as if it had been
+    skipped: an interrupt (Ctrl-C), and that its stack is full, whatever was made of that by ctypes,
+    which has a word of its own for it, or a graph that names its node. None: the operator has
+    failed, and waits raise it.
+    """
+    if not isinstance(error, Exception) or isinstance(error, RecursionError):
+        return error
+    cause: BaseException | None = error
+    while cause is not None and not _is_full_stack(cause):
+        cause = cause.__cause__
+    if cause is None:
+        return None
+    full = RecursionError("maximum recursion depth exceeded")
+    full.__cause__ = error
+    return full
+
+
+def _is_full_stack(error: BaseException) -> bool:
+    return isinstance(error, RecursionError) or (
+        type(error).__name__ == "ArgumentError" and ": RecursionError" in str(error)
+    )
 
 
 def pushed_at(depth: int) -> traceback.StackSummary:

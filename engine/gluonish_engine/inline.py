@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gluonish_engine.base import Engine
-from gluonish_engine.errors import Failure
+from gluonish_engine.errors import Failure, for_caller
 from gluonish_engine.scheduler import Scheduler
-from gluonish_engine.var import Held, Var, skip, standing_failure
+from gluonish_engine.var import Held, Var, leave_failure, skip, standing_failure
 
 __all__ = ["InlineOperators"]
 
@@ -78,8 +78,13 @@ class InlineOperators:
                 core.orphans += ((self._end_orphan, orphan),)
             local.running = outer
             core.bury()
-            if ended or not isinstance(error, Exception):
+            if ended:
                 raise
+            of_caller = for_caller(error)
+            if of_caller is error:
+                raise
+            if of_caller is not None:
+                raise of_caller from error
         return True
 
     def _begin(self, frame: Any, local: Any) -> int:
@@ -141,9 +146,8 @@ class InlineOperators:
         engine = self._engine
         reads, writes, outer = frame
         failure = engine._fail(name, error, sequence, engine._where())
-        if isinstance(error, Exception):
-            for var in writes:
-                var.error = failure
+        if for_caller(error) is None:
+            leave_failure(reads, writes, failure)
         else:
             engine._note_raised(failure, outer is not None)
             skip(reads, writes, failure)

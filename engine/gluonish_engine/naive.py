@@ -14,9 +14,10 @@ from types import FrameType
 from typing import Any
 
 from gluonish_engine.base import Engine
+from gluonish_engine.errors import for_caller
 from gluonish_engine.promise import Promise
 from gluonish_engine.streams import StreamLane
-from gluonish_engine.var import Var, skip
+from gluonish_engine.var import Var, leave_failure, skip
 
 __all__ = ["NaiveEngine"]
 
@@ -67,13 +68,17 @@ class NaiveEngine(Engine):
                         fn()
                 except BaseException as error:
                     failure = self._fail(name, error, next(self._sequence), self._where())
-                    if not isinstance(error, Exception):
-                        # An interrupt belongs to the program, not to the operator.
-                        self._note_raised(failure, self._is_inside())
-                        skip(reads, writes, failure)
+                    of_caller = for_caller(error)
+                    if of_caller is None:
+                        leave_failure(reads, writes, failure)
+                        return
+                    self._note_raised(failure, self._is_inside())
+                    skip(reads, writes, failure)
+                    if of_caller is error:
                         raise
+                    raise of_caller from error
                 for var in writes:
-                    var.error = failure
+                    var.error = None
                 return
             skip(reads, writes, failure)
 
@@ -93,7 +98,7 @@ class NaiveEngine(Engine):
         with self._lock:
             failure = None if var.error is None else var.error.standing(self._raises)
         if failure is not None:
-            self._note_raised(failure, self._is_inside())
+            self._note_raised(failure, self._is_inside(), var.error)
             self._raise(failure)
 
     def settle(self, var: Var) -> None:

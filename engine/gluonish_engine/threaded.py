@@ -12,7 +12,7 @@ from typing import Any
 
 from gluonish_engine.base import Engine
 from gluonish_engine.bulks import join
-from gluonish_engine.errors import EngineError, Failure, pushed_at
+from gluonish_engine.errors import EngineError, Failure, for_caller, pushed_at
 from gluonish_engine.forking import ForkHold
 from gluonish_engine.idle import await_room, await_written, wait_idle, wait_still
 from gluonish_engine.inline import InlineOperators
@@ -27,6 +27,7 @@ from gluonish_engine.var import (
     HostWait,
     Var,
     frames_of,
+    leave_failure,
     skip,
     standing_failure,
     touches,
@@ -435,13 +436,15 @@ class ThreadedEngine(Engine):
     def _keep_error(self, call: Call, error: BaseException, running: Any) -> BaseException | None:
         """Leave what a call raised on what it writes, and return it if it is an interrupt."""
         failure = self._fail(call.name, error, call.sequence, call.where)
-        if isinstance(error, Exception):
-            for var in call.writes:
-                var.error = failure
+        interrupt = None if isinstance(error, Exception) else error
+        if isinstance(call, HereCall):
+            interrupt = for_caller(error)
+        if interrupt is None:
+            leave_failure(call.inputs, call.writes, failure)
             return None
         self._note_raised(failure, running is not None and running.outer is not None)
         skip(call.inputs, call.writes, failure)
-        return error
+        return interrupt
 
     def _give_up(self, call: Call, error: BaseException) -> None:
         """Leave the failure of a call whose thread died on all that it would have written."""
@@ -464,7 +467,7 @@ class ThreadedEngine(Engine):
             return
         failure = carried.standing(self._raises_seen())
         if failure is not None:
-            self._note_raised(failure, running is not None)
+            self._note_raised(failure, running is not None, carried)
             self._raise(failure)
 
     def _block(self, var: Var, write: bool, running: Any) -> None:

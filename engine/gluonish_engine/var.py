@@ -32,7 +32,7 @@ import traceback
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from gluonish_engine.errors import Failure, Stale
+from gluonish_engine.errors import Failure, Output, Stale
 from gluonish_engine.streams import StreamUse
 
 __all__ = [
@@ -238,8 +238,16 @@ def skip(reads: Sequence[Var], writes: Sequence[Var], failure: Failure) -> None:
     """
     updated = set(reads)
     for var in writes:
-        intact = var in updated and type(var.error) is not Failure
+        intact = var in updated and type(var.error) in (type(None), Stale)
         var.error = Stale(failure) if intact else failure
+
+
+def leave_failure(reads: Sequence[Var], writes: Sequence[Var], failure: Failure) -> None:
+    """Leave the failure of an operator that raised on all that it would have written."""
+    several = len(writes) > 1
+    updated = set(reads) if several else ()
+    for var in writes:
+        var.error = Output(failure) if several and var not in updated else failure
 
 
 def frames_of(frame: Frame | None) -> list[tuple[Sequence[Var], Sequence[Var]]]:

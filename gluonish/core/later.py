@@ -1,10 +1,11 @@
 """Modules and methods that are there at their first use: what a program may never need costs its
 start nothing."""
 
-import importlib
 from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
+
+from gluonish.core.loading import load
 
 __all__ = ["add_methods_later", "later"]
 
@@ -20,7 +21,7 @@ class _Later:
 
     def __getattr__(self, attribute: str) -> Any:
         if self._module is None:
-            self._module = importlib.import_module(self._name)
+            self._module = load(self._name)
         return getattr(self._module, attribute)
 
     def __repr__(self) -> str:

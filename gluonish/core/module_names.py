@@ -9,10 +9,12 @@ twice. `loads` gives a package attributes that are modules nobody pays for befor
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, spec_from_loader
 from types import ModuleType
 from typing import Any
+
+from gluonish.core.loading import find_module, load
 
 __all__ = ["alias_modules", "lists", "loads", "show_modules"]
 
@@ -63,17 +65,7 @@ class _Aliases:
 
     def _completed(self, fullname: str, path: Sequence[str] | None) -> ModuleSpec | None:
         """Return the spec of a module of ours that gets further attributes when it is loaded."""
-        spec = PathFinder.find_spec(fullname, path)
-        if spec is not None and spec.loader is not None:
-            loader: Any = spec.loader
-            load = loader.exec_module
-
-            def load_and_show(module: ModuleType) -> None:
-                load(module)
-                _show(module, self.shown[fullname])
-
-            loader.exec_module = load_and_show
-        return spec
+        return find_module(fullname, path, lambda module: _show(module, self.shown[fullname]))
 
 
 _ALIASES = _Aliases()
@@ -134,7 +126,7 @@ def _show(module: ModuleType, attributes: Mapping[str, str]) -> None:
 def _found(target: str) -> Any:
     """Return a module, or for ``module:name`` what stands there."""
     module, _, inside = target.partition(":")
-    found = importlib.import_module(module)
+    found = load(module)
     return getattr(found, inside) if inside else found
 
 

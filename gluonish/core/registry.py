@@ -4,11 +4,13 @@ One table for each base class; names are case-insensitive. `mx.registry` is this
 """
 
 import json
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, nearest
+from gluonish.core.loading import importing_frame, is_half, is_superseded
 
 __all__ = ["get_alias_func", "get_create_func", "get_register_func", "get_registry"]
 
@@ -39,8 +41,10 @@ def get_register_func(base_class: type[T], nickname: str) -> Callable[..., Any]:
         key = (klass.__name__ if name is None else name).lower()
         table = _tables.setdefault(base_class, {})
         replaced = table.get(key)
+        if replaced is not None and is_superseded(importing_frame(sys._getframe(1)).f_globals):
+            return klass  # the table has that of its module, imported anew beside this
         table[key] = klass
-        if replaced is not None and replaced is not klass:
+        if replaced is not None and replaced is not klass and not _is_left_behind(replaced, klass):
             warnings.warn(
                 f"{nickname}.register: {key!r} now means {klass.__module__}.{klass.__qualname__}, "
                 f"not {replaced.__module__}.{replaced.__qualname__}",
@@ -51,6 +55,13 @@ def get_register_func(base_class: type[T], nickname: str) -> Callable[..., Any]:
 
     register.__doc__ = f"Put a subclass of {base_class.__name__} into the table of {nickname}s."
     return register
+
+
+def _is_left_behind(replaced: type, klass: type) -> bool:
+    """Return whether a class is that of an import of the same module that failed half way."""
+    module = sys.modules.get(klass.__module__)
+    same = (replaced.__module__, replaced.__qualname__) == (klass.__module__, klass.__qualname__)
+    return same and is_half(module) and getattr(module, klass.__name__, None) is not replaced
 
 
 def get_alias_func(base_class: type[T], nickname: str) -> Callable[..., Any]:

@@ -45,15 +45,16 @@ def temporary_file(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
         OSError: The folder takes no file.
     """
     remove_abandoned(target.parent)
-    path, file, lock = _created(target)
-    try:
-        yield path, file
+    path = target.with_name(f".{target.name[:32]}.{os.urandom(8).hex()}.gluonish.tmp")
+    locks: list[int] = []
+    try:  # before it is there: an interrupt may come as soon as it is
+        yield path, _created(path, locks)
     finally:
         try:
             with suppress(OSError):
                 path.unlink(missing_ok=True)
         finally:
-            if lock is not None:
+            for lock in locks:
                 os.close(lock)
 
 
@@ -73,23 +74,26 @@ def remove_abandoned(folder: Path, settled_s: float = _SETTLED_S) -> None:
                         _remove_unheld(entry.path)
 
 
-def _created(target: Path) -> tuple[Path, BinaryIO, int | None]:
-    """Open a new file, with the permissions that the umask gives; return what holds its lock too.
+def _created(path: Path, locks: list[int]) -> BinaryIO:
+    """Open a new file, with the permissions that the umask gives; add what holds its lock.
 
     The lock is held by a descriptor of its own: it is to last longer than the file is open.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:
-        path = target.with_name(f".{target.name[:32]}.{os.urandom(8).hex()}.gluonish.tmp")
         file = os.fdopen(os.open(path, flags, 0o666), "wb")
-        if fcntl is None:
-            return path, file, None
-        lock = os.dup(file.fileno())
-        with suppress(OSError):
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        if os.fstat(lock).st_nlink:
-            return path, file, lock
-        os.close(lock)
+        try:
+            if fcntl is None:
+                return file
+            locks.append(os.dup(file.fileno()))
+            with suppress(OSError):
+                fcntl.flock(locks[-1], fcntl.LOCK_EX)
+            if os.fstat(locks[-1]).st_nlink:
+                return file
+        except BaseException:
+            file.close()
+            raise
+        os.close(locks.pop())
         file.close()
 
 

@@ -6,9 +6,9 @@ its operators is first asked for its kernels. It has a table `KERNELS` of operat
 where any operator may have one, a function `kernels_of`.
 """
 
-import importlib
 from collections.abc import Iterator
 
+from gluonish.core.loading import load
 from gluonish.kernels.index import MODULES
 from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import Operator, find_kernels_by
@@ -82,7 +82,7 @@ def kernels_in(name: str, op: Operator) -> Iterator[FastKernel]:
         name: One of `IN_ORDER`.
         op: The operator.
     """
-    module = importlib.import_module(f"gluonish.kernels.{name}")
+    module = load(f"gluonish.kernels.{name}")
     if hasattr(module, "kernels_of"):
         yield from module.kernels_of(op)
     else:

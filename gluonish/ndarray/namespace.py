@@ -1,7 +1,6 @@
 """The ``nd`` namespace: a function for every registered operator, made when first asked for."""
 
 import contextlib
-import importlib
 import inspect
 import sys
 from collections.abc import Callable
@@ -9,6 +8,7 @@ from operator import is_
 from typing import Any
 
 from gluonish.core.context import Context
+from gluonish.core.loading import load
 from gluonish.ndarray.eager import invoke, source
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.face import (
@@ -50,7 +50,7 @@ def operator_function(name: str) -> Any:
     if name in _later:
         return _later[name]()
     if name in NUMPY_FACES:
-        return importlib.import_module(f"gluonish.ndarray.{NUMPY_FACES[name]}")
+        return load(f"gluonish.ndarray.{NUMPY_FACES[name]}")
     return make_function(name, _made, make_operator_function, "ndarray")
 
 

@@ -6,7 +6,6 @@ operators run in `gluonish.ndarray.eager`, its indexing in `gluonish.ndarray.ind
 `gluonish.ndarray.methods` makes them methods of the class.
 """
 
-import importlib
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,6 +17,7 @@ from gluonish.core.device import Device, Lane, device_of
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
 from gluonish.core.holders import Holder, Rank, describe_holders
+from gluonish.core.loading import load
 from gluonish.core.out_of_memory import empty_or_refuse
 from gluonish.core.spec import Shape, Spec
 from gluonish.engine import current_engine
@@ -386,4 +386,4 @@ if not TYPE_CHECKING:
         """Return what MXNet has in this module and gluonish in the package: `array`, `zeros` ..."""
         if name.startswith("__"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(importlib.import_module("gluonish.ndarray"), name)
+        return getattr(load("gluonish.ndarray"), name)

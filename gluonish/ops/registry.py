@@ -8,17 +8,17 @@ The modules of operators load at the first use of one of their names, which `glu
 lists, and so do the kernels of an operator (`find_kernels_by`).
 """
 
-import importlib
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from types import FrameType, MappingProxyType
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from gluonish.core.config import kernel_switches
 from gluonish.core.errors import NotSupportedError, OperatorError
 from gluonish.core.later import later
+from gluonish.core.loading import importing_frame, is_superseded, is_whole, load
 from gluonish.core.schema import Schema
 from gluonish.core.spec import Spec
 from gluonish.ops.absent import ABSENT
@@ -48,17 +48,6 @@ __all__ = [
 
 _NO_SHAPES, _PLAIN = ShapeFacts(), Execution()
 _MAX_CHOICES = 256  # calls of an operator whose kernels are kept; beyond it all are dropped
-
-
-def _module_line(frame: FrameType) -> tuple[str, int]:
-    """Return where the module, or else the function, calls that led to a frame."""
-    own = frame
-    while frame.f_code.co_name != "<module>":
-        if frame.f_back is None:
-            frame = own
-            break
-        frame = frame.f_back
-    return frame.f_code.co_filename, frame.f_lineno
 
 
 class V(Protocol):
@@ -122,6 +111,7 @@ class Operator:
         may_be_fast: Whether back ends have kernels of it, as far as is known: True until they load.
         large_only: Whether all of them are known to take large arrays only, so that a call that
             runs in its thread need not ask them.
+        home: The namespace of that module.
         source: File and line of the statement of a module that made it.
         plain: Whether nothing but inputs and attributes decides the result and its shape: neither
             training, nor random numbers, nor (for the shape) the arrays' values.
@@ -142,6 +132,7 @@ class Operator:
         "expand",
         "gradient",
         "gradient_uses_output",
+        "home",
         "infer",
         "inputs",
         "kernel",
@@ -183,7 +174,9 @@ class Operator:
         execution: Execution = _PLAIN,
     ) -> None:
         self.name = name
-        self.source = _module_line(sys._getframe(1))
+        frame = importing_frame(sys._getframe(1))
+        self.source = frame.f_code.co_filename, frame.f_lineno
+        self.home: Mapping[str, Any] = frame.f_globals
         self.infer = infer
         self.kernel = kernel
         rule = gradient if isinstance(gradient, Gradient) else Gradient(gradient)
@@ -408,7 +401,6 @@ _names: dict[str, Operator] = {}
 _homes = {name: module for module, names in MODULES.items() for name in names.split()}
 _kernels: dict[Operator, tuple[FastKernel, ...]] = {}
 
-
 _find_kernels: Callable[[Operator], Iterable[FastKernel]] = lambda op: ()  # noqa: E731  # for now
 
 
@@ -426,15 +418,26 @@ def find_kernels_by(find: Callable[[Operator], Iterable[FastKernel]]) -> None:
 def register(operator: Operator) -> Operator:
     """Add an operator under its name and its aliases, and return it.
 
+    One that a failed import of its module left is replaced, that of a whole one beside it returned.
+
     Raises:
         OperatorError: A name is taken.
     """
-    for name in (operator.name, *operator.aliases):
+    names = (operator.name, *operator.aliases)
+    for name in names:
         if name in _names:
-            raise OperatorError(f"{name}: expected a new operator name, got one that is registered")
-        _names[name] = operator
+            if is_superseded(operator.home):
+                return _names[name]
+            _check_left_behind(_names[name], name, operator)
+    _names.update(dict.fromkeys(names, operator))
     _operators[operator.name] = operator
     return operator
+
+
+def _check_left_behind(old: Operator, name: str, operator: Operator) -> None:
+    same = old.home.get("__name__") == operator.home.get("__name__")
+    if not same or old.home is operator.home or is_whole(old.home):
+        raise OperatorError(f"{name}: expected a new operator name, got one that is registered")
 
 
 def find_operator(name: str) -> Operator:
@@ -445,8 +448,8 @@ def find_operator(name: str) -> Operator:
         OperatorError: There is none.
     """
     found = _names.get(name)
-    if found is None and name in _homes:
-        importlib.import_module(f"gluonish.ops.{_homes[name]}")
+    if name in _homes and (found is None or not is_whole(found.home)):
+        load(f"gluonish.ops.{_homes[name]}")
         found = _names.get(name)
     if found is None:
         if name in ABSENT:
@@ -460,9 +463,9 @@ def find_operator(name: str) -> Operator:
 
 @cache
 def _load_all() -> None:
-    package = importlib.import_module("gluonish.ops")
+    package = load("gluonish.ops")
     for found in pkgutil.walk_packages(package.__path__, "gluonish.ops."):
-        importlib.import_module(found.name)
+        load(found.name)
 
 
 def absent_names() -> Mapping[str, str]:

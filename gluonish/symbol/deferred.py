@@ -5,7 +5,6 @@ known, when inference reaches it and when a graph is planned, the function is ru
 have them, and the operators that it applies take the node's place.
 """
 
-import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import NotSupportedError
+from gluonish.core.loading import load
 from gluonish.core.schema import Schema, integer, text
 from gluonish.core.spec import Spec
 from gluonish.graph.ir import Value, append, variable
@@ -106,7 +106,7 @@ def _expand(inputs: Sequence[Any], attrs: Attrs) -> list[Any]:
     module, _, name = attrs["function"].rpartition(".")
     if not name.isidentifier() or not all(part.isidentifier() for part in module.split(".")):
         raise NotSupportedError(f"np: expected a function of np, got {attrs['function']!r}")
-    home = importlib.import_module(f"{_PACKAGE}.{module}")
+    home = load(f"{_PACKAGE}.{module}")
     if name not in home.__all__:
         raise NotSupportedError(f"np: expected a function of np, got {attrs['function']!r}")
     values = [x.as_np_ndarray() for x in inputs]

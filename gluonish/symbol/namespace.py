@@ -1,6 +1,5 @@
 """The ``sym`` namespace: variables, and a function for every operator, made at its first use."""
 
-import importlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -8,6 +7,7 @@ from typing import Any
 
 from gluonish.core.dtype import DTYPE_FLAGS, normalize_dtype
 from gluonish.core.errors import ArgumentTypeError, OperatorError
+from gluonish.core.loading import load
 from gluonish.core.schema import format_attribute
 from gluonish.graph.ir import Node, Value
 from gluonish.ndarray.mxnet_numbers import STORAGE_TYPE_NUMBERS
@@ -107,7 +107,7 @@ def operator_function(name: str) -> Any:
     if made is not None:
         return made
     if name in NUMPY_FACES:  # they stand above this namespace
-        return importlib.import_module(f"gluonish.symbol.{NUMPY_FACES[name]}")
+        return load(f"gluonish.symbol.{NUMPY_FACES[name]}")
     return make_function(name, _made, make_operator_function, "symbol")
 
 

@@ -3,35 +3,21 @@
 Each run is a process of its own, so that a hang ends with the stacks of all its threads.
 """
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.attack.processes import run_program
+
 RUNS, SECONDS = 30, 15.0
 COUNTED = {"signals": "saved", "destructors": "destroyed", "ctrl_c": "interrupts"}
 
 
 def run(program: str, seconds: float, seed: int) -> dict[str, Any]:
     """Run a program and return what it says."""
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.attack.interruptions", program, str(seconds), str(seed)],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'engine'}"},
-        capture_output=True,
-        text=True,
-        timeout=seconds + 120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    said: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return said
+    command = ("-m", "tests.attack.interruptions", program, seconds, seed)
+    return run_program(*command, timeout_s=seconds + 120)
 
 
 @pytest.mark.timeout(280)

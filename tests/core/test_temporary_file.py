@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -140,3 +141,23 @@ def test_a_disk_without_locks_takes_files(tmp_path: Path, monkeypatch: pytest.Mo
     with atomic_write(tmp_path / "a") as file:
         file.write(b"new")
     assert sorted(tmp_path.iterdir()) == [leftover, tmp_path / "a"]
+
+
+@pytest.mark.parametrize("name", ["fdopen", "dup", "fstat"])
+def test_interrupt_while_it_is_made_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    class InterruptedSystem:
+        def __getattr__(self, asked: str) -> Any:
+            return interrupted if asked == name else getattr(os, asked)
+
+    def interrupted(*args: Any, **kwargs: Any) -> Any:
+        result = getattr(os, name)(*args, **kwargs)
+        if name != "fstat":
+            (os.close if name == "dup" else type(result).close)(result)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "os", InterruptedSystem())
+    with pytest.raises(KeyboardInterrupt), temporary_file(tmp_path / "a.params"):
+        pass
+    assert list(tmp_path.iterdir()) == []

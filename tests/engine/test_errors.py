@@ -1,3 +1,4 @@
+import ctypes
 import threading
 from typing import Any
 
@@ -394,3 +395,80 @@ def test_an_interrupted_update_leaves_its_variable_usable(engine: Engine, inline
     assert seen == ["ran"]
     with pytest.raises(EngineError, match="update: failed with KeyboardInterrupt"):
         engine.wait(result)
+
+
+def test_outputs_beside_the_one_that_raised_can_be_read(engine: Engine) -> None:
+    first, second, sum_ = Var(), Var(), Var()
+    push_failing(engine, first, second)
+    engine.push(succeed, (second,), (sum_,), LANE, name="sum")
+    with pytest.raises(EngineError):
+        engine.wait(first)
+    engine.wait(second)
+    engine.push(succeed, (second,), (third := Var(),), LANE)
+    engine.wait(third)
+    engine.wait_all()
+    for never_computed in (first, sum_):
+        with pytest.raises(EngineError, match="conv0: failed with ValueError: bad shape"):
+            engine.wait(never_computed)
+
+
+def test_after_a_raise_for_all_an_output_raises_for_the_others(engine: Engine) -> None:
+    first, second = Var(), Var()
+    push_failing(engine, first, second)
+    with pytest.raises(EngineError):
+        engine.wait_all()
+    with pytest.raises(EngineError):
+        engine.wait(second)
+    engine.wait(first)
+    engine.wait_all()
+
+
+def test_several_weights_of_an_update_that_raised_stay_lost(engine: Engine) -> None:
+    weights = [Var(), Var()]
+    engine.push(fail, weights, weights, LANE, name="update")
+    for weight in weights:
+        with pytest.raises(EngineError, match="update: failed"):
+            engine.wait(weight)
+
+
+def overflow() -> None:
+    overflow()
+
+
+def wrapped() -> None:
+    try:
+        overflow()
+    except RecursionError as error:
+        raise ValueError("node3 failed") from error
+
+
+def from_ctypes() -> None:
+    class Argument:
+        @classmethod
+        def from_param(cls, value: object) -> None:
+            overflow()
+
+    function = ctypes.CDLL(None).abs
+    argument: Any = Argument
+    function.argtypes = [argument]
+    function(1)
+
+
+@pytest.mark.parametrize("fn", [overflow, wrapped, from_ctypes])
+def test_full_stack_is_raised_by_the_push_and_by_nothing_else(engine: Engine, fn: Any) -> None:
+    out, weight = Var(), Var()
+    with pytest.raises(RecursionError):
+        engine.push(fn, (weight,), (out, weight), LANE, name="deep", inline=True)
+    engine.wait_all()
+    engine.wait(weight)  # as after an interrupt
+    with pytest.raises(EngineError, match="deep: failed with"):
+        engine.wait(out)
+    engine.wait_all()
+
+
+def test_full_stack_of_a_worker_is_its_operators(threaded: Engine) -> None:
+    out = Var()
+    threaded.push(overflow, (), (out,), LANE, name="deep")
+    with pytest.raises(EngineError, match="deep: failed with RecursionError"):
+        threaded.wait(out)
+    threaded.wait_all()

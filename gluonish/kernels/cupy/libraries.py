@@ -7,6 +7,7 @@ packages are searched, and the system's last. Loading needs no device and no dri
 """
 
 import ctypes
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -194,7 +195,7 @@ def _paths(name: str, library: Library, cuda: int) -> Iterator[str]:
     for entry in sys.path:
         for folder in (f"cu{cuda}", library.folder):
             path = Path(entry, "nvidia", folder, "lib", file)
-            if path.is_file():
+            if os.path.isfile(path):  # false where it cannot be seen
                 yield str(path)
 
 

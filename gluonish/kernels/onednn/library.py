@@ -5,6 +5,7 @@ The wheel ``onednn-cpu-gomp`` installs it beside the folder of its Python versio
 importing the reader takes 15 ms. A user may name another build of oneDNN 3.
 """
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +39,7 @@ def locate(path: str | None = None) -> Location:
             return Location(path, "")
         return Location(None, f"no such file: {path}")
     for candidate in _candidates():
-        if candidate.is_file():
+        if os.path.isfile(candidate):  # false where it cannot be seen
             return Location(str(candidate), "")
     return Location(None, f"no {_FILE_NAME} in the interpreter's prefix; pip install {_WHEEL}")
 

@@ -1,9 +1,9 @@
 """Which function translates which operator."""
 
-import importlib
 from collections.abc import Mapping
 from functools import cache
 
+from gluonish.core.loading import load
 from gluonish.graph.ir import Node
 from gluonish.onnx.exporting.call import Translator
 
@@ -36,7 +36,7 @@ def translators() -> Mapping[str, Translator]:
     """Return the functions that translate operators, by the operators' registry names."""
     found: dict[str, Translator] = {}
     for family in FAMILIES:
-        module = importlib.import_module(f"gluonish.onnx.exporting.families.{family}")
+        module = load(f"gluonish.onnx.exporting.families.{family}")
         found.update(module.TABLE)
     return found
 

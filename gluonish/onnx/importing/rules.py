@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import import_module
 
+from gluonish.core.loading import load
 from gluonish.onnx.importing.nodes import Node, Rule
 
 __all__ = ["KEEPS_NARROW", "TAKES_NARROW", "all_rules", "find_rule"]
@@ -56,7 +56,7 @@ def all_rules() -> Mapping[tuple[str, str], Rule]:
     """Return the rules by domain and operator."""
     rules: dict[tuple[str, str], Rule] = {}
     for family in _FAMILIES:
-        module = import_module(f"gluonish.onnx.importing.families.{family}")
+        module = load(f"gluonish.onnx.importing.families.{family}")
         for name, rule in module.RULES.items():
             domain, _, kind = name.rpartition("/")
             rules[domain, kind] = rule

@@ -136,14 +136,19 @@ def _add_regions(
                     grouped[:, i, j, tall, wide] += g[:, p, q, None, None] * outer
 
 
-def region_adjoint(forward: Callable[[], Operator], name: str, maps: Maps, schema: Schema) -> Any:
-    """Register the adjoint of an operator that `map_regions` computes; return its gradient rule.
+def region_adjoint(
+    forward: Callable[[], Operator], name: str, maps: Maps, schema: Schema
+) -> tuple[Operator, Any]:
+    """Register the adjoint of an operator that `map_regions` computes.
 
     Args:
         forward: Gives the operator.
         name: Of the adjoint.
         maps: As for `map_regions`.
         schema: The attributes of the operator.
+
+    Returns:
+        The adjoint, and the gradient rule of the operator.
     """
 
     def infer(grad: Spec, rois: Spec, **attrs: Any) -> tuple[Spec]:
@@ -175,4 +180,4 @@ def region_adjoint(forward: Callable[[], Operator], name: str, maps: Maps, schem
     def rule(g: V, data: V, rois: V, **attrs: Any) -> tuple[Any, None]:
         return (lambda: apply(adjoint, (g, rois), {**attrs, "data_shape": data.shape})), None
 
-    return rule
+    return adjoint, rule

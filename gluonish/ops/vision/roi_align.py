@@ -18,7 +18,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.facts import Execution
-from gluonish.ops.registry import Operator, find_operator, register
+from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.extents import limited
 from gluonish.ops.vision.extents import check_pair
 from gluonish.ops.vision.regions import (
@@ -149,12 +149,15 @@ _ALIGN_SCHEMA = Schema(
     aligned=boolean(False),
 )
 
+ROI_ALIGN_BACKWARD, _align_rule = region_adjoint(
+    lambda: ROI_ALIGN, "_roi_align_backward", _align_map, _ALIGN_SCHEMA
+)
 ROI_ALIGN: Operator = register(
     Operator(
         _ALIGN,
         _align_infer,
         _align_kernel,
-        region_adjoint(lambda: ROI_ALIGN, "_roi_align_backward", _align_map, _ALIGN_SCHEMA),
+        _align_rule,
         doc=(
             "Region of interest (ROI) align: pool each region to a pooled_size grid of means of\n"
             "bilinear samples.\n\n"
@@ -171,7 +174,6 @@ ROI_ALIGN: Operator = register(
         execution=Execution(heavy=True),
     )
 )
-ROI_ALIGN_BACKWARD = find_operator("_roi_align_backward")
 
 
 def _mean_axis(start: Any, length: Any, bins: int, extent: int) -> Matrix:
@@ -248,7 +250,7 @@ PSROI_POOLING: Operator = register(
         _pooling_kernel,
         region_adjoint(
             lambda: PSROI_POOLING, "_psroi_pooling_backward", _pooling_map, _POOLING_SCHEMA
-        ),
+        )[1],
         doc=(
             "Position-sensitive ROI pooling: pool each region to a grid of means, each cell\n"
             "from a channel of its own.\n\n"

@@ -105,6 +105,22 @@ def test_another_user_does_not_take_a_kernel_of_root() -> None:
         assert found_by_another_user(home) == "b'gluonish' None\n"
 
 
+@as_root
+def test_another_user_compiles_where_roots_folder_is_closed_to_him() -> None:
+    with tempfile.TemporaryDirectory() as home, MXNET_HOME.override(home):
+        Path(home).chmod(0o755)
+        disk_cache.keep(KEY, b"code")
+        pid = os.fork()
+        if pid == 0:
+            os.setgid(12345)
+            os.setuid(12345)
+            disk_cache.keep(KEY, b"his code")
+            found = (disk_cache.is_kept(KEY), disk_cache.find(KEY))
+            os._exit(0 if found == (False, None) else 1)
+        assert os.waitpid(pid, 0)[1] == 0
+        assert disk_cache.find(KEY) == b"code"
+
+
 def found_by_another_user(home: str) -> str:
     """Return the first bytes of the kept file as another user reads them, and what is found."""
     program = (
