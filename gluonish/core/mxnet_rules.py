@@ -48,6 +48,9 @@ DIFFERENCES = (
         "broadcast",
     ),
     Difference(
+        "the gradient of `linalg.det` at a singular matrix", "is 0", "is the matrix of cofactors"
+    ),
+    Difference(
         "`npx.set_np`, `set_np_shape`, `set_np_array`",
         "hold in the thread that calls them",
         "hold in all threads",
