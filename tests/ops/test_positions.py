@@ -128,7 +128,7 @@ def test_arange_like_is_right_or_refused(dtype: str, hybridize: bool) -> None:
 
 
 def test_arange_like_in_float32_beyond_2_to_the_24() -> None:
-    with pytest.raises(OperatorError, match="arange_like: .* to 16777217"):
+    with pytest.raises(OperatorError, match=r"arange_like: .* to 16777217"):
         nd.contrib.arange_like(nd.zeros(2), start=2**24)
     with pytest.raises(OperatorError, match="arange_like"):
         mx.npx.arange_like(mx.np.zeros(3000, dtype="float16"), step=0.1)

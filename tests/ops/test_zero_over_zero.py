@@ -228,3 +228,33 @@ def test_zero_modulo_zero_is_flat() -> None:
     assert _second(nd.broadcast_hypot, FLAT, FLAT) == [FLAT, FLAT]
     assert _second(nd.norm, FLAT) == [FLAT]
     assert _second(lambda x: nd.norm(x) ** 2, FLAT) == [FLAT]
+
+
+def test_densities_at_the_edges_of_their_ranges() -> None:
+    def run(name: str, *values: Any) -> tuple[list[float], list[Any]]:
+        function = getattr(nd.random, f"pdf_{name}", None) or getattr(nd, f"random_pdf_{name}")
+        inputs = [nd.array(v, dtype="float64") for v in values]
+        density = function(*inputs).asnumpy().ravel().tolist()
+        slopes = [
+            _gradients(
+                lambda x, i=i: function(*inputs[:i], x, *inputs[i + 1 :]), v, dtype="float64"
+            )
+            for i, v in enumerate(values)
+        ]
+        return density, [slope[0] for slope in slopes]
+
+    # x b^2 exp(-b x) of shape 2, and b exp(-b x) of shape 1, at 0.
+    density, (of_x, _, of_beta) = run("gamma", [[0.0], [0.0]], [2.0, 1.0], [3.0, 3.0])
+    np.testing.assert_allclose(density, [0, 3])
+    np.testing.assert_allclose(of_x, [[9], [-9]])
+    np.testing.assert_allclose(of_beta, [0, 1])
+    density, (_, of_rate) = run("poisson", [[0.0, 1, 2]], [0.0])
+    np.testing.assert_allclose(density, [1, 0, 0])
+    np.testing.assert_allclose(of_rate, [0])  # -1 + 1 + 0
+    density, (_, of_rate) = run("exponential", [[2.0]], [0.0])
+    assert (density, of_rate) == ([0], [1])
+    # 6 x y with z = 1 - x - y, without z: alpha (2, 2, 1).
+    density, (of_x, of_alpha) = run("dirichlet", [[0.0, 0.5, 0.5]], [2.0, 2, 1])
+    np.testing.assert_allclose(density, [0], atol=1e-12)
+    np.testing.assert_allclose(of_x, [[12, 0, 0]], atol=1e-12)
+    np.testing.assert_allclose(of_alpha, [0, 0, 0], atol=1e-12)

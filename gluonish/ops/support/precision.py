@@ -95,8 +95,9 @@ def warn_of_rounded_steps(
 ) -> None:
     """Warn where `check_steps` refuses, but under MXNet's name."""
     if not _holds_steps(dtype, first, step, count) and not follows_mxnet():
-        message = f"{operator}: {_about_steps(dtype, first, step, count)}"
-        warnings.warn(f"{message}; name a dtype that holds them, such as int64", RuntimeWarning, stacklevel=2)
+        about = _about_steps(dtype, first, step, count)
+        message = f"{operator}: {about}; name a dtype that holds them, such as int64"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
 
 
 def _about_steps(dtype: np.dtype[Any], first: float, step: float, count: int) -> str:
