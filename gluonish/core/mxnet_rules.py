@@ -48,6 +48,14 @@ DIFFERENCES = (
         "broadcast",
     ),
     Difference(
+        "the gradient of `linalg.det` at a singular matrix", "is 0", "is the matrix of cofactors"
+    ),
+    Difference(
+        "`arange_like` and `ravel_multi_index` beyond the whole numbers of their dtype",
+        "round or repeat some in silence, as `arange` and `linspace` do",
+        "are refused; `arange` and `linspace` warn",
+    ),
+    Difference(
         "`npx.set_np`, `set_np_shape`, `set_np_array`",
         "hold in the thread that calls them",
         "hold in all threads",

@@ -44,6 +44,7 @@ MODULES: dict[str, str] = {
     "numba.csr": "_sparse_csr_dot",
     "numba.ctc": "CTCLoss",
     "numba.gathering": "Embedding _take_along batch_take gather_nd pick take",
+    "numba.layer_norm": "_layer_norm_backward",
     "numba.numbered": "SequenceMask SequenceReverse _arange one_hot",
     "numba.optimizer": (
         "_multi_adagrad_update _multi_adam_update _multi_adamw_update _multi_lamb_update "

@@ -36,6 +36,7 @@ IN_ORDER = (
     "numba.csr",
     "numba.ctc",
     "numba.gathering",
+    "numba.layer_norm",
     "numba.numbered",
     "numba.optimizer",
     "numba.ordering",

@@ -10,7 +10,21 @@ from gluonish.core.number_check import check_numbers
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.nn.tensor import Tensor
 
-__all__ = ["Loss"]
+__all__ = ["Loss", "finite_log"]
+
+_LEAST = 6e-8  # the smallest float16 above 0
+
+
+def finite_log(F: ModuleType, x: Tensor, epsilon: float) -> Any:
+    """Return ``log(x + epsilon)``, which is finite in float16, too, where epsilon is 0.
+
+    Args:
+        F: `gluonish.ndarray` or `gluonish.symbol`.
+        x: Values from 0 up.
+        epsilon: Above 0.
+    """
+    above = x + epsilon
+    return F.log(above + (above == 0) * (above + _LEAST))
 
 
 def _apply_weighting(

@@ -3,7 +3,7 @@
 from types import ModuleType
 from typing import Any
 
-from gluonish.loss.base import Loss
+from gluonish.loss.base import Loss, finite_log
 from gluonish.nn.tensor import Tensor
 from gluonish.symbol import Symbol
 
@@ -154,10 +154,10 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
     def _of_probability(
         self, F: ModuleType, pred: Tensor, label: Tensor, pos_weight: Tensor | None
     ) -> Any:
-        positive = F.log(pred + _EPSILON) * label
+        positive = finite_log(F, pred, _EPSILON) * label
         if pos_weight is not None:
             positive = F.broadcast_mul(positive, pos_weight)
-        negative = F.log(1.0 - pred + _EPSILON) * (1.0 - label)
+        negative = finite_log(F, 1.0 - pred, _EPSILON) * (1.0 - label)
         return -(positive + negative)
 
 

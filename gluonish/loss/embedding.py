@@ -103,7 +103,8 @@ class CosineEmbeddingLoss(Loss):
         label = F.reshape(label, shape=(-1, 1))
         product = F.reshape(F.sum(input1 * input2, axis=-1), shape=(-1, 1))
         norms = [F.reshape(F.norm(x, axis=-1), shape=(-1, 1)) for x in (input1, input2)]
-        cosine = product / F.maximum(norms[0] * norms[1], 1e-12)
+        length = norms[0] * norms[1]
+        cosine = product / (F.maximum(length, 1e-12) + (length == 0))  # 1e-12 is 0 in float16
         loss = (label == 1) * (1 - cosine) + F.relu((label == -1) * (cosine - self._margin))
         return self._weighted(F, loss, sample_weight)
 

@@ -4,7 +4,7 @@ import math
 from types import ModuleType
 from typing import Any
 
-from gluonish.loss.base import Loss
+from gluonish.loss.base import Loss, finite_log
 from gluonish.nn.tensor import Tensor
 
 __all__ = ["KLDivLoss", "PoissonNLLLoss"]
@@ -55,7 +55,7 @@ class KLDivLoss(Loss):
         """
         if not self._from_logits:
             pred = F.log_softmax(pred, self._axis)
-        loss = label * (F.log(label + 1e-12) - pred)
+        loss = label * (finite_log(F, label, 1e-12) - pred)
         weighted = self._weighted(F, loss, sample_weight)
         return F.sum(weighted, axis=self._batch_axis, exclude=True)
 
@@ -117,7 +117,7 @@ class PoissonNLLLoss(Loss):
         if self._from_logits:
             loss = F.exp(pred) - target * pred
         else:
-            loss = pred - target * F.log(pred + epsilon)
+            loss = pred - target * finite_log(F, pred, epsilon)
         if self._compute_full:
             above = F.where(target > 1, target, F.ones_like(target))
             stirling = above * F.log(above) - above + 0.5 * F.log(2 * math.pi * above)

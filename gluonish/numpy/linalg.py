@@ -1,14 +1,17 @@
 """`np.linalg`: decompositions, norms, equations."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError
+from gluonish.ndarray.recording import RECORDING, mode
+from gluonish.numpy.array import ndarray
 from gluonish.numpy.calls import NUMBERS, as_value, call
+from gluonish.numpy.elements import where
 from gluonish.numpy.official import official_function
 from gluonish.numpy.reductions import max as largest
 from gluonish.numpy.reductions import min as smallest
@@ -149,7 +152,7 @@ def norm(
     """
     value = as_value(x, "norm")
     if ord is None:
-        return sqrt(total(square(value), axis, keepdims=keepdims))
+        return _root_of_squares(value, axis, keepdims)
     axes = (
         tuple(range(value.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     )
@@ -173,14 +176,35 @@ def _vector_norm(value: Any, ord: Any, axis: int, keepdims: bool) -> Any:
     if ord == 1:
         return total(size, axis, keepdims=keepdims)
     if ord == 2:
-        return sqrt(total(square(value), axis, keepdims=keepdims))
-    return total(size**ord, axis, keepdims=keepdims) ** (1.0 / ord)
+        return _root_of_squares(value, axis, keepdims)
+    if not _differentiated(value):
+        return total(size**ord, axis, keepdims=keepdims) ** (1.0 / ord)
+    powers = _smooth_at_zero(lambda x: x**ord, size, 0.0 if ord > 0 else math.inf)
+    sums = total(powers, axis, keepdims=keepdims)
+    return _smooth_at_zero(lambda x: x ** (1.0 / ord), sums, 0.0 if ord > 0 else math.inf)
+
+
+def _differentiated(value: Any) -> bool:
+    """Return whether gradients may be taken through what becomes of a value."""
+    return not isinstance(value, ndarray) or bool(mode.get() & RECORDING)
+
+
+def _smooth_at_zero(function: Callable[[Any], Any], x: Any, at_zero: float) -> Any:
+    """Return a function of values from 0 up, with ``at_zero`` at 0 and the derivative 0 there."""
+    zero = x == 0
+    return where(zero, at_zero, function(where(zero, 1.0, x)))
+
+
+def _root_of_squares(value: Any, axis: Any, keepdims: bool) -> Any:
+    """Return roots of sums of squares, which have the gradient 0 at 0."""
+    squares = total(square(value), axis, keepdims=keepdims)
+    return _smooth_at_zero(sqrt, squares, 0.0) if _differentiated(value) else sqrt(squares)
 
 
 def _matrix_norm(value: Any, ord: Any, axes: tuple[int, int], keepdims: bool) -> Any:
     rows, columns = axes
     if ord in ("fro", "f"):
-        return sqrt(total(square(value), axes, keepdims=keepdims))
+        return _root_of_squares(value, axes, keepdims)
     if ord in (1, -1, math.inf, -math.inf):
         summed, other = (rows, columns) if ord in (1, -1) else (columns, rows)
         sums = total(absolute(value), summed, keepdims=True)
@@ -191,7 +215,7 @@ def _matrix_norm(value: Any, ord: Any, axes: tuple[int, int], keepdims: bool) ->
             f"norm: expected ord 'fro', 'nuc', 1, -1, 2, -2, inf or -inf for matrices, got {ord!r}"
         )
     moved = _matrices_last(value, axes)
-    _, singular, _ = svd(moved)
+    singular = absolute(svd(moved)[1])  # not negative: the gradient of 0 is 0
     reduce: Any = {"nuc": total, 2: largest, -2: smallest}[ord]
     result = reduce(singular, -1)
     if not keepdims:

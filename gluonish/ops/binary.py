@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import INT64, is_floating
+from gluonish.ops.constant_like import zeros_like
 from gluonish.ops.support.binary_row import (
     Expression,
     Row,
@@ -40,6 +41,7 @@ __all__ = [
     "NOT_EQUAL",
     "POWER",
     "SUBTRACT",
+    "over_root",
 ]
 
 
@@ -114,11 +116,48 @@ def _hypot(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
         out[...] = real.astype(out.dtype)
 
 
-def _log_of(base: Any) -> Any:
-    """Return the logarithm of a value, or of a number as NumPy gives it: -inf for 0, NaN below."""
-    if not isinstance(base, int | float):
-        return LOG(base)
-    return math.log(base) if base > 0 else (-math.inf if base == 0 else math.nan)
+def _is_zero(x: Any) -> Any:
+    """Return 1 where a value or a number is 0, else 0."""
+    return EQUAL(x, 0.0) if hasattr(x, "__apply__") else float(x == 0)
+
+
+def _with_ones(x: Any, mask: Any) -> Any:
+    """Return ``x``, which is 0 where ``mask`` is 1, with 1 there; -0 stays -0 elsewhere."""
+    return x - (0.0 - mask)
+
+
+def over_root(x: Any, root: Any) -> Any:
+    """Return ``x / root``, and 0 where the root is 0: the gradient chosen at the tip of a norm.
+
+    All derivatives are 0 there, too.
+    """
+    zero = EQUAL(root, 0.0)
+    return x / _with_ones(root, zero) * (1.0 - zero)
+
+
+def _quotient(a: Any, b: Any) -> Any:
+    """Return ``a / b``, and 0 where both are 0."""
+    both = _is_zero(a) * _is_zero(b)
+    return a / _with_ones(b, both) * (1.0 - both)
+
+
+def _power_by_base(g: Any, a: Any, b: Any) -> Any:
+    """Return ``g b a^(b - 1)``; 0 at a^0, which is 1 for every a."""
+    if not hasattr(b, "__apply__"):
+        return zeros_like(g) if b == 0 else g * b * POWER(a, b - 1)
+    both = _is_zero(a) * _is_zero(b)
+    return g * b * POWER(_with_ones(a, both), b - 1) * (1.0 - both)
+
+
+def _power_by_exponent(g: Any, a: Any, b: Any) -> Any:
+    """Return ``g a^b log(a)``; 0 at 0^b for b from 0 up."""
+    if not hasattr(a, "__apply__"):
+        if a == 0:
+            return -g * POWER(a, b) * LESSER(b, 0.0)
+        return g * POWER(a, b) * (math.log(a) if a > 0 else math.nan)
+    flat = _is_zero(a) * GREATER_EQUAL(b, 0.0)
+    base = _with_ones(a, flat)
+    return g * POWER(base, b) * LOG(base) * (1.0 - flat)
 
 
 def _comparison(symbol: str, ufunc: str, elemwise: str, broadcast: str, scalar: str) -> Row:
@@ -226,7 +265,7 @@ MODULO = Row(
     "lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0",
     _modulo,
     zero_of_integers(lambda g, a, b: g),
-    zero_of_integers(lambda g, a, b: -g * FLOOR(a / b)),
+    zero_of_integers(lambda g, a, b: -g * FLOOR(_quotient(a, b))),
     "_mod _Mod",
     "broadcast_mod",
     "_mod_scalar _ModScalar",
@@ -235,8 +274,8 @@ MODULO = Row(
 POWER: Row = Row(
     "lhs to the power of rhs",
     _power,
-    cut_from_reals(lambda g, a, b: g * b * POWER(a, b - 1)),
-    cut_from_reals(lambda g, a, b: g * POWER(a, b) * _log_of(a)),
+    cut_from_reals(_power_by_base),
+    cut_from_reals(_power_by_exponent),
     "_power _Power",
     "broadcast_power",
     "_power_scalar _PowerScalar",
@@ -266,8 +305,8 @@ MINIMUM = Row(
 HYPOT: Row = Row(
     "square root of the sum of the squares of lhs and rhs",
     _hypot,
-    zero_of_integers(lambda g, a, b: g * a / HYPOT(a, b)),
-    zero_of_integers(lambda g, a, b: g * b / HYPOT(a, b)),
+    zero_of_integers(lambda g, a, b: over_root(g * a, HYPOT(a, b))),
+    zero_of_integers(lambda g, a, b: over_root(g * b, HYPOT(a, b))),
     "_hypot _Hypot",
     "broadcast_hypot",
     "_hypot_scalar _HypotScalar",

@@ -26,7 +26,7 @@ from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import MOST_ELEMENTS, UNKNOWN, Shape, Spec, checked_spec
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
-from gluonish.ops.support.precision import check_number, in_dtype
+from gluonish.ops.support.precision import check_number, in_dtype, warn_of_rounded_steps
 
 __all__ = [
     "ARANGE",
@@ -190,7 +190,8 @@ def _arange_infer(
     dtype: np.dtype[Any],
     **_: object,
 ) -> tuple[Spec]:
-    count = arange_bounds(start, stop, step)[1]
+    first, count = arange_bounds(start, stop, step)
+    warn_of_rounded_steps("arange", dtype, *whole_steps(dtype, first, step), count)
     return (checked_spec("_arange", (count * repeat,), dtype),)
 
 
@@ -247,7 +248,12 @@ ARANGE = source_operator(
 )
 
 
-def _linspace_infer(*, num: int, dtype: np.dtype[Any], **_: object) -> tuple[Spec]:
+def _linspace_infer(
+    *, start: float, stop: float, num: int, endpoint: bool, dtype: np.dtype[Any], **_: object
+) -> tuple[Spec]:
+    step = (stop - start) / max(1, num - 1 if endpoint else num)
+    if _is_whole(start) and _is_whole(step):  # of others each is rounded
+        warn_of_rounded_steps("linspace", dtype, start, step, num)
     return (checked_spec("_linspace", (num,), dtype),)
 
 

@@ -124,6 +124,7 @@ MODULES: dict[str, str] = {
         "_linalg_potrf _linalg_potri _linalg_sumlogdiag _npi_cholesky linalg_potrf linalg_potri "
         "linalg_sumlogdiag"
     ),
+    "linalg.cofactors": "_singular_cofactors _singular_cofactors_backward",
     "linalg.determinant": (
         "_inverse_or_zero _linalg_det _linalg_inverse _linalg_slogdet _npi_det _npi_inv "
         "_npi_slogdet linalg_det linalg_inverse linalg_slogdet"
@@ -239,6 +240,7 @@ MODULES: dict[str, str] = {
     "pick": "_add_along _npx_pick _take_along batch_take choose_element_0index pick",
     "pointwise": "_clip_backward _npi_clip _npx_smooth_l1 _sparse_clip clip hard_sigmoid smooth_l1",
     "pooling": "Pooling _npx_pooling _pooling_backward _pooling_select",
+    "product_gradient": "_others_times",
     "quantization.batch_norm": "_contrib_quantized_batch_norm",
     "quantization.dequantize": "_contrib_dequantize _contrib_requantize",
     "quantization.entropy": "_contrib_calibrate_entropy",

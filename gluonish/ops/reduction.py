@@ -16,11 +16,12 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.binary import EQUAL
+from gluonish.ops.binary import EQUAL, over_root
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.cast import cast
 from gluonish.ops.constant_like import ones_like, zeros_like
 from gluonish.ops.facts import Gradient
+from gluonish.ops.product_gradient import others_times
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.support.axes import normalize_axes
@@ -46,7 +47,7 @@ __all__ = [
 
 Axes = tuple[int, ...]
 Reduce = Callable[[ModuleType, Any, Any, Axes], None]  # (xp, out without the axes, data, axes)
-Rule = Callable[[V, V, V, Shape, int], Any]  # (g, x, y, kept shape, elements a result)
+Rule = Callable[[Any, Any, Any, Shape, int], Any]  # (g, x, y, kept shape, elements a result)
 
 _SCHEMA = Schema(axis=optional(shape_attr()), keepdims=boolean(False), exclude=boolean(False))
 
@@ -177,6 +178,11 @@ def _at_extreme(g: V, x: V, y: V, kept: Shape, count: int) -> Any:
     return _spread(g, x, kept) * EQUAL(x, broadcast_to(reshape(y, kept), x.shape))
 
 
+def _products(g: Any, x: Any, y: Any, kept: Shape, count: int) -> Any:
+    axes = tuple(i for i, extent in enumerate(kept) if extent != x.shape[i])
+    return others_times(reshape(g, kept), x, reshape(y, kept), axes)
+
+
 def _of_present(x: Any, gradient: Any) -> Any:
     return where(EQUAL(x, x), gradient, zeros_like(gradient))
 
@@ -206,7 +212,7 @@ PROD = _row(
     "prod",
     doc="Product",
     reduce=_prod,
-    rule=lambda g, x, y, kept, count: _spread(g * y, x, kept) / x,
+    rule=_products,
     empty=True,
 )
 NANSUM = _row(
@@ -220,7 +226,7 @@ NANPROD = _row(
     "nanprod",
     doc="Product of the elements that are not NaN",
     reduce=_without_nan(_prod, 1),
-    rule=lambda g, x, y, kept, count: _of_present(x, _spread(g * y, x, kept) / _present(x)),
+    rule=lambda g, x, y, kept, count: _of_present(x, _products(g, _present(x), y, kept, count)),
     empty=True,
 )
 MAX = _row("max", "max_axis", doc="Maximum", reduce=_max, rule=_at_extreme, empty=False)
@@ -304,7 +310,7 @@ def _norm_gradient(
         g, y = cast(g, dtype), cast(y, dtype)
     if ord == 1:
         return (_spread(g, x, kept) * SIGN(x),)
-    return (_spread(g / y, x, kept) * x,)
+    return (_spread(over_root(g, y), x, kept) * x,)
 
 
 NORM = register(

@@ -213,6 +213,12 @@ def _products_and_reductions() -> dict[str, Case]:
         "prod": Case([x], {"axis": 1}, lambda v: v.prod(1)),
         "nansum": Case([x], {"axis": 1}, lambda v: np.nansum(v, 1)),
         "nanprod": Case([x], {"axis": 1}, lambda v: np.nanprod(v, 1)),
+        "_others_times": Case(
+            [np.ones((2, 1, 4), np.float32), x, x.prod(1, keepdims=True)],
+            {"axis": (1,)},
+            lambda g, v, y: y / v,
+            {"wrt": (0, 1)},
+        ),
         "max": Case([x], {"axis": 1}, lambda v: v.max(1)),
         "min": Case([x], {"axis": 1, "keepdims": True}, lambda v: v.min(1, keepdims=True)),
         "norm": Case([x], {"axis": 1}, lambda v: np.sqrt((v * v).sum(1))),

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gluonish as mx
 from gluonish import nd
 from gluonish.core.dtype import exact_up_to, normalize_dtype
 from gluonish.core.errors import OperatorError
+from gluonish.core.mxnet_rules import follow_mxnet
 
 DTYPES = ("float16", "bfloat16", "float32", "float64", "int8", "uint8", "int32", "int64")
 LARGEST = {
@@ -103,3 +105,82 @@ def test_pairs_of_half_precision_are_refused_beyond_what_it_holds() -> None:
     with pytest.raises(OperatorError, match="positions of 2050 elements, got float16"):
         nd.contrib.bipartite_matching(scores, threshold=0.5)
     assert nd.contrib.bipartite_matching(scores[:, 1:], threshold=0.5)[0].asnumpy().tolist() == [0]
+
+
+# Numbers of a dtype in steps of 1, and one more than it holds; with others that are all right.
+HELD = {"float16": 2049, "bfloat16": 257, "float32": 2**24 + 1, "int8": 128, "uint8": 256}
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int8", "uint8"])
+def test_arange_like_is_right_or_refused(dtype: str, hybridize: bool) -> None:
+    class Net(mx.gluon.HybridBlock):
+        def hybrid_forward(self, F: Any, x: Any) -> Any:
+            return F.contrib.arange_like(x, axis=1)
+
+    net = Net()
+    net.hybridize(hybridize)
+    count = HELD[dtype]
+    found = net(nd.zeros((2, count)).astype(dtype)).astype("float64")
+    np.testing.assert_array_equal(found.asnumpy(), np.arange(count))
+    with pytest.raises(OperatorError, match=f"arange_like: expected .*{dtype}.*; cast the data"):
+        net(nd.zeros((2, count + 1)).astype(dtype))
+
+
+def test_arange_like_in_float32_beyond_2_to_the_24() -> None:
+    with pytest.raises(OperatorError, match=r"arange_like: .* to 16777217"):
+        nd.contrib.arange_like(nd.zeros(2), start=2**24)
+    with pytest.raises(OperatorError, match="arange_like"):
+        mx.npx.arange_like(mx.np.zeros(3000, dtype="float16"), step=0.1)
+    found = nd.contrib.arange_like(nd.zeros(3), start=2**24, step=2).asnumpy()
+    assert found.tolist() == [2**24, 2**24 + 2, 2**24 + 4]
+    found = nd.contrib.arange_like(nd.zeros(4), start=2**24 - 1, repeat=2).asnumpy()
+    assert found.tolist() == [2**24 - 1, 2**24 - 1, 2**24, 2**24]
+    (shape,) = mx.sym.contrib.arange_like(mx.sym.var("x")).infer_shape(x=(3, 4))[1]
+    assert shape == (3, 4)
+
+
+RANGES = {
+    "nd": lambda: nd.arange(2**24, 2**24 + 3),
+    "np": lambda: mx.np.arange(2**24, 2**24 + 3),
+    "half": lambda: nd.arange(2051, dtype="float16"),
+    "bytes": lambda: nd.arange(257, dtype="uint8"),
+    "below 0": lambda: mx.np.arange(-1, 2, dtype="uint8"),
+    "linspace": lambda: mx.np.linspace(0, 2050, 2051, dtype="float16"),
+}
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_a_range_that_its_dtype_does_not_hold_warns(name: str) -> None:
+    with pytest.warns(RuntimeWarning, match="expected a dtype that holds"):
+        RANGES[name]()
+
+
+def test_ranges_that_are_held_do_not_warn() -> None:
+    assert nd.arange(2049, dtype="float16").shape == (2049,)
+    assert mx.np.arange(2**24, 2**24 + 3, dtype="int64").asnumpy()[-1] == 2**24 + 2
+    assert mx.np.linspace(0, 1, 3000, dtype="float16").shape == (3000,)
+    assert nd.arange(0, 2**25, 2**24).shape == (2,)
+    before = follow_mxnet()
+    try:
+        assert nd.arange(2050, dtype="float16").shape == (2050,)
+        assert nd.contrib.arange_like(nd.zeros(2060, dtype="float16")).shape == (2060,)
+    finally:
+        follow_mxnet(before)
+
+
+def test_flat_indices_beyond_the_dtype_of_coordinates_are_refused() -> None:
+    at = nd.array([[4999], [4999]])
+    with pytest.raises(OperatorError, match="ravel_multi_index: expected a dtype that holds"):
+        nd.ravel_multi_index(at, shape=(5000, 5000))
+    found = nd.ravel_multi_index(at.astype("int64"), shape=(5000, 5000))
+    assert found.asscalar() == 5000 * 5000 - 1
+    assert nd.ravel_multi_index(at, shape=(-1, 5000)).shape == (1,)
+
+
+def test_cumulative_sums_of_ones_go_on_beyond_2_to_the_24() -> None:
+    step = 2**20
+    x = np.full(step + 77, 64, np.float32)  # 2 ** 26 in all
+    exact = np.arange(1, x.size + 1) * 64
+    for found in (nd.cumsum(nd.array(x)), mx.np.cumsum(mx.np.array(x).reshape(-1, 1), axis=0)):
+        np.testing.assert_array_equal(found.asnumpy().ravel(), exact.astype(np.float32))

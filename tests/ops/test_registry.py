@@ -87,6 +87,7 @@ NO_GRADIENT = (
     "_sample_unique_zipfian",
     "_sg_mkldnn_",
     "_shuffle",
+    "_singular_cofactors_backward",
     "_softmax_output_backward",
     "_sparse_adagrad_update",
     "_sparse_csr",

@@ -13,6 +13,7 @@ from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.compiler import available, compile_kernel
+from gluonish.kernels.compiler.scope import SCRATCH_SUMS
 from gluonish.kernels.numba.narrowing import is_narrow, narrowed
 from gluonish.kernels.numba.plan import KernelPlan
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
@@ -140,35 +141,35 @@ def body(begin, end, words):
     out, means, stds = f32(words[0]), f32(words[1]), f32(words[2])
     x, gamma, beta = f32(words[3]), f32(words[4]), f32(words[5])
     count, eps = words[6], float32(as_float(words[7]))
-    share = float32(1) / float32(count)
+    divisor = float32(count)
     for i in range(begin, end):
         at = i * count
         total = float32(0)
         for j in range(count):
             total += x[at + j]
-        mean = total * share
+        mean = total / divisor
         total = float32(0)
         for j in range(count):
             total += (x[at + j] - mean) * (x[at + j] - mean)
-        std = sqrt(total * share + eps)
+        std = sqrt(total / divisor + eps)
         means[i] = mean
         stds[i] = std
         for j in range(count):
             independent()
             out[at + j] = (x[at + j] - mean) / std * gamma[j] + beta[j]
 """
-# One step: rows add to the gradients of gamma and beta in turn.
+# One step: rows add to the gradients of gamma and beta in turn, in float64.
 _LAYER_BACKWARD = """
 def body(begin, end, words):
     out, d_gamma, d_beta = f32(words[0]), f32(words[1]), f32(words[2])
     grad, x, gamma, means, stds = (
         f32(words[3]), f32(words[4]), f32(words[5]), f32(words[6]), f32(words[7]))
     count, rows = words[8], words[9]
-    share = float32(1) / float32(count)
-    for j in range(count):
+    divisor = float32(count)
+    sums = scratch_sums()
+    for j in range(2 * count):
         independent()
-        d_gamma[j] = float32(0)
-        d_beta[j] = float32(0)
+        sums[j] = 0.0
     for i in range(rows):
         at = i * count
         mean = means[i]
@@ -179,15 +180,19 @@ def body(begin, end, words):
             g = grad[at + j] * gamma[j]
             total += g
             product += g * ((x[at + j] - mean) / std)
-        total = total * share
-        product = product * share
+        total = total / divisor
+        product = product / divisor
         for j in range(count):
             independent()
             g = grad[at + j]
             y = (x[at + j] - mean) / std
-            d_gamma[j] = d_gamma[j] + g * y
-            d_beta[j] = d_beta[j] + g
+            sums[j] = sums[j] + float64(g * y)
+            sums[count + j] = sums[count + j] + float64(g)
             out[at + j] = (g * gamma[j] - y * product - total) / std
+    for j in range(count):
+        independent()
+        d_gamma[j] = float32(sums[j])
+        d_beta[j] = float32(sums[count + j])
 """
 
 
@@ -228,6 +233,11 @@ def _along_last(shape: Shape, attrs: Attrs) -> int:
     return _size(shape[:-1])
 
 
+def _with_sums_in_scratch(shape: Shape, attrs: Attrs) -> int:
+    rows = _along_last(shape, attrs)
+    return rows if rows and 2 * shape[-1] <= SCRATCH_SUMS else 0
+
+
 def _plain_softmax(shape: Shape, attrs: Attrs) -> int:
     plain = attrs["temperature"] in (None, 1) and not attrs["use_length"]
     return _along_last(shape, attrs) if plain else 0
@@ -264,7 +274,7 @@ _ROWS = (
     _Row(
         LAYER_NORM_BACKWARD,
         _fixed(_LAYER_BACKWARD),
-        _along_last,
+        _with_sums_in_scratch,
         data=1,
         most=_ALONE,
         whole=True,

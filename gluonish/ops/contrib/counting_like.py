@@ -4,22 +4,29 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.dtype import INT64
+from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.schema import Schema, integer, number, optional, text
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.precision import check_steps
 from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["ARANGE_LIKE", "INDEX_ARRAY"]
 
 
-def _arange_infer(data: Spec, *, axis: int | None, **_: object) -> tuple[Spec]:
-    if axis is None:
-        return (data,)
-    axis = normalize_axis("_contrib_arange_like", axis, len(data.shape))
-    return (Spec(data.shape[axis : axis + 1], data.dtype),)
+def _arange_infer(
+    data: Spec, *, start: float, step: float, repeat: int, axis: int | None, **_: object
+) -> tuple[Spec]:
+    made = data
+    if axis is not None:
+        axis = normalize_axis("_contrib_arange_like", axis, len(data.shape))
+        made = Spec(data.shape[axis : axis + 1], data.dtype)
+    if not follows_mxnet():
+        check_steps("arange_like", data.dtype, start, step, -(-made.size // repeat))
+    return (made,)
 
 
 def _arange_kernel(

@@ -5,10 +5,12 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import OperatorError
+from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.schema import Schema, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.registry import Operator, register
+from gluonish.ops.support.precision import check_positions
 from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["RAVEL_MULTI_INDEX", "UNRAVEL_INDEX"]
@@ -37,6 +39,9 @@ def _ravel_infer(data: Spec, *, shape: Shape | None) -> tuple[Spec]:
             f"_ravel_multi_index: expected data ({len(shape)}, N) for shape {shape}, "
             f"got {data.shape}"
         )
+    if not follows_mxnet():
+        count = max(1, shape[0]) * math.prod(shape[1:])
+        check_positions("ravel_multi_index", count, data.dtype, "cast the coordinates with astype")
     return (Spec(data.shape[1:], data.dtype),)
 
 

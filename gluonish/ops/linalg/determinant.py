@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import INT32
+from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.spec import Spec
 from gluonish.ops.facts import Execution, Gradient
+from gluonish.ops.linalg.cofactors import SINGULAR_COFACTORS
 from gluonish.ops.linalg.matrices import adjoint, check_real, check_square, lapack, product
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
@@ -75,7 +77,8 @@ def _regular_kernel(xp: ModuleType, out: Any, a: Any) -> None:
     out[...] = xp.where(singular, a.dtype.type(0), inverse)
 
 
-# The gradient of a singular matrix's determinant is zero in MXNet, beside those of others.
+# The gradient of a singular matrix's determinant is zero in MXNet, beside those of others; here
+# `SINGULAR_COFACTORS` are added.
 _INVERSE_OR_ZERO = register(
     Operator(
         "_inverse_or_zero",
@@ -109,10 +112,16 @@ def _det_row(name: str, *aliases: str, classic: bool) -> Operator:
         out[0][...] = lapack(xp, name, "square matrices", xp.linalg.det, a)
 
     def gradient(g: tuple[Any, ...], a: V, out: V, *_hidden: V) -> tuple[Any]:
-        return (_each(g[0] * out, a),)
+        found = _each(g[0] * out, a)
+        if follows_mxnet():
+            return (found,)
+        each = (*a.shape[:-2], 1, 1)
+        cofactors = apply(SINGULAR_COFACTORS, (a, reshape(out, each)), {})
+        return (found + cofactors * reshape(g[0], each),)
 
     doc = "Determinant of every matrix"
-    return _register(name, aliases, infer, kernel, gradient, 1, doc, classic=classic)
+    singular = "The gradient is g times the cofactors, of a singular matrix, too."
+    return _register(name, aliases, infer, kernel, gradient, 1, doc, singular, classic=classic)
 
 
 def _slogdet_row(name: str, *aliases: str, classic: bool) -> Operator:
@@ -131,7 +140,8 @@ def _slogdet_row(name: str, *aliases: str, classic: bool) -> Operator:
         return (None if g[1] is None else _each(g[1], a),)
 
     doc = "Sign of the determinant of every matrix, and the logarithm of its absolute value"
-    return _register(name, aliases, infer, kernel, gradient, 2, doc, classic=classic)
+    singular = "No gradient flows through a singular matrix."
+    return _register(name, aliases, infer, kernel, gradient, 2, doc, singular, classic=classic)
 
 
 def _factors(dtype: np.dtype[Any]) -> tuple[Spec, Spec]:
@@ -146,6 +156,7 @@ def _register(
     gradient: Callable[..., tuple[Any]],
     visible: int,
     doc: str,
+    singular: str,
     *,
     classic: bool,
 ) -> Operator:
@@ -156,7 +167,7 @@ def _register(
             kernel,
             Gradient(gradient, uses_output=True),
             doc=(
-                f"{doc}.\n\nNo gradient flows through a singular matrix.\n\n"
+                f"{doc}.\n\n{singular}\n\n"
                 f"Shapes: A (..., n, n), output{'s' if visible > 1 else ''} (...)"
                 f"{', (1,) for one matrix' if classic else ''}."
             ),

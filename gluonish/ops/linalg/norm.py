@@ -14,6 +14,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
+from gluonish.ops.binary import EQUAL, over_root
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.linalg.matrices import iterative
@@ -157,7 +158,7 @@ def _matrix_norm(x: Any, axes: Shape, ord: float, flag: int, shape: Shape) -> An
         return reshape(_reduce(extreme, totals, -1), shape)
     if moved.shape[-2] > moved.shape[-1]:
         moved = swap_axes(moved, -1, -2)
-    values = svd(moved)[1]
+    values = ABS(svd(moved)[1])  # not negative: 0 is a kink
     if flag == _NUCLEAR:
         return reshape(sum_(values, axis=(-1,)), shape)
     return reshape(_reduce(extreme, values, -1), shape)
@@ -181,9 +182,14 @@ def _gradient(
     if kind in ("root", "power"):
         whole, total = reshape(g[0], kept), reshape(norm, kept)
         if kind == "root":
-            return (broadcast_to(whole / total, x.shape) * x,)
-        slope = SIGN(x) if ord == 1 else SIGN(x) * ABS(x) ** (ord - 1)
-        scale = whole if ord == 1 else whole * total ** (1 - ord)
+            return (broadcast_to(over_root(whole, total), x.shape) * x,)
+        if ord == 1:
+            return (broadcast_to(whole, x.shape) * SIGN(x),)
+        # Infinite slopes at 0 to both sides give 0, as any kink does.
+        size = ABS(x)
+        slope = SIGN(x) * (size + EQUAL(size, 0.0)) ** (ord - 1)
+        zero = EQUAL(total, 0.0)
+        scale = whole * (total + zero) ** (1 - ord) * (1.0 - zero)
         return (broadcast_to(scale, x.shape) * slope,)
     rule = composite_gradient(
         lambda y: _matrix_norm(y, axes, ord, flag, _result_shape(x.shape, axes, keepdims))

@@ -4,6 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.spec import Spec
+from gluonish.ops.binary import EQUAL
 from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.linalg.diagonals import make_diagonal
 from gluonish.ops.linalg.matrices import (
@@ -60,7 +61,8 @@ def _gradient(g: tuple[Any, ...], a: V, left: V, values: V, right: V) -> tuple[A
         overlap = product(right, of_right, transpose_b=True)
         parts.append(scale_rows(_skew(overlap, gaps), values))
         beside = of_right - product(product(of_right, right, transpose_b=True), right)
-        tail = scale_rows(beside, 1.0 / values)
+        zero = EQUAL(values, 0.0)  # their vectors have no derivative, and often no weight either
+        tail = scale_rows(beside, (1.0 - zero) / (values + zero))
     inner = product(_total(parts), right)
     return (product(left, inner if tail is None else inner + tail),)
 

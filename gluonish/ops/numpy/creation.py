@@ -34,7 +34,7 @@ from gluonish.ops.creation import (
     whole_steps,
 )
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.support.precision import check_number, in_dtype
+from gluonish.ops.support.precision import check_number, in_dtype, warn_of_rounded_steps
 from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = [
@@ -92,7 +92,8 @@ def _arange_infer(
     dtype: np.dtype[Any],
     **_: object,
 ) -> Made:
-    count = _arange_bounds(start, stop, step, repeat)[1]
+    first, count = _arange_bounds(start, stop, step, repeat)
+    warn_of_rounded_steps("arange", dtype, *whole_steps(dtype, first, step), count)
     return (Spec((count,), dtype),)
 
 

@@ -14,6 +14,7 @@ from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.broadcasting import infer_same
+from gluonish.ops.support.exact_sum import running_total
 from gluonish.ops.support.precision import accumulator
 
 __all__ = ["CUMSUM"]
@@ -36,7 +37,7 @@ def _kernel(xp: ModuleType, out: Any, a: Any, *, axis: int | None, dtype: str | 
     wide = accumulator(out.dtype)
     if axis is None:  # CuPy's sums without an axis add in the order in which blocks finish
         a, axis = a.reshape(-1), 0
-    convert(out, xp.cumsum(a, axis=axis, dtype=wide))
+    convert(out, running_total(xp, a, axis, wide))
 
 
 def _gradient(g: V, a: Any, *, axis: int | None, dtype: str | None) -> tuple[Any]:
@@ -74,7 +75,7 @@ CUMSUM = register(
 def _reversed_kernel(xp: ModuleType, out: Any, data: Any, *, axis: int) -> None:
     wide = accumulator(data.dtype)
     turned = xp.flip(data, axis)
-    out[...] = xp.flip(xp.cumsum(turned, axis=axis, dtype=wide), axis).astype(out.dtype)
+    out[...] = xp.flip(running_total(xp, turned, axis, wide), axis).astype(out.dtype)
 
 
 def _reversed_gradient(g: V, data: V, *, axis: int) -> tuple[Any]:

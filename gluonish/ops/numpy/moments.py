@@ -11,6 +11,7 @@ from gluonish.core.dtype import FLOAT64, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.spec import Shape, Spec
+from gluonish.ops.binary import EQUAL
 from gluonish.ops.cast import cast, convert
 from gluonish.ops.numpy.promotion import dtype_of, refuse_bool
 from gluonish.ops.numpy.reduction import (
@@ -32,6 +33,12 @@ from gluonish.ops.unary import SQRT, SQUARE
 __all__ = ["AVERAGE", "STD", "VAR"]
 
 Axes = tuple[int, ...]
+
+
+def _root(x: Any) -> Any:
+    """Return the square root; its derivatives at 0, where equal elements have theirs, are 0."""
+    zero = EQUAL(x, 0.0)
+    return SQRT(x + zero) * (1.0 - zero)
 
 
 def _moment(name: str, doc: str, *, root: bool) -> Operator:
@@ -75,7 +82,7 @@ def _moment(name: str, doc: str, *, root: bool) -> Operator:
         # With nothing left to divide by, the gradient is that of infinity: NaN.
         found = squares * (1.0 / (count - ddof) if count != ddof else math.inf)
         shape = reduced_shape(a.shape, axes, keepdims)
-        return reshape(SQRT(found) if root else found, shape), reshape(mean, shape)
+        return reshape(_root(found) if root else found, shape), reshape(mean, shape)
 
     rule = composite_gradient(formula)
 

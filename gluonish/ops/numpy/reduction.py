@@ -21,6 +21,7 @@ from gluonish.ops.cast import cast, convert
 from gluonish.ops.facts import Gradient
 from gluonish.ops.numpy.comparison import EQUAL
 from gluonish.ops.numpy.promotion import dtype_of
+from gluonish.ops.product_gradient import others_times
 from gluonish.ops.reduction import share
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
@@ -156,8 +157,16 @@ def _sum(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
 
 
 def _mean(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
+    if not math.prod(data.shape[i] for i in axes):
+        out[...] = math.nan if is_floating(out.dtype) else 0
+        return
     found = average(xp, data, axes, _work_dtype(data.dtype, out.dtype))
     convert(out, xp.asarray(found))
+
+
+def _products(g: Any, x: Any, y: Any, axes: Axes) -> Any:
+    kept = reduced_shape(x.shape, axes, keepdims=True)
+    return others_times(reshape(g, kept), x, reshape(y, kept), axes)
 
 
 def _whole_for_bool(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -176,7 +185,7 @@ PROD = _with_dtype(
     "Product",
     _whole_for_bool,
     _accumulate("multiply"),
-    lambda g, x, y, axes, count: spread(g * y, x.shape, axes) / x,
+    lambda g, x, y, axes, count: _products(g, x, y, axes),
     "_np_product",
 )
 MEAN = _with_dtype(

@@ -7,7 +7,6 @@ no gradient flows to them.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -15,10 +14,11 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean
 from gluonish.core.spec import PartialSpec, Shape, Spec
+from gluonish.ops.binary import EQUAL, POWER
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.identity import stop_gradient
-from gluonish.ops.reduction import sum_
-from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.reduction import PROD, sum_
+from gluonish.ops.registry import Attrs, Operator, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import widen
@@ -28,35 +28,92 @@ from gluonish.ops.unary import EXP, GAMMALN, LOG
 __all__ = ["DENSITIES"]
 
 
-@dataclass(frozen=True, slots=True)
 class Functions:
-    """What formulas of densities are made of, beside arithmetic.
+    """What formulas of densities are made of, beside arithmetic, for arrays of a kernel.
 
     Args:
-        log: Natural logarithm.
-        exp: Exponential.
-        gammaln: Logarithm of the gamma function.
-        sum_last: Sum over the last axis.
+        xp: NumPy or CuPy.
     """
 
-    log: Callable[[Any], Any]
-    exp: Callable[[Any], Any]
-    gammaln: Callable[[Any], Any]
-    sum_last: Callable[[Any], Any]
+    def __init__(self, xp: ModuleType) -> None:
+        self._xp = xp
+
+    def log(self, x: Any) -> Any:
+        """Return the natural logarithm."""
+        return self._xp.log(x)
+
+    def log_power(self, base: Any, exponent: Any) -> Any:
+        """Return the logarithm of a power; 0 ** 0 is 1."""
+        one = (base == 0) & (exponent == 0)
+        return exponent * self._xp.log(self._xp.where(one, base.dtype.type(1), base))
+
+    def gammaln(self, x: Any) -> Any:
+        """Return the logarithm of the gamma function."""
+        out = self._xp.empty(x.shape, x.dtype)
+        apply_special(self._xp, "gammaln", out, x)
+        return out
+
+    def log_over_gamma(self, x: Any) -> Any:
+        """Return the logarithm of 1 / gamma."""
+        return -self.gammaln(x)
+
+    def sum_last(self, x: Any) -> Any:
+        """Return the sum over the last axis."""
+        return self._xp.add.reduce(x, axis=-1)
+
+
+class _Values(Functions):
+    """The same for values of the gradient rule.
+
+    Where a factor of a density is 0 its logarithm is infinite, and so is the slope of that, but not
+    the slope of the density: such factors are left out of the logarithm, and listed.
+
+    Args:
+        whole: Whether the logarithm is wanted, of all factors.
+
+    Attributes:
+        factors: What the exponential is to be multiplied by.
+    """
+
+    def __init__(self, whole: bool) -> None:
+        self._whole = whole
+        self.factors: list[Any] = []
+
+    def log(self, x: Any) -> Any:
+        return LOG(x)
+
+    def log_power(self, base: Any, exponent: Any) -> Any:
+        zero = EQUAL(base, 0.0)
+        if self._whole:
+            zero = zero * _is_zero(exponent)
+        else:
+            self.factors.append(POWER(_or_one(base, zero), exponent))
+        return exponent * LOG(base + zero)
+
+    def gammaln(self, x: Any) -> Any:
+        return GAMMALN(x)
+
+    def log_over_gamma(self, x: Any) -> Any:
+        if self._whole:
+            return -GAMMALN(x)
+        zero = EQUAL(x, 0.0)
+        self.factors.append(_or_one(x, zero))  # 1 / gamma(x) is near x
+        return -GAMMALN(x + zero)
+
+    def sum_last(self, x: Any) -> Any:
+        return sum_(x, axis=(-1,))
+
+
+def _or_one(x: Any, zero: Any) -> Any:
+    """Return ``x`` where ``zero`` is 1, else 1."""
+    return x * zero + (1.0 - zero)
+
+
+def _is_zero(x: Any) -> Any:
+    return EQUAL(x, 0.0) if hasattr(x, "__apply__") else float(x == 0)
 
 
 Formula = Callable[..., Any]  # (functions, sample, *parameters) -> logarithm of the density
-
-_OPERATORS = Functions(LOG, EXP, GAMMALN, lambda x: sum_(x, axis=(-1,)))
-
-
-def _functions(xp: ModuleType) -> Functions:
-    def gammaln(x: Any) -> Any:
-        out = xp.empty(x.shape, x.dtype)
-        apply_special(xp, "gammaln", out, x)
-        return out
-
-    return Functions(xp.log, xp.exp, gammaln, lambda x: xp.add.reduce(x, axis=-1))
 
 
 def _uniform(f: Functions, x: Any, low: Any, high: Any) -> Any:
@@ -69,20 +126,21 @@ def _normal(f: Functions, x: Any, mu: Any, sigma: Any) -> Any:
 
 
 def _gamma(f: Functions, x: Any, alpha: Any, beta: Any) -> Any:
-    return alpha * f.log(beta) + (alpha - 1.0) * f.log(x) - beta * x - f.gammaln(alpha)
+    powers = f.log_power(beta, alpha) + f.log_power(x, alpha - 1.0)
+    return powers - beta * x + f.log_over_gamma(alpha)
 
 
 def _exponential(f: Functions, x: Any, lam: Any) -> Any:
-    return f.log(lam) - lam * x
+    return f.log_power(lam, 1.0) - lam * x
 
 
 def _poisson(f: Functions, x: Any, lam: Any) -> Any:
-    return x * f.log(lam) - lam - f.gammaln(x + 1.0)
+    return f.log_power(lam, x) - lam - f.gammaln(x + 1.0)
 
 
 def _negative_binomial(f: Functions, x: Any, k: Any, p: Any) -> Any:
-    choices = f.gammaln(x + k) - f.gammaln(x + 1.0) - f.gammaln(k)
-    return choices + k * f.log(p) + x * f.log(1.0 - p)
+    choices = f.gammaln(x + k) - f.gammaln(x + 1.0) + f.log_over_gamma(k)
+    return choices + f.log_power(p, k) + f.log_power(1.0 - p, x)
 
 
 def _generalized(f: Functions, x: Any, mu: Any, alpha: Any) -> Any:
@@ -90,8 +148,8 @@ def _generalized(f: Functions, x: Any, mu: Any, alpha: Any) -> Any:
 
 
 def _dirichlet(f: Functions, x: Any, alpha: Any) -> Any:
-    powers = f.sum_last((alpha - 1.0) * f.log(x))
-    return powers + f.gammaln(f.sum_last(alpha)) - f.sum_last(f.gammaln(alpha))
+    powers = f.sum_last(f.log_power(x, alpha - 1.0))
+    return powers + f.gammaln(f.sum_last(alpha)) + f.sum_last(f.log_over_gamma(alpha))
 
 
 def _aligned(shape: Shape, rank: int, *, vector: bool) -> Shape:
@@ -147,15 +205,25 @@ def _density(
 
     def kernel(xp: ModuleType, out: Any, sample: Any, *given: Any, is_log: bool) -> None:
         wide = [widen(p).reshape(_aligned(p.shape, sample.ndim, vector=vector)) for p in given]
-        found = formula(_functions(xp), widen(sample), *wide)
+        found = formula(Functions(xp), widen(sample), *wide)
         out[...] = (found if is_log else xp.exp(found)).astype(out.dtype)
 
     def composed(sample: Any, *given: Any, is_log: bool) -> Any:
         rank = len(sample.shape)
         columns = [reshape(p, _aligned(p.shape, rank, vector=vector)) for p in given]
-        found = formula(_OPERATORS, stop_gradient(sample) if whole else sample, *columns)
-        found = reshape(found, sample.shape[:-1] if vector else sample.shape)
-        return found if is_log else EXP(found)
+        values = _Values(is_log)
+        found = formula(values, stop_gradient(sample) if whole else sample, *columns)
+        shape = sample.shape[:-1] if vector else sample.shape
+        found = reshape(found, shape)
+        if is_log:
+            return found
+        found = EXP(found)
+        for factor in values.factors:
+            if vector:
+                attrs = {"axis": (-1,), "keepdims": False, "exclude": False}
+                factor = reshape(apply(PROD, (factor,), attrs), factor.shape[:-1])
+            found = found * factor
+        return found
 
     def complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
         known = [spec.dtype for spec in (*inputs, outputs[0]) if spec.dtype is not None]

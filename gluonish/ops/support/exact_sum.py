@@ -14,12 +14,14 @@ import numpy as np
 from gluonish.core.dtype import FLOAT32, FLOAT64
 from gluonish.core.spec import Shape
 
-__all__ = ["average", "total"]
+__all__ = ["average", "running_total", "total"]
 
 Axes = tuple[int, ...]
 
 _SMALL = 1 << 12  # elements that are added in float64 as fast as in any other way
 _BLOCK = 64  # terms that are added in float32 one after the other
+_LONG = 1 << 20  # elements of a row from which on its running sum restarts,
+_RESTART = 1 << 10  # and after how many
 
 
 def total(
@@ -59,6 +61,34 @@ def average(xp: ModuleType, data: Any, axes: Axes, dtype: Any) -> Any:
     """
     count = max(1, prod(data.shape[i] for i in axes))
     return total(xp, data, axes, dtype).astype(dtype, copy=False) / count
+
+
+def running_total(xp: ModuleType, data: Any, axis: int, dtype: Any) -> Any:
+    """Return the sum of all elements up to each one along an axis.
+
+    A long sum of float32 restarts after every `_RESTART` elements, and sums of what went before are
+    formed in float64: one after the other, ones would stop at 2 ** 24.
+
+    Args:
+        xp: NumPy or CuPy.
+        data: Any dtype.
+        axis: Along which.
+        dtype: What is added in.
+    """
+    count = data.shape[axis]
+    if xp is not np or dtype != FLOAT32 or count < _LONG:
+        return xp.cumsum(data, axis=axis, dtype=dtype)
+    moved = np.moveaxis(data, axis, -1)
+    found = np.empty(moved.shape, FLOAT32)
+    whole = count - count % _RESTART
+    blocks = moved[..., :whole].reshape(*moved.shape[:-1], -1, _RESTART)
+    before = np.cumsum(np.add.reduce(blocks, axis=-1, dtype=FLOAT64), axis=-1)
+    parts = found[..., :whole].reshape(blocks.shape)
+    np.cumsum(blocks, axis=-1, dtype=FLOAT32, out=parts)
+    parts[..., 1:, :] += before[..., :-1, None].astype(FLOAT32)
+    np.cumsum(moved[..., whole:], axis=-1, dtype=FLOAT32, out=found[..., whole:])
+    found[..., whole:] += before[..., -1:].astype(FLOAT32)
+    return np.moveaxis(found, -1, axis)
 
 
 def _dense_last(data: Any, axes: Axes) -> Any:

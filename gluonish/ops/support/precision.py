@@ -7,6 +7,7 @@ meets.
 """
 
 import math
+import warnings
 from types import ModuleType
 from typing import Any
 
@@ -14,15 +15,18 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, exact_up_to, is_floating
 from gluonish.core.errors import OperatorError
+from gluonish.core.mxnet_rules import follows_mxnet
 
 __all__ = [
     "accumulator",
     "as_real",
     "check_number",
     "check_positions",
+    "check_steps",
     "comparable",
     "in_dtype",
     "is_narrow",
+    "warn_of_rounded_steps",
     "widen",
 ]
 
@@ -59,6 +63,50 @@ def check_positions(operator: str, count: int, dtype: np.dtype[Any], advice: str
             f"{operator}: expected a dtype that holds the positions of {count} elements, got "
             f"{dtype.name}, which is exact up to {limit}; {advice}"
         )
+
+
+def _holds_steps(dtype: np.dtype[Any], first: float, step: float, count: int) -> bool:
+    """Whether a dtype holds the values of a progression: whole ones all, of others no two alike."""
+    last = first + step * max(0, count - 1)
+    farthest, limit = max(abs(first), abs(last)), exact_up_to(dtype)
+    if count < 2 or not math.isfinite(farthest):
+        return True
+    if not is_floating(dtype):
+        return farthest <= limit and (dtype.kind != "u" or min(first, last) >= 0)
+    if float(first).is_integer() and float(step).is_integer():
+        shared = math.gcd(int(first), int(step))
+        return farthest <= limit * (shared & -shared)  # a power of two costs no digit
+    return abs(step) * limit >= 2.0 ** (math.floor(math.log2(farthest)) + 1)
+
+
+def check_steps(operator: str, dtype: np.dtype[Any], first: float, step: float, count: int) -> None:
+    """Check that a dtype holds so many values from ``first`` in steps of ``step``.
+
+    Raises:
+        OperatorError: It would repeat or round some of them.
+    """
+    if not _holds_steps(dtype, first, step, count):
+        about = _about_steps(dtype, first, step, count)
+        raise OperatorError(f"{operator}: {about}; cast the data with astype, to int64 for one")
+
+
+def warn_of_rounded_steps(
+    operator: str, dtype: np.dtype[Any], first: float, step: float, count: int
+) -> None:
+    """Warn where `check_steps` refuses, but under MXNet's name."""
+    if not _holds_steps(dtype, first, step, count) and not follows_mxnet():
+        about = _about_steps(dtype, first, step, count)
+        message = f"{operator}: {about}; name a dtype that holds them, such as int64"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+def _about_steps(dtype: np.dtype[Any], first: float, step: float, count: int) -> str:
+    last = first + step * (count - 1)
+    return (
+        f"expected a dtype that holds {count} values from {first:.10g} to {last:.10g} in steps of "
+        f"{step:.10g}, got {dtype.name}, which is exact up to {exact_up_to(dtype)} and rounds or "
+        "repeats some"
+    )
 
 
 def in_dtype(dtype: np.dtype[Any], number: float) -> Any:
