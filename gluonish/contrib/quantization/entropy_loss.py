@@ -134,8 +134,9 @@ def _outputs(
     executor = graph.bind(context, args, grad_req="null", aux_states=states)
     inputs = set(args)
     for batch in batches:
-        given = zip(data_names, batch, strict=False)
-        for output in executor.forward(**{name: x for name, x in given if name in inputs}):
+        pairs = zip(data_names, batch, strict=False)
+        given: Any = {name: x for name, x in pairs if name in inputs}
+        for output in executor.forward(**given):
             yield output.asnumpy().astype(np.float64)
 
 

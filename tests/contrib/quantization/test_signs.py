@@ -127,7 +127,7 @@ def test_what_relu_gives_is_uint8_without_ranges() -> None:
     assert dtypes(made._symbol) == ["auto", "uint8", "auto"]
 
 
-def run(symbol: Any, args: dict[str, Any], states: dict[str, Any], x: Any) -> Any:
+def run(symbol: Any, args: Any, states: Any, x: Any) -> Any:
     every = {**args, "data": x}
     args = {name: every[name] for name in symbol.list_arguments()}
     return symbol.bind(mx.cpu(), args, aux_states=states, grad_req="null").forward()[0]
@@ -145,7 +145,7 @@ def graph(name: str) -> tuple[Any, dict[str, Any], Any, Any]:
 def test_uint8_model_is_exact_too(name: str, quantized: Any, mode: str) -> None:
     symbol, params, x, expected = graph(name)
     made = quantized(symbol, params, {}, calib_mode=mode, calib_data=[x], quantized_dtype="uint8")
-    assert error(run(*made, x), expected) < 0.03
+    assert error(run(made[0], made[1], made[2], x), expected) < 0.03
 
 
 class Named(CalibrationCollector):
@@ -173,7 +173,7 @@ def test_uint8_graph_calibrated_by_hand_is_exact(own: bool) -> None:
         if known is not None and (own or name in collector.include_layer):
             collector.collect(name, known)
     made = calib_graph(qsym, args, states, collector, mode, "uint8")
-    assert error(run(*made, x), expected) < 0.04
+    assert error(run(made[0], made[1], made[2], x), expected) < 0.04
 
 
 def test_range_of_a_file_that_says_uint8_decides() -> None:
