@@ -10,7 +10,7 @@ from gluonish.ndarray import NDArray, from_numpy
 from gluonish.numpy.array import gluon_array
 from gluonish.ops.image.decoding import decode_image, read_image
 
-__all__ = ["imdecode", "imread"]
+__all__ = ["imdecode", "imread", "raw_bytes"]
 
 Bytes = bytes | bytearray | memoryview | np.ndarray[Any, Any] | NDArray
 
@@ -32,6 +32,19 @@ def imdecode(buf: Bytes, flag: int = 1, to_rgb: bool = True, out: NDArray | None
         OperatorError: They are not an image in a known format, ``flag`` is neither 0 nor 1, or
             ``out`` has another shape.
     """
+    return _handed_out(decode_image("imdecode", raw_bytes("imdecode", buf), flag, to_rgb), out)
+
+
+def raw_bytes(name: str, buf: Bytes) -> np.ndarray[Any, Any]:
+    """Return the content of a file as a NumPy array (bytes,) of uint8.
+
+    Args:
+        name: The function that wants it, for the error.
+        buf: The bytes; or a uint8 array of them.
+
+    Raises:
+        ArgumentTypeError: It does not consist of bytes.
+    """
     if isinstance(buf, NDArray):
         buf = buf.asnumpy()
     if isinstance(buf, np.ndarray):
@@ -41,10 +54,10 @@ def imdecode(buf: Bytes, flag: int = 1, to_rgb: bool = True, out: NDArray | None
         stored = np.frombuffer(buf, np.uint8) if readable else None
     if stored is None:
         raise ArgumentTypeError(
-            "imdecode: expected bytes or an array of uint8, got "
+            f"{name}: expected bytes or an array of uint8, got "
             f"{getattr(buf, 'dtype', type(buf).__name__)}"
         )
-    return _handed_out(decode_image("imdecode", stored, flag, to_rgb), out)
+    return stored
 
 
 def imread(

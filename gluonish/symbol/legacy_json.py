@@ -16,6 +16,11 @@ CURRENT_VERSION = 10901
 # Attributes that travel with a node and do not reach its operator; stored as `__key__` since 0.9.
 HIDDEN_KEYS = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
 
+_FUSED_RELU: Mapping[str, Mapping[str, str]] = {
+    "_sg_mkldnn_conv": {"with_relu": "with_act", "with_postsum_relu": "with_postsum_act"},
+    "_sg_mkldnn_fully_connected": {"with_relu": "with_eltwise"},
+}
+
 # All inputs that a node's operator takes under the node's attributes, auxiliary ones included.
 InputNames = Callable[[NodeData], Sequence[str]]
 # The attributes that a node's operator gives to variables it is fed with, by input name.
@@ -56,6 +61,7 @@ def upgrade(
         graph = _set_input_attributes(graph, input_names, input_attributes)
     if version < 905:
         graph = _drop_last_axis(graph)
+    graph = _rename_fused_relu(graph)
     return replace(graph, attrs={**graph.attrs, "mxnet_version": ("int", CURRENT_VERSION)})
 
 
@@ -145,6 +151,18 @@ def _drop_last_axis(graph: GraphData) -> GraphData:
         for node in graph.nodes
     ]
     return _with_attrs(graph, attrs)
+
+
+def _rename_fused_relu(graph: GraphData) -> GraphData:
+    """Rename the attributes by which a fused layer's relu was marked before it could be any
+    function: 1.4 did so in convolutions, 1.4 and 1.5 in dense layers; their subgraphs, too."""
+    nodes = []
+    for node in graph.nodes:
+        names = _FUSED_RELU.get(node.op, {})
+        attrs = {names.get(key, key): value for key, value in node.attrs.items()}
+        bodies = tuple(_rename_fused_relu(body) for body in node.subgraphs)
+        nodes.append(replace(node, attrs=attrs, subgraphs=bodies))
+    return replace(graph, nodes=tuple(nodes))
 
 
 def _with_attrs(graph: GraphData, attrs: Sequence[Mapping[str, str]]) -> GraphData:

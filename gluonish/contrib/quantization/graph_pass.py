@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from gluonish.contrib.quantization.fusion import CONV, DENSE, layer_nodes
 from gluonish.contrib.quantization.pass_table import Form, form_of
+from gluonish.contrib.quantization.signs import never_negative
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ops.registry import find_operator
 
@@ -22,7 +23,8 @@ class Choice(NamedTuple):
     Attributes:
         excluded: Names of nodes that are not quantized.
         excluded_operators: Names of operators that are not quantized.
-        out_type: Quantized dtype of data: ``"auto"``, ``"int8"`` or ``"uint8"``.
+        out_type: Quantized dtype of data: ``"auto"``, ``"int8"`` or ``"uint8"``, which is int8 for
+            data that may be negative.
         smart: Whether to quantize only layers and what lies between two of them.
         offline: Names of variables with known values, which are quantized beforehand.
         channel_wise: Whether each channel of a dense layer's weight has its own scale.
@@ -47,7 +49,8 @@ def quantize(outputs: Sequence[Value], choice: Choice) -> list[Value]:
         choice: What to quantize.
     """
     order = topological_order(outputs)
-    work = _Pass(choice, _chosen(order, choice))
+    unsigned = never_negative(outputs) if choice.out_type == "uint8" else frozenset()
+    work = _Pass(choice, _chosen(order, choice), unsigned)
     for node in order:
         work.add(node)
     return [work.float_of(value) for value in outputs]
@@ -98,9 +101,15 @@ def float_name(value: Value) -> str:
 class _Pass:
     """One graph: what each value is in the new one, in floating numbers and in bytes."""
 
-    def __init__(self, choice: Choice, chosen: Mapping[int, Form]) -> None:
+    def __init__(
+        self,
+        choice: Choice,
+        chosen: Mapping[int, Form],
+        unsigned: Collection[tuple[int, int]],
+    ) -> None:
         self._choice = choice
         self._chosen = chosen
+        self._unsigned = unsigned
         self._float: dict[tuple[int, int], Value] = {}
         self._bytes: dict[tuple[int, int], Triple] = {}
 
@@ -141,18 +150,24 @@ class _Pass:
                     "_contrib_quantize_v2",
                     f"{name}_quantize",
                     [self._float[value.key]],
-                    {"out_type": out_type or self._choice.out_type},
+                    {"out_type": out_type or self._out_type(value)},
                 )
                 found = _triple(made)
             self._bytes[value.key] = found
         return found
+
+    def _out_type(self, value: Value) -> str:
+        """Return the ``out_type`` of a value: auto, which a known range decides, where uint8 is
+        wanted and may not hold it."""
+        wanted = self._choice.out_type
+        return "auto" if wanted == "uint8" and value.key not in self._unsigned else wanted
 
     def _quantized(self, node: Node, form: Form) -> None:
         assert node.op is not None
         made = self._layer(node, form) if form.op in (CONV, DENSE) else self._plain(node, form)
         if form.wide:
             name = f"requantize_{node.name}"
-            given = {"out_type": self._choice.out_type}
+            given = {"out_type": self._out_type(Value(node))}
             made = _node("_contrib_requantize", name, _triple(made), given)
         self._bytes[id(node), 0] = _triple(made)
 

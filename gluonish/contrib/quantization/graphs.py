@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from gluonish.contrib.quantization.collectors import collector_of, thresholds_of
+from gluonish.contrib.quantization.entropy_loss import warn_of_histograms
 from gluonish.contrib.quantization.graph_pass import Choice, quantize
 from gluonish.contrib.quantization.parameters import quantize_parameters
 from gluonish.contrib.quantization.thresholds import join_ranges, put_thresholds, wanted_names
@@ -204,6 +205,8 @@ def calib_graph(
     if calib_mode is None or calib_mode == "none":
         raise ArgumentError(f"{what}: please set calibration mode to naive or entropy, got none")
     found = thresholds_of(what, collector, calib_mode, quantized_dtype, logger)
+    if calib_mode == "entropy":
+        warn_of_histograms(what, collector.hist_dict, found)
     values = join_ranges(put_thresholds(symbol._values, found))
     calibrated = Symbol(values)
     return calibrated, quantize_parameters(calibrated, arg_params), dict(aux_params)

@@ -11,10 +11,16 @@ from gluonish.contrib.quantization.calibration_data import (
     with_bar,
 )
 from gluonish.contrib.quantization.collectors import collector_of, thresholds_of
+from gluonish.contrib.quantization.entropy_loss import KeptBatches, naive_ranges, warn_of_outputs
 from gluonish.contrib.quantization.fusion import fuse
 from gluonish.contrib.quantization.graphs import loaded, quantize_symbol
 from gluonish.contrib.quantization.parameters import quantize_parameters
-from gluonish.contrib.quantization.thresholds import join_ranges, put_thresholds, wanted_names
+from gluonish.contrib.quantization.thresholds import (
+    Thresholds,
+    join_ranges,
+    put_thresholds,
+    wanted_names,
+)
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.graph.ir import Value, topological_order
@@ -65,16 +71,27 @@ def calibrate(
     collector = collector_of(what, mode, quantized_dtype, wanted, own, logger)
     run = _Run(what, symbol, wanted if own is None else None, arrays, data_names, context)
     seen = 0
+    kept = KeptBatches()
     for batch in with_bar(batches(data, num_examples, context), examples_of(data, num_examples)):
         run.collect(collector, batch)
+        if mode == "entropy":
+            kept.add(batch)
         seen += batch[0].shape[0]
     if not seen:
         raise ArgumentError(f"{what}: expected calib_data with examples, got none")
     if logger:
         logger.info("Collected layer outputs from FP32 model using %d examples", seen)
     found = thresholds_of(what, collector, mode, quantized_dtype, logger)
-    values = put_thresholds(qsym._values, found)
-    return Symbol(join_ranges(values) if join else values)
+
+    def made(ranges: Thresholds) -> Symbol:
+        values = put_thresholds(qsym._values, ranges)
+        return Symbol(join_ranges(values) if join else values)
+
+    calibrated = made(found)
+    if mode == "entropy":
+        both = (calibrated, made(naive_ranges(collector.hist_dict)))
+        warn_of_outputs(what, symbol, both, arrays, data_names, kept, context)
+    return calibrated
 
 
 class _Run:

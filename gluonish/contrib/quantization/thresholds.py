@@ -64,7 +64,10 @@ def put_thresholds(outputs: Sequence[Value], thresholds: Thresholds) -> list[Val
 
 def _with_range(node: Node, inputs: Sequence[Value], ends: Sequence[float]) -> Node:
     low, high = (float(f"{float(end):f}") for end in ends)
-    return _changed(node, inputs, min_calib_range=low, max_calib_range=high)
+    made = _changed(node, inputs, min_calib_range=low, max_calib_range=high)
+    if low < 0 and made.attrs.get("out_type") == "uint8":  # in files; it has no negative numbers
+        return _changed(made, inputs, out_type="auto")
+    return made
 
 
 def _changed(node: Node, inputs: Sequence[Value], **attrs: Any) -> Node:

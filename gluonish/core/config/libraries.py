@@ -37,7 +37,7 @@ MXNET_MKLDNN_CACHE_NUM = Flag(
     "MXNET_MKLDNN_CACHE_NUM",
     integer(-1),
     4096,
-    "Largest number of oneDNN primitives kept for reuse, about 0.1 MB each; -1 keeps all.",
+    "Largest number of oneDNN primitives kept for reuse, of 128 MB together; -1 keeps all.",
 )
 MXNET_LIBRARY_PATH = Flag(
     "MXNET_LIBRARY_PATH",

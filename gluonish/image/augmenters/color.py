@@ -1,7 +1,8 @@
 """Augmenters that change an image's colours.
 
 Whole numbers are computed with as floats, cut toward zero, and end at what their dtype holds, where
-MXNet refuses them, or takes their brightness times a whole number, which is 0.
+MXNet refuses them, or takes their brightness times a whole number, which is 0. Of 4 channels, which
+MXNet refuses but for brightness, the last is alpha, and stays.
 
 References:
     A. Krizhevsky, I. Sutskever, G. Hinton, ImageNet Classification with Deep Convolutional Neural
@@ -10,7 +11,7 @@ References:
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,12 @@ from gluonish.ndarray import NDArray, array
 from gluonish.ops.image.layout import store
 from gluonish.ops.image.pixel_math import (
     GRAY,
-    changed_brightness,
     changed_contrast,
     changed_saturation,
     gray,
     lit,
     long_rows,
+    on_colors,
     tinted,
 )
 
@@ -66,10 +67,28 @@ def _as_before(values: Array, image: Array) -> Array:
     return out
 
 
-def _check_channels(name: str, image: Array) -> None:
+def _recolored(
+    name: str, image: Array, change: Callable[[Array], Array], *, gray_too: bool = False
+) -> Array:
+    """Return an image after changing its colors, in its dtype; alpha stays.
+
+    Args:
+        name: Class name of the augmenter, for error messages.
+        image: (height, width, channels).
+        change: Function that returns changed floats.
+        gray_too: Whether an image of one channel is changed, too.
+
+    Raises:
+        ArgumentError: It has another number of channels.
+    """
     checked_image(name, image)
-    if image.shape[2] != 3:
-        raise ArgumentError(f"{name}: expected an image of 3 channels, got {image.shape}")
+    counts = (1, 3, 4) if gray_too else (3, 4)
+    if image.shape[2] not in counts:
+        *first, last = map(str, counts)
+        raise ArgumentError(
+            f"{name}: expected an image of {', '.join(first)} or {last} channels, got {image.shape}"
+        )
+    return _as_before(on_colors(np, _floats(image), change), image)
 
 
 class BrightnessJitterAug(Augmenter):
@@ -89,7 +108,7 @@ class BrightnessJitterAug(Augmenter):
 
     def _change(self, image: Array) -> Array:
         factor = 1.0 + random.uniform(-self.brightness, self.brightness)
-        return _as_before(changed_brightness(np, _floats(image), factor), image)
+        return _as_before(on_colors(np, _floats(image), lambda x: x * factor), image)
 
 
 class ContrastJitterAug(Augmenter):
@@ -109,8 +128,8 @@ class ContrastJitterAug(Augmenter):
 
     def _change(self, image: Array) -> Array:
         factor = 1.0 + random.uniform(-self.contrast, self.contrast)
-        checked_image("ContrastJitterAug", image)
-        return _as_before(changed_contrast(np, _floats(image), factor), image)
+        name = "ContrastJitterAug"
+        return _recolored(name, image, lambda x: changed_contrast(np, x, factor), gray_too=True)
 
 
 class SaturationJitterAug(Augmenter):
@@ -130,8 +149,8 @@ class SaturationJitterAug(Augmenter):
 
     def _change(self, image: Array) -> Array:
         factor = 1.0 + random.uniform(-self.saturation, self.saturation)
-        checked_image("SaturationJitterAug", image)
-        return _as_before(changed_saturation(np, _floats(image), factor), image)
+        name = "SaturationJitterAug"
+        return _recolored(name, image, lambda x: changed_saturation(np, x, factor), gray_too=True)
 
 
 class HueJitterAug(Augmenter):
@@ -158,11 +177,10 @@ class HueJitterAug(Augmenter):
 
     def _change(self, image: Array) -> Array:
         angle = math.pi * random.uniform(-self.hue, self.hue)
-        _check_channels("HueJitterAug", image)
         cosine, sine = math.cos(angle), math.sin(angle)
         turn = np.array([[1, 0, 0], [0, cosine, -sine], [0, sine, cosine]])
         matrix = (self.ityiq @ turn @ self.tyiq).T
-        return _as_before(tinted(np, _floats(image), matrix), image)
+        return _recolored("HueJitterAug", image, lambda x: tinted(np, x, matrix))
 
 
 class ColorJitterAug(RandomOrderAug):
@@ -217,9 +235,8 @@ class LightingAug(Augmenter):
 
     def _change(self, image: Array) -> Array:
         amounts = np.random.normal(0, self.alphastd, size=(3,))  # noqa: NPY002  # as MXNet draws
-        _check_channels("LightingAug", image)
         offsets = np.dot(np.asarray(self.eigvec) * amounts, np.asarray(self.eigval))
-        return _as_before(lit(np, _floats(image), offsets), image)
+        return _recolored("LightingAug", image, lambda x: lit(np, x, offsets))
 
 
 class ColorNormalizeAug(Augmenter):
@@ -300,9 +317,9 @@ class RandomGrayAug(Augmenter):
     def _change(self, image: Array) -> Array:
         if random.random() >= self.p:
             return image
-        _check_channels("RandomGrayAug", image)
-        values = gray(np, _floats(image), _GRAY)
-        return _as_before(np.repeat(values, 3, axis=2), image)
+        return _recolored(
+            "RandomGrayAug", image, lambda x: np.repeat(gray(np, x, _GRAY), 3, axis=2)
+        )
 
 
 class CastAug(Augmenter):

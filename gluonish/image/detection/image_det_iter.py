@@ -29,7 +29,8 @@ class ImageDetIter(ImageIter):
     A label is a flat list of numbers: the length of its header, the number of values of an object,
     the rest of the header, and the objects: class, left, top, right and bottom as fractions of
     width and height, and further values. Boxes without an area are dropped. In a batch, images with
-    fewer objects have rows of -1.
+    fewer objects have rows of -1. Boxes are those of the image as it is stored, so that its EXIF
+    orientation is ignored.
 
     Args:
         batch_size: Number of images in a batch.
@@ -67,6 +68,8 @@ class ImageDetIter(ImageIter):
     # What fills rows of labels that an image has none for.
     _no_label = -1
     _make_augmenters = staticmethod(CreateDetAugmenter)  # type: ignore[assignment]  # of boxes, too
+
+    _upright = False
 
     def __init__(
         self,

@@ -13,7 +13,7 @@ from gluonish.core.errors import ArgumentError, FileFormatError, OperatorError
 from gluonish.core.files import open_to_read
 from gluonish.image.augmenters.augmenter import augmented, chosen_augmenters
 from gluonish.image.augmenters.create import CreateAugmenter
-from gluonish.image.decode import imdecode
+from gluonish.image.decode import raw_bytes
 from gluonish.image.host_array import Array, as_host, as_ndarray
 from gluonish.image.iteration.samples import (
     check_choice,
@@ -95,6 +95,9 @@ class ImageIter(DataIter):
     _no_label = 0
     # Makes the augmenters where there is no list of them.
     _make_augmenters = staticmethod(CreateAugmenter)
+
+    # Whether images are turned as their EXIF orientation says: not where boxes go with them.
+    _upright = True
 
     def __init__(
         self,
@@ -353,9 +356,8 @@ class ImageIter(DataIter):
 
     def _decoded_bytes(self, stored: Any) -> Array:
         try:
-            if isinstance(stored, bytes):
-                return decode_image("imdecode", np.frombuffer(stored, np.uint8), 1, True)
-            return imdecode(stored).asnumpy()
+            raw = raw_bytes("imdecode", stored)
+            return decode_image("imdecode", raw, 1, True, upright=self._upright)
         except OperatorError as error:
             raise FileFormatError(
                 f"{type(self).__name__}: expected an image in {self._where}, got something else "

@@ -24,7 +24,8 @@ class ImageDetRecordIter(MXDataIter):
     width of one object (at least 5), the rest of the header, and then the objects, each with
     class, left, top, right, bottom as fractions of the image's size, and any further numbers. In a
     batch, a label row is: channels, height and width of the image, how many numbers follow, those
-    numbers, and ``label_pad_value`` up to the end of the row.
+    numbers, and ``label_pad_value`` up to the end of the row. Boxes are those of the image as it is
+    stored, so that its EXIF orientation is ignored.
 
     Each image is resized, padded, cropped, mirrored, resized to ``data_shape``, colour-augmented
     and normalized, in that order, and its boxes are adjusted. Random choices depend only on the
@@ -136,6 +137,7 @@ def _source(
         (width,),
         labels,
         ObjectSamples(name, parameters, normalization),
+        upright=False,
     )
 
 

@@ -95,6 +95,7 @@ class ImageRecordSource(BatchSource):
         label_shape: Shape of the label of one sample.
         labels: Finds the labels of a record.
         writer: Writes images and labels into a batch.
+        upright: Whether images are turned as their EXIF orientation says.
 
     Raises:
         MissingFileError: A record file or its index does not exist.
@@ -109,6 +110,8 @@ class ImageRecordSource(BatchSource):
         label_shape: tuple[int, ...],
         labels: LabelSource,
         writer: SampleWriter,
+        *,
+        upright: bool = True,
     ) -> None:
         count = parameters["batch_size"]
         shape = parameters["data_shape"]
@@ -120,6 +123,7 @@ class ImageRecordSource(BatchSource):
         )
         self.threads = min(parameters["preprocess_threads"], cores())
         self._channels = shape[0]
+        self._upright = upright
         self._flag = {1: GRAY, 3: COLOR, 4: AS_STORED}[self._channels]
         self._places = places = open_places(name, parameters)
         weakref.finalize(self, places.files.close)
@@ -215,7 +219,8 @@ class ImageRecordSource(BatchSource):
 
     def _image(self, stored: bytes) -> Array:
         """Return the image of a record, (height, width, channels) of bytes."""
-        image = decode(self.name, np.frombuffer(stored, np.uint8), self._flag)
+        raw = np.frombuffer(stored, np.uint8)
+        image = decode(self.name, raw, self._flag, upright=self._upright)
         image = image if image.ndim == 3 else image[..., None]
         if image.shape[2] != self._channels or image.dtype != np.uint8:
             raise FileFormatError(

@@ -12,7 +12,7 @@ for rounding stays it: a gray pixel's saturation is no change.
 
 from collections.abc import Callable, Iterable, Sequence
 from ctypes import addressof, c_int64
-from functools import cache, partial
+from functools import lru_cache, partial
 from operator import mul
 from types import ModuleType
 from typing import Any
@@ -144,7 +144,7 @@ def _source(kind: str, dtype: np.dtype[Any], across: int, turns: bool) -> str:
     )
 
 
-@cache
+@lru_cache(64)  # strides of columns are few; more are somebody's experiments
 def _compiled(kind: str, dtype: np.dtype[Any], across: int, turns: bool) -> CompiledKernel:
     return compile_kernel(_source(kind, dtype, across, turns))
 

@@ -1,11 +1,13 @@
-"""The bounded cache of plans.
+"""The cache of plans, bounded by their number and by the memory they take.
 
-Plans are kept in the order of their last use, and the oldest goes first. No lock: with the GIL each
-operation on the ordered dict is one indivisible call. Two threads that miss at once both build, and
-the first to store wins; a plan that is evicted while it runs lives until that run ends, because the
+Plans are kept in the order of their last use, and the oldest goes first. To find a plan takes no
+lock: with the GIL each operation on the ordered dict is one indivisible call. `_lock` guards the
+sum of sizes, where plans are stored and evicted. Two threads that miss at once both build, and the
+first to store wins; a plan that is evicted while it runs lives until that run ends, because the
 runner holds it.
 """
 
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -15,7 +17,7 @@ import numpy as np
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.ops.kernel import RefusedError
 
-__all__ = ["PlanCache"]
+__all__ = ["MAX_NBYTES", "PlanCache"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -23,6 +25,15 @@ T = TypeVar("T")
 # A primitive on arrays of no more elements than this runs in one thread. Starting a team costs more
 # than a second thread saves, and on a busy machine the team waits until all its threads get a core.
 _SMALL = 1 << 15
+
+
+# What the plans of a process may take together. Those of the largest networks of the model zoo take
+# half of it; a program whose shapes never repeat fills it.
+MAX_NBYTES = 128 << 20
+# About what plans take: code that the library generates, its tables, memory objects. The growth of
+# the process per plan was 90 to 390 kB, by one to four primitives (convolution, its gradients,
+# deconvolution, pooling, LRN, dense, dot; oneDNN 3 with AVX-512).
+_PLAN_NBYTES, _STEP_NBYTES, _REFUSAL_NBYTES = 96 << 10, 32 << 10, 1 << 10
 
 
 class _Refusal:
@@ -40,21 +51,28 @@ class PlanCache:
     Args:
         engine: The engine that the plans are for.
         capacity: How many plans to keep; negative for no limit, 0 to build one anew for every call.
+        max_nbytes: How much memory they may take, as it is estimated; no limit where ``capacity``
+            has none.
     """
 
-    __slots__ = ("_engine", "_plans", "capacity")
+    __slots__ = ("_engine", "_lock", "_plans", "capacity", "max_nbytes", "nbytes")
 
-    def __init__(self, engine: Engine, capacity: int) -> None:
+    def __init__(self, engine: Engine, capacity: int, max_nbytes: int = MAX_NBYTES) -> None:
         self._engine = engine
-        self.capacity = capacity
+        self._lock = threading.Lock()
         self._plans: OrderedDict[Hashable, Any] = OrderedDict()
+        self.capacity = capacity
+        self.max_nbytes = max_nbytes
+        self.nbytes = 0
 
     def __len__(self) -> int:
         return len(self._plans)
 
     def clear(self) -> None:
         """Drop all plans."""
+        self._lock = threading.Lock()  # in a child process nobody would release the old one
         self._plans.clear()
+        self.nbytes = 0
 
     def get(
         self,
@@ -86,13 +104,21 @@ class PlanCache:
         return plan
 
     def _store(self, key: Hashable, plan: T | _Refusal) -> T | _Refusal:
-        kept: T | _Refusal = self._plans.setdefault(key, plan)
-        while 0 <= self.capacity < len(self._plans):
-            try:
-                self._plans.popitem(last=False)
-            except KeyError:  # another thread evicted the last one
-                break
+        with self._lock:
+            kept: T | _Refusal = self._plans.setdefault(key, plan)
+            if kept is plan:
+                self.nbytes += _nbytes(plan)
+            while self._is_full():
+                _, evicted = self._plans.popitem(last=False)
+                self.nbytes -= _nbytes(evicted)
         return kept
+
+    def _is_full(self) -> bool:
+        count = len(self._plans)
+        if self.capacity < 0 or not count:
+            return False
+        # The plan that was stored last stays, however large it is, but for a capacity of 0.
+        return count > self.capacity or (count > 1 and self.nbytes > self.max_nbytes)
 
     def _build_or_refuse(
         self, build: Callable[Concatenate[Engine, P], T], *args: P.args, **kwargs: P.kwargs
@@ -108,6 +134,13 @@ class PlanCache:
         finally:
             if small:
                 self._engine.end_small(before)
+
+
+def _nbytes(plan: object) -> int:
+    """Return about how much memory a plan takes."""
+    if isinstance(plan, _Refusal):
+        return _REFUSAL_NBYTES
+    return _PLAN_NBYTES + _STEP_NBYTES * len(getattr(plan, "steps", ()))
 
 
 def _elements(values: Iterable[object]) -> int:

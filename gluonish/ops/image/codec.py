@@ -1,8 +1,8 @@
 """Images from and to the bytes of files: by OpenCV, or by Pillow where there is no OpenCV.
 
 Channels are in OpenCV's order, blue, green, red, and alpha if there is one, unless red is asked for
-first. Both read an image the
-way up that its camera noted; JPEG's rounding may differ between the two by a few levels.
+first. Both turn an image the way up that its camera noted (EXIF orientation), but for `AS_STORED`
+and where boxes go with it. JPEG's rounding may differ between the two by a few levels.
 """
 
 import io
@@ -22,7 +22,9 @@ AS_STORED, GRAY, COLOR = -1, 0, 1
 _JPEG, _PNG = (".jpg", ".jpeg"), ".png"
 
 
-def decode(name: str, buffer: Array, flag: int, red_first: bool = False) -> Array:
+def decode(
+    name: str, buffer: Array, flag: int, red_first: bool = False, *, upright: bool = True
+) -> Array:
     """Return the image in the bytes of a file.
 
     Args:
@@ -30,6 +32,7 @@ def decode(name: str, buffer: Array, flag: int, red_first: bool = False) -> Arra
         buffer: (bytes,), uint8.
         flag: `GRAY`, `COLOR`, or `AS_STORED`, which keeps alpha and 16 bits.
         red_first: Whether `COLOR` gives red, green, blue.
+        upright: Whether `GRAY` and `COLOR` turn the image as its EXIF orientation says.
 
     Returns:
         (height, width) for gray ones, else (height, width, channels); uint8 unless 16 bits are
@@ -39,12 +42,13 @@ def decode(name: str, buffer: Array, flag: int, red_first: bool = False) -> Arra
         OperatorError: They are not of an image that the decoder knows.
     """
     cv2 = open_cv()
+    turns = upright and flag != AS_STORED
     if not buffer.size:
         found = None
     elif cv2 is None:
-        found = _by_pillow(buffer, flag, red_first)
+        found = _by_pillow(buffer, flag, red_first, turns)
     else:
-        found = _by_opencv(cv2, buffer, flag, red_first)
+        found = _by_opencv(cv2, buffer, flag, red_first, turns)
     if found is None:
         decoder = "Pillow" if cv2 is None else "OpenCV"
         raise OperatorError(
@@ -80,13 +84,16 @@ def encode(name: str, image: Array, extension: str, quality: int) -> bytes:
     return found
 
 
-def _by_opencv(cv2: Any, buffer: Array, flag: int, red_first: bool) -> Array | None:
-    turned = red_first and flag == COLOR
-    direct = getattr(cv2, "IMREAD_COLOR_RGB", None) if turned else flag  # since OpenCV 4.11
+def _by_opencv(cv2: Any, buffer: Array, flag: int, red_first: bool, turns: bool) -> Array | None:
+    rgb = getattr(cv2, "IMREAD_COLOR_RGB", None)  # since OpenCV 4.11
+    swapped = red_first and flag == COLOR
+    how = rgb if swapped and rgb is not None else flag
+    if flag != AS_STORED and not turns:
+        how |= cv2.IMREAD_IGNORE_ORIENTATION
     try:
         found: Array | None
-        found = cv2.imdecode(np.ascontiguousarray(buffer), COLOR if direct is None else direct)
-        if direct is None and found is not None:
+        found = cv2.imdecode(np.ascontiguousarray(buffer), how)
+        if swapped and rgb is None and found is not None:
             found = np.ascontiguousarray(found[..., ::-1])
     except cv2.error:  # such as for more pixels than it is willing to make
         return None
@@ -106,16 +113,16 @@ def _written_by_opencv(cv2: Any, image: Array, extension: str, quality: int) -> 
     return bytes(found) if done else None
 
 
-def _by_pillow(buffer: Array, flag: int, red_first: bool) -> Array | None:
+def _by_pillow(buffer: Array, flag: int, red_first: bool, turns: bool) -> Array | None:
     from PIL import Image, ImageOps, UnidentifiedImageError
 
     try:
         with Image.open(io.BytesIO(buffer.tobytes())) as stored:
             if flag == GRAY:
                 stored.draft("L", stored.size)
-            pixels = _pixels(ImageOps.exif_transpose(stored), flag)
-            turned = red_first and flag == COLOR
-            return np.ascontiguousarray(pixels[..., ::-1]) if turned else pixels
+            pixels = _pixels(ImageOps.exif_transpose(stored) if turns else stored, flag)
+            swapped = red_first and flag == COLOR
+            return np.ascontiguousarray(pixels[..., ::-1]) if swapped else pixels
     except (
         Image.DecompressionBombError,
         UnidentifiedImageError,

@@ -1,7 +1,7 @@
 """Changes of an image's colours by random amounts, and by given ones for lighting.
 
-Images are (height, width, channels); of other than 3 channels saturation, hue and lighting are
-nothing, and they stay as they are.
+Images are (height, width, channels), of 1, 3 or 4 channels. Of gray ones saturation, hue and
+lighting are nothing, and they stay as they are; of 4 channels the last is alpha, which stays.
 
 References:
     A. Krizhevsky, I. Sutskever, G. Hinton, ImageNet Classification with Deep Convolutional Neural
@@ -18,7 +18,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, number, numbers
 from gluonish.core.spec import Spec
 from gluonish.ops.facts import Execution
-from gluonish.ops.image.layout import check_image, store
+from gluonish.ops.image.layout import check_color_image, store
 from gluonish.ops.image.pixel_math import (
     COLOR_COMPONENTS,
     COLOR_DEVIATIONS,
@@ -26,6 +26,7 @@ from gluonish.ops.image.pixel_math import (
     changed_contrast,
     changed_saturation,
     lit,
+    on_colors,
 )
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.support.philox import normal, random_bits, uniform_number
@@ -88,10 +89,13 @@ def _change(
     steps: Callable[..., list[Step]], xp: ModuleType, out: Any, data: Any, attrs: Attrs
 ) -> None:
     """Make the changes of a call, one after the other."""
-    image = as_real(xp, data)
-    for word, amount in steps(xp, **attrs):
-        image = _CHANGES[word](xp, image, amount)
-    store(xp, out, image)
+
+    def change(image: Any) -> Any:
+        for word, amount in steps(xp, **attrs):
+            image = _CHANGES[word](xp, image, amount)
+        return image
+
+    store(xp, out, on_colors(xp, as_real(xp, data), change))
 
 
 def _light(alpha: Sequence[float]) -> Step:
@@ -123,7 +127,7 @@ def _register(
 
     def infer(data: Spec, **attrs: Any) -> tuple[Spec]:
         check(name, attrs)
-        return (check_image(name, data),)
+        return (check_color_image(name, data),)
 
     def kernel(xp: ModuleType, out: Any, data: Any, **attrs: Any) -> None:
         _change(steps, xp, out, data, attrs)
@@ -135,8 +139,9 @@ def _register(
             kernel,
             None,
             doc=(
-                f"{doc}.\n\nIntegers are truncated toward zero and limited to the range of their "
-                "dtype.\n\nShapes: data and output (height, width, channels)."
+                f"{doc}.\n\nOf 4 channels the last is alpha, which does not change. Integers are "
+                "truncated toward zero and\nlimited to the range of their dtype.\n\n"
+                "Shapes: data and output (height, width, channels), of 1, 3 or 4 channels."
             ),
             schema=Schema(**parameters),
             aliases=(f"_npx_{name}",),
@@ -226,7 +231,7 @@ RANDOM_COLORS = (
 def _adjust_infer(data: Spec, *, alpha: tuple[float, ...]) -> tuple[Spec]:
     if len(alpha) != 3:
         raise OperatorError(f"_image_adjust_lighting: expected alpha of 3 numbers, got {alpha}")
-    return (check_image("_image_adjust_lighting", data),)
+    return (check_color_image("_image_adjust_lighting", data),)
 
 
 def _adjust_steps(xp: ModuleType, *, alpha: tuple[float, ...]) -> list[Step]:
@@ -253,8 +258,10 @@ ADJUST_LIGHTING = register(
         doc=(
             "Add light to an image: alpha of each color that ImageNet's images vary in (PCA "
             "lighting).\n\n"
-            "Integers are truncated toward zero and limited to the range of their dtype.\n\n"
-            "Shapes: data and output (height, width, 3), alpha 3 numbers."
+            "Of 4 channels the last does not change, nor does a gray image. Integers are\n"
+            "truncated toward zero and limited to the range of their dtype.\n\n"
+            "Shapes: data and output (height, width, channels), of 1, 3 or 4 channels, alpha 3\n"
+            "numbers."
         ),
         schema=Schema(alpha=numbers()),
         aliases=("_npx__image_adjust_lighting",),

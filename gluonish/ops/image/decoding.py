@@ -18,7 +18,9 @@ from gluonish.ops.support.host import to_host
 __all__ = ["IMDECODE", "IMREAD", "decode_image", "read_image"]
 
 
-def decode_image(name: str, buffer: Any, flag: int, to_rgb: bool) -> np.ndarray[Any, Any]:
+def decode_image(
+    name: str, buffer: Any, flag: int, to_rgb: bool, *, upright: bool = True
+) -> np.ndarray[Any, Any]:
     """Return an image (height, width, channels) of a file's bytes.
 
     Args:
@@ -26,13 +28,14 @@ def decode_image(name: str, buffer: Any, flag: int, to_rgb: bool) -> np.ndarray[
         buffer: NumPy array of bytes.
         flag: 0 gives one channel, 1 three.
         to_rgb: Whether the first channel of three is red rather than blue.
+        upright: Whether the image is turned as its EXIF orientation says.
 
     Raises:
         OperatorError: ``flag`` is another, or it is no image that is known.
     """
     if flag not in (GRAY, COLOR):
         raise OperatorError(f"{name}: expected flag 0 (gray) or 1 (color), got {flag}")
-    found = decode(name, buffer, flag, to_rgb)
+    found = decode(name, buffer, flag, to_rgb, upright=upright)
     return found[..., None] if found.ndim == 2 else found
 
 

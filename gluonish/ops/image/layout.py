@@ -9,7 +9,7 @@ from gluonish.core.dtype import BOOL, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 
-__all__ = ["check_image", "check_images", "store"]
+__all__ = ["check_color_image", "check_image", "check_images", "store"]
 
 
 def check_image(operator: str, data: Spec) -> Spec:
@@ -21,6 +21,21 @@ def check_image(operator: str, data: Spec) -> Spec:
     if len(data.shape) != 3 or data.dtype == BOOL:
         raise OperatorError(
             f"{operator}: expected an image (height, width, channels) of numbers, got {data}"
+        )
+    return data
+
+
+def check_color_image(operator: str, data: Spec) -> Spec:
+    """Check one image (height, width, channels): gray, of colors, or of colors and alpha.
+
+    Raises:
+        OperatorError: It has other axes or channels, or holds truth values.
+    """
+    check_image(operator, data)
+    if data.shape[-1] not in (1, 3, 4):
+        raise OperatorError(
+            f"{operator}: expected an image (height, width, channels) of 1, 3 or 4 channels (gray, "
+            f"colors, colors and alpha), got {data}"
         )
     return data
 

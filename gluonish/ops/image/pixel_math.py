@@ -1,9 +1,10 @@
 """Changes of an image's colours by given amounts: operators and augmenters share them.
 
-Images are (height, width, channels), of floats. Of other than 3 channels each one is its own gray.
+Images are (height, width, channels), of floats. Of other than 3 channels each one is its own gray;
+of 4 the last is alpha, which `on_colors` leaves alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -17,6 +18,7 @@ __all__ = [
     "gray",
     "lit",
     "long_rows",
+    "on_colors",
     "tinted",
 ]
 
@@ -66,6 +68,19 @@ def lit(xp: ModuleType, image: Any, offsets: Sequence[float]) -> Any:
     """Return an image with an offset added to each channel."""
     rows, repeated = long_rows(xp, image, xp.asarray(offsets, dtype=image.dtype))
     return (rows + repeated).reshape(image.shape)
+
+
+def on_colors(xp: ModuleType, image: Any, change: Callable[[Any], Any]) -> Any:
+    """Return an image whose colors are changed; a fourth channel (alpha) stays as it is.
+
+    Args:
+        xp: NumPy or CuPy.
+        image: (height, width, channels), of floats.
+        change: Function that returns the changed image; it gets 3 channels of 4, else all.
+    """
+    if image.shape[-1] != 4:
+        return change(image)
+    return xp.concatenate([change(image[..., :3]), image[..., 3:]], axis=-1)
 
 
 def long_rows(xp: ModuleType, image: Any, amounts: Any) -> tuple[Any, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import FLOAT32, INT8, INT32
+from gluonish.core.dtype import FLOAT32, INT8, INT32, UINT8
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, number
 from gluonish.core.spec import Spec
@@ -84,6 +84,20 @@ def _scales_infer(*inputs: Spec, channels: int, **attrs: Any) -> tuple[Spec, ...
     return vector, vector, RANGE, RANGE, RANGE
 
 
+def _check_unsigned(low: Any, high: Any) -> None:
+    """Check that unsigned data lack no negative numbers, but those that round to 0.
+
+    Raises:
+        OperatorError: They do.
+    """
+    first, last = (float(end.reshape(-1)[0]) for end in (low, high))
+    if first < -abs(last) / (2 * STEPS[UINT8]):
+        raise OperatorError(
+            f"_sg_mkldnn: expected int8 data where their range begins below 0, got uint8 in "
+            f"({first:g}, {last:g}); quantize the network with quantized_dtype int8 or auto"
+        )
+
+
 def _scales_kernel(
     xp: ModuleType,
     out: Any,
@@ -97,6 +111,8 @@ def _scales_kernel(
 ) -> None:
     scale, bias, out_step, low, high = out
     named = dict(zip(_scale_inputs(attrs), arrays, strict=True))
+    if xp is np and data_type == "uint8":  # elsewhere a look at the numbers would wait for them
+        _check_unsigned(named["min_data"], named["max_data"])
 
     def step(word: str, steps: float) -> Any:
         return largest(xp, named[f"min_{word}"], named[f"max_{word}"]) / np.float32(steps)

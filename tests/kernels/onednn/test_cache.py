@@ -1,3 +1,5 @@
+import threading
+
 import numpy as np
 import pytest
 
@@ -95,3 +97,49 @@ def test_plans_that_are_kept_are_bounded_unless_the_user_wants_all(backend: Back
     for key in range(5000):
         cache.get(key, lambda engine: key)  # noqa: B023  # called at once
     assert len(cache) <= 4096
+
+
+def test_plans_take_no_more_memory_than_allowed(backend: Backend) -> None:
+    cache = PlanCache(backend.engine, 1000, max_nbytes=1 << 20)
+    sizes = []
+    for key in range(40):
+        cache.get(key, _plan)
+        sizes.append(cache.nbytes)
+    assert max(sizes) <= 1 << 20
+    assert len(cache) == (1 << 20) // sizes[0]
+    assert cache.nbytes == len(cache) * sizes[0]
+    cache.clear()
+    assert cache.nbytes == 0
+
+
+def test_a_plan_larger_than_allowed_is_kept_alone(backend: Backend) -> None:
+    cache = PlanCache(backend.engine, 1000, max_nbytes=1)
+    plan = cache.get(1, _plan)
+    assert cache.get(1, _plan) is plan
+    cache.get(2, _plan)
+    assert len(cache) == 1
+
+
+def test_no_limit_of_plans_is_none_of_memory_either(backend: Backend) -> None:
+    cache = PlanCache(backend.engine, -1, max_nbytes=1)
+    for key in range(10):
+        cache.get(key, _plan)
+    assert len(cache) == 10
+
+
+def test_threads_that_store_at_once_keep_the_sum_right(backend: Backend) -> None:
+    cache = PlanCache(backend.engine, 1000, max_nbytes=1 << 20)
+
+    def fill(start: int) -> None:
+        for key in range(start, start + 60):
+            cache.get(key, _plan)
+            cache.get(key % 7, _plan)
+
+    threads = [threading.Thread(target=fill, args=(20 * i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    one = PlanCache(backend.engine, 1)
+    one.get(0, _plan)
+    assert cache.nbytes == len(cache) * one.nbytes <= 1 << 20

@@ -15,7 +15,7 @@ from gluonish.core.errors import ArgumentError
 from gluonish.core.spec import Spec
 from gluonish.data.vision.transforms.host import HostTransform, random_key, run_operator
 from gluonish.nn.tensor import Tensor
-from gluonish.ops.image.layout import check_image
+from gluonish.ops.image.layout import check_color_image
 from gluonish.ops.registry import find_operator
 from gluonish.ops.support.philox import uniform
 
@@ -69,7 +69,8 @@ class RandomBrightness(_ByRandomFactor):
         brightness: The factor is drawn from [max(0, 1 - brightness), 1 + brightness].
 
     Inputs:
-        x: (height, width, channels), any dtype but bool.
+        x: (height, width, channels), of 1, 3 or 4 channels, any dtype but bool; a fourth channel
+            (alpha) does not change.
 
     Outputs:
         y: shape and dtype of ``x``.
@@ -89,7 +90,8 @@ class RandomContrast(_ByRandomFactor):
         contrast: The factor is drawn from [max(0, 1 - contrast), 1 + contrast].
 
     Inputs:
-        x: (height, width, channels), any dtype but bool.
+        x: (height, width, channels), of 1, 3 or 4 channels, any dtype but bool; a fourth channel
+            (alpha) does not change.
 
     Outputs:
         y: shape and dtype of ``x``.
@@ -109,7 +111,8 @@ class RandomSaturation(_ByRandomFactor):
         saturation: The factor is drawn from [max(0, 1 - saturation), 1 + saturation].
 
     Inputs:
-        x: (height, width, channels), any dtype but bool.
+        x: (height, width, channels), of 1, 3 or 4 channels, any dtype but bool; a fourth channel
+            (alpha) does not change.
 
     Outputs:
         y: shape and dtype of ``x``.
@@ -129,7 +132,8 @@ class RandomHue(_ByRandomFactor):
         hue: The angle, in full turns, is drawn from [max(0, 1 - hue), 1 + hue]; 1 changes nothing.
 
     Inputs:
-        x: (height, width, channels), any dtype but bool.
+        x: (height, width, channels), of 1, 3 or 4 channels, any dtype but bool; a fourth channel
+            (alpha) does not change.
 
     Outputs:
         y: shape and dtype of ``x``.
@@ -152,7 +156,8 @@ class RandomColorJitter(HostTransform, HybridBlock):
         hue: Largest rotation of the hue, in full turns; 0 for none.
 
     Inputs:
-        x: (height, width, channels), any dtype but bool.
+        x: (height, width, channels), of 1, 3 or 4 channels, any dtype but bool; a fourth channel
+            (alpha) does not change.
 
     Outputs:
         y: shape and dtype of ``x``.
@@ -196,7 +201,8 @@ class RandomGray(HostTransform, HybridBlock):
         p: The probability.
 
     Inputs:
-        x: (height, width, 3), any dtype but bool.
+        x: (height, width, channels), of 1, 3 or 4 channels, any dtype but bool; a fourth channel
+            (alpha) does not change.
 
     Outputs:
         y: shape and dtype of ``x``; three channels of the same brightness, or ``x``.
@@ -216,7 +222,7 @@ class RandomGray(HostTransform, HybridBlock):
 
         Args:
             F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
-            x: (height, width, 3).
+            x: (height, width, channels).
         """
         # Saturation 0 is gray, by the weights that all changes of colours go by.
         gray = F.image.random_saturation(x, 0, 0)
@@ -225,7 +231,7 @@ class RandomGray(HostTransform, HybridBlock):
 
     def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Apply the transform to a NumPy array."""
-        check_image("RandomGray", Spec(values.shape, values.dtype))
+        check_color_image("RandomGray", Spec(values.shape, values.dtype))
         key = random_key()
         if uniform(np, random_key(), (1,))[0] >= np.float32(self._p):
             return values
@@ -240,7 +246,8 @@ class RandomLighting(HostTransform, HybridBlock):
         alpha: Standard deviation of the amount along each component.
 
     Inputs:
-        x: (height, width, 3), any dtype but bool.
+        x: (height, width, channels), of 1, 3 or 4 channels, any dtype but bool; a fourth channel
+            (alpha) does not change, nor does a gray image.
 
     Outputs:
         y: shape and dtype of ``x``.
@@ -262,7 +269,7 @@ class RandomLighting(HostTransform, HybridBlock):
 
         Args:
             F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
-            x: (height, width, 3).
+            x: (height, width, channels).
         """
         return F.image.random_lighting(x, self._alpha)
 
