@@ -78,8 +78,9 @@ class OtherRanks:
         everything, (fresh, _) = trainables.all(), trainables.fresh()
         first = self._first_key
         if self._all[0] is not everything:
-            names = {first + i: described(param) for i, param in everything.members}
-            self._all = (everything, NewGradients({**names}))
+            names: dict[Hashable, str] = {}
+            names.update((first + i, described(param)) for i, param in everything.members)
+            self._all = (everything, NewGradients(names))
         mine = self._all[1]._replace(scale=scale)
         if fresh is everything:
             self._store.new_gradients(mine)
