@@ -17,12 +17,14 @@ import numpy as np
 from gluonish.core.errors import DistributedError
 from gluonish.core.spec import Shape
 from gluonish.distributed.host_memory import host_memory
-from gluonish.distributed.meeting import END, Meeting
+from gluonish.distributed.meeting import END, STALE, Meeting
 from gluonish.distributed.messages import Messages, Transport
+from gluonish.distributed.new_gradients import NewGradients
 from gluonish.distributed.pieces import (
     BUCKET_NBYTES,
     Edges,
     Named,
+    Purpose,
     buckets,
     on_host,
     pieces,
@@ -93,6 +95,7 @@ class Channel:
         self._meeting = Meeting(world, self._host)
         self._order = Var()
         self._servers: list[Server] = []
+        self._new: NewGradients | None = None  # what the next exchange says of its step
         self.sent_nbytes = 0
 
     def add_up(self, arrays: Sequence[Named], what: str, codec: Codec | None = None) -> None:
@@ -164,8 +167,35 @@ class Channel:
         Args:
             what: Purpose, for messages.
         """
-        self._push(what, (), lambda: None)
+        self._push(what, (), _nothing)
         current_engine().wait(self._order)
+
+    def new_gradients(self, mine: NewGradients) -> NewGradients:
+        """Return which gradients are new on any rank, for all ranks to sum them next.
+
+        Where all are new here, this is known at once; the other ranks learn it with the next
+        exchange.
+
+        Args:
+            mine: What is new on this rank.
+        """
+        self._new = mine
+        if mine.new is None:
+            return mine
+        found: list[NewGradients] = []
+        self._push(mine.words(), (), _nothing, answer=found.append)
+        current_engine().wait(self._order)
+        return found[0]
+
+    def tell_stale(self, label: str) -> None:
+        """Have other ranks fail, unless they do so as well, as this one cannot take its step.
+
+        Args:
+            label: What messages call the parameter whose gradient is not new.
+        """
+        self._push(
+            Purpose(STALE, f"an error, as there is no new gradient of {label}"), (), _nothing
+        )
 
     def alone(
         self, act: Callable[[], object], arrays: Sequence[NDArray], *, wait: bool = False
@@ -242,35 +272,45 @@ class Channel:
         act: Callable[[], None],
         written: Sequence[Var] | None = None,
         lane: Hashable = _LANE,
+        answer: Callable[[Any], object] | None = None,
     ) -> None:
         variables = [x.array._var for x in arrays] if written is None else written
-        words = "\n".join([f"{what}, {len(arrays)} arrays" if arrays else what, *map(str, arrays)])
-        run = partial(self._watched, what, words, arrays, variables, act)
+        new, self._new = self._new, None
+        run = partial(self._watched, what, arrays, variables, act, new, answer)
         # Not as reads: a rank whose arrays carry a failure must come and say so.
         current_engine().push(run, (), [*variables, self._order], lane, 0, "kvstore_exchange")
 
     def _watched(
         self,
         what: str,
-        words: str,
         arrays: Sequence[Named],
         variables: Sequence[Var],
         act: Callable[[], None],
+        new: NewGradients | None,
+        answer: Callable[[Any], object] | None,
     ) -> None:
         """Meet and act, and tell who watches how long either took."""
         sent, start_ns = self.sent_nbytes, time.perf_counter_ns()
-        self._meet(words, variables)
+        found = self._meet(what, arrays, variables, new)
         met_ns = time.perf_counter_ns()
         act()
+        if answer is not None:
+            answer(found)
         if watchers:
             names = [x.name for x in arrays]
             tell("exchange", what, names, self.sent_nbytes - sent, start_ns, met_ns)
 
-    def _meet(self, words: str, variables: Sequence[Var]) -> None:
+    def _meet(
+        self,
+        what: str,
+        arrays: Sequence[Named],
+        variables: Sequence[Var],
+        new: NewGradients | None,
+    ) -> NewGradients | None:
         failed = next((x.error for x in variables if x.error is not None), None)
         if failed is None:
-            self._meeting.meet(words)
-            return
+            words = _lines(what, arrays, str)
+            return self._meeting.meet(words, partial(_labelled, what, arrays), new)
         message = f"a failure: {getattr(failed, 'cause', failed)}"
         self._meeting.meet(message)
         raise DistributedError(f"kvstore: expected arrays to exchange, got {message}")
@@ -324,3 +364,18 @@ class Channel:
             self._transport.spread(whole)
             self.sent_nbytes += whole.nbytes
             unpack(whole, parts)
+
+
+def _nothing() -> None:
+    pass
+
+
+def _lines(what: str, arrays: Sequence[Named], text: Callable[[Named], str]) -> str:
+    """Return what ranks are about to do, a line for it and one for each array."""
+    first = f"{what}, {len(arrays)} arrays" if arrays else what
+    return "\n".join([first, *map(text, arrays)])
+
+
+def _labelled(what: str, arrays: Sequence[Named]) -> str:
+    """Return the same lines as messages have them."""
+    return _lines(getattr(what, "labelled", what), arrays, Named.labelled)

@@ -12,7 +12,7 @@ compute on. One thread at a time calls `meet`.
 
 import struct
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -21,11 +21,13 @@ import numpy as np
 from gluonish.core.config import GLUONISH_DISTRIBUTED_TIMEOUT
 from gluonish.core.errors import DistributedError
 from gluonish.distributed.host_memory import HostMemory
+from gluonish.distributed.new_gradients import NewGradients, new_on_any_rank
 from gluonish.distributed.world import World
 
-__all__ = ["END", "Meeting", "wait_for_ranks"]
+__all__ = ["END", "STALE", "Meeting", "wait_for_ranks"]
 
 END = "the end of the program"
+STALE = "a step without new gradients"
 
 _NBYTES = 512
 _HEAD = struct.Struct("<Q16sH")  # how many meetings there were, digest, bytes of text
@@ -48,16 +50,29 @@ class Meeting:
         self._count = 0
         self._broken = ""
         self._patience = 0.0
+        # What was said last and is said now, and what returns it as messages have it.
+        self._before: tuple[str, Callable[[], str]] = ("", str)
+        self._now: tuple[str, Callable[[], str]] = ("", str)
         others = range(1, world.size) if world.rank == 0 else ()
         self._heard = {rank: np.zeros(_NBYTES, np.uint8) for rank in others}
         self._last = dict.fromkeys(range(world.size), "its start")
         self._said, self._answer = np.zeros(_NBYTES, np.uint8), np.zeros(2048, np.uint8)
 
-    def meet(self, words: str) -> None:
+    def meet(
+        self,
+        words: str,
+        told: Callable[[], str] | None = None,
+        new: NewGradients | None = None,
+    ) -> NewGradients | None:
         """Wait until all ranks have called this with the same text.
 
         Args:
             words: Description of what is done next, one line for each of its parts.
+            told: Returns these lines as messages have them.
+            new: What this rank has to say of the gradients of a step that begins.
+
+        Returns:
+            What is new on any rank, if something was said of it and is not new on this one.
 
         Raises:
             DistributedError: A rank did not arrive in time, or with another text; all later
@@ -66,19 +81,34 @@ class Meeting:
         if self._broken:
             raise DistributedError(self._broken)
         if self._world.size == 1:
-            return
-        self._count += 1
+            return new
         self._patience = GLUONISH_DISTRIBUTED_TIMEOUT.value * (10 if words == END else 1)
+        told = told or words.__str__
+        self._before, self._now = self._now, (words, told)
+        try:
+            while not self._agree(words):
+                said = self._comm.allgather((words, told(), new))
+                found = new_on_any_rank([each for *_, each in said])
+                if found is None:
+                    raise DistributedError(_difference(said))
+                if new is not None and new.new is not None:
+                    return found
+        except DistributedError as error:
+            self._broken = str(error)
+            raise
+        return new
+
+    def _agree(self, words: str) -> bool:
+        """Say what is done next, and return whether all ranks say the same."""
+        self._count += 1
         self._say(words)
         if self._host is not None:
             kind, text = self._look(self._host)
         else:
             kind, text = self._lead() if self._world.rank == 0 else self._follow()
-        if kind == _DIFFERENT:
-            text = self._difference(words)
-        if kind != _AGREED:
-            self._broken = text
+        if kind == _MISSING:
             raise DistributedError(text)
+        return kind == _AGREED
 
     def _say(self, words: str) -> None:
         first = words.partition("\n")[0].encode()[: _NBYTES - _HEAD.size]
@@ -126,7 +156,7 @@ class Meeting:
             answer.Cancel()
             where = self._world.places[0]
             return _MISSING, (
-                f"{_first(self._said)}: expected rank 0 ({where}) within {self._patience:g} s, got "
+                f"{self._doing()}: expected rank 0 ({where}) within {self._patience:g} s, got "
                 "nothing "
                 "from it; it hangs, or computes longer than GLUONISH_DISTRIBUTED_TIMEOUT allows"
             )
@@ -134,32 +164,48 @@ class Meeting:
 
     def _told_missing(self, missing: Sequence[int]) -> str:
         places = self._world.places
-        named = "; ".join(f"rank {r} ({places[r]}), last at {self._last[r]}" for r in missing)
+        last = {r: self._as_told(self._last[r]) for r in missing}
+        named = "; ".join(f"rank {r} ({places[r]}), last at {last[r]}" for r in missing)
         return (
-            f"{_first(self._said)}: expected all {self._world.size} ranks within "
+            f"{self._doing()}: expected all {self._world.size} ranks within "
             f"{self._patience:g} s, got none of {named}; these hang, or compute "
             "longer than GLUONISH_DISTRIBUTED_TIMEOUT allows"
         )
 
-    def _difference(self, words: str) -> str:
-        """Return what ranks are about to do instead of one thing; each says all of its words."""
-        lines = [said.split("\n") for said in self._comm.allgather(words)]
-        depth = max(map(len, lines))
-        padded = [[*said, *["nothing more"] * (depth - len(said))] for said in lines]
-        found: dict[str, list[int]] = {}
-        place = next((i for i in range(depth) if len({said[i] for said in padded}) > 1), 0)
-        for rank, said in enumerate(padded):
-            found.setdefault(said[place], []).append(rank)
-        told = ", and ".join(
-            f"{said} on rank{'s' * (len(ranks) > 1)} {', '.join(map(str, ranks))}"
-            for said, ranks in found.items()
-        )
-        hint = (
-            "each rank must run the same number of steps: split the data evenly"
-            if END in found
-            else "all ranks must run the same program on arrays of the same shapes"
-        )
-        return f"kvstore: expected the same call on all ranks, got {told}; {hint}"
+    def _doing(self) -> str:
+        """Return the first line of what this rank is about to do, as messages have it."""
+        return self._now[1]().partition("\n")[0]
+
+    def _as_told(self, line: str) -> str:
+        """Return what a rank did last as messages have it: what this one did then."""
+        words, told = self._before
+        return told().partition("\n")[0] if line and words.startswith(line) else line
+
+
+def _difference(said: Sequence[tuple[str, str, Any]]) -> str:
+    """Return what ranks are about to do instead of one thing; each says all of its words."""
+    lines = [words.split("\n") for words, *_ in said]
+    shown = [told.split("\n") for _, told, _ in said]
+    depth = max(map(len, lines))
+    for each in (*lines, *shown):
+        each.extend(["nothing more"] * (depth - len(each)))
+    place = next((i for i in range(depth) if len({each[i] for each in lines}) > 1), 0)
+    found: dict[str, list[int]] = {}
+    for rank, each in enumerate(lines):
+        found.setdefault(each[place], []).append(rank)
+    told = ", and ".join(
+        f"{shown[ranks[0]][place]} on rank{'s' * (len(ranks) > 1)} {', '.join(map(str, ranks))}"
+        for ranks in found.values()
+    )
+    return f"kvstore: expected the same call on all ranks, got {told}; {_hint([*found])}"
+
+
+def _hint(found: Sequence[str]) -> str:
+    if STALE in found:
+        return "where ranks use different layers, call step with ignore_stale_grad=True on all"
+    if END in found:
+        return "each rank must run the same number of steps: split the data evenly"
+    return "all ranks must run the same program on arrays of the same shapes"
 
 
 def _first(said: Any) -> str:

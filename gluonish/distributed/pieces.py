@@ -9,7 +9,17 @@ import numpy as np
 
 from gluonish.ndarray import NDArray
 
-__all__ = ["BUCKET_NBYTES", "Edges", "Named", "Piece", "buckets", "on_host", "pieces", "unpack"]
+__all__ = [
+    "BUCKET_NBYTES",
+    "Edges",
+    "Named",
+    "Piece",
+    "Purpose",
+    "buckets",
+    "on_host",
+    "pieces",
+    "unpack",
+]
 
 BUCKET_NBYTES = 4 << 20  # of arrays that are exchanged at once
 _PACKED_NBYTES = 1 << 16  # smaller arrays are copied into one piece of memory
@@ -18,13 +28,41 @@ Edges = Sequence[int]  # where each rank's share of an array begins, and where t
 
 
 class Named(NamedTuple):
-    """An array with the name by which other ranks know it."""
+    """An array with the name by which other ranks know it.
+
+    Attributes:
+        name: The name.
+        array: The array.
+        label: What messages call it, which may differ from rank to rank; empty for the name.
+    """
 
     name: str
     array: NDArray
+    label: str = ""
 
     def __str__(self) -> str:
         return f"{self.name} {np.dtype(self.array.dtype).name}{self.array.shape}"
+
+    def labelled(self) -> str:
+        """Return what messages call it, with dtype and shape."""
+        return str(self._replace(name=self.label or self.name))
+
+
+class Purpose(str):
+    """What an exchange is for: a text on which ranks agree, and one with labels for messages."""
+
+    labelled: str
+
+    def __new__(cls, what: str, labelled: str) -> "Purpose":
+        """Make it of both texts."""
+        made = super().__new__(cls, what)
+        made.labelled = labelled
+        return made
+
+    @classmethod
+    def of(cls, what: str, first: Named) -> "Purpose":
+        """Make it of what is done, and the first array that it is done to."""
+        return cls(f"{what} {first.name}", f"{what} {first.label or first.name}")
 
 
 class Piece(NamedTuple):

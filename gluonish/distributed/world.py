@@ -24,6 +24,7 @@ from gluonish.core.config import (
     SLURM_STEP_NUM_TASKS,
     WORLD_SIZE,
 )
+from gluonish.core.config.environment import LoadEnvironment, get_variable
 from gluonish.core.errors import NotSupportedError
 
 __all__ = ["World", "joined", "world"]
@@ -32,6 +33,15 @@ _DRAIN_S = 0.2  # until a launcher has passed on what was written
 
 # What launchers tell a process of their number.
 _SIZES = (WORLD_SIZE, PMI_SIZE, OMPI_COMM_WORLD_SIZE, SLURM_STEP_NUM_TASKS)
+
+# Have MPICH open no port on any address where shared memory serves, or one that only this host
+# reaches, by the library that it was built with.
+_WITHOUT_PORTS = {
+    "UCX_TLS": "self,sm",
+    "FI_TCP_IFACE": "lo",
+    "FI_SOCKETS_IFACE": "lo",
+    "MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE": "lo",
+}
 
 _worlds: list["World"] = []
 
@@ -84,13 +94,21 @@ def _other_size(found: int, wanted: int, variable: str) -> NotSupportedError:
     )
 
 
+def _all_are_here() -> bool:
+    """Whether MPICH's launcher, or none, has started all ranks on this host."""
+    here = get_variable("MPI_LOCALNRANKS")
+    return (here or "1") == str(max(1, *(flag.value for flag in _SIZES)))
+
+
 def _load_mpi() -> Any:
     try:
         import mpi4py
 
         mpi4py.rc.threads = True
         mpi4py.rc.thread_level = "multiple"
-        from mpi4py import MPI
+        ports = LoadEnvironment(**(_WITHOUT_PORTS if _all_are_here() else {}))
+        with ports, LoadEnvironment(UCX_DEBUG_SIGNO="0"):  # SIGHUP had UCX write a log
+            from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         raise NotSupportedError(
             f"kvstore: expected MPI for a store of several processes, got {error}; "

@@ -8,12 +8,12 @@ Launches come in one order on all ranks: that of the `Channel`, whose exchanges 
 """
 
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
 from gluonish.core.context import Context
-from gluonish.distributed.pieces import Named, buckets
+from gluonish.distributed.pieces import Named, Purpose, buckets
 from gluonish.kvstore.nccl_reduce import Team, fits, nccl_dtype
 from gluonish.ndarray import NDArray
 
@@ -52,6 +52,7 @@ class NCCLExchange:
     def __init__(self, nccl: Any, ranks: Ranks) -> None:
         self._nccl = nccl
         self._ranks = ranks
+        self.labels: Mapping[str, str] = {}  # what messages call arrays, by name
         self._teams: dict[tuple[Context, ...], Team | None] = {}
 
     def serves(self, values: Sequence[NDArray]) -> bool:
@@ -99,17 +100,18 @@ class NCCLExchange:
             names: Names by which other ranks know the arrays, in the order in which they are
                 needed.
             values: For each name an array on each of this rank's devices, which `serves` accepts.
-            what: Purpose, for messages.
+            what: What is done to them, for messages, such as ``"push of"``.
         """
         of = dict(zip(names, values, strict=True))
-        named = [Named(name, arrays[0]) for name, arrays in of.items()]
+        named = [Named(name, xs[0], self.labels.get(name, "")) for name, xs in of.items()]
+        purpose = Purpose.of(what, named[0])
         for bucket in buckets(named, _BUCKET_NBYTES):
-            lists = [of[name] for name, _ in bucket]
+            lists = [of[x.name] for x in bucket]
             team = self._teams[tuple(x.context for x in lists[0])]
             assert team is not None, "it serves"
             act = partial(self._launch, team, lists)
             lane = lists[0][0]._device.priority_lane
-            self._ranks.exchange(what, bucket, act, [x for xs in lists for x in xs], lane)
+            self._ranks.exchange(purpose, bucket, act, [x for xs in lists for x in xs], lane)
 
     def _launch(self, team: Team, lists: Sequence[Sequence[NDArray]]) -> None:
         """Launch the sums of a bucket as one group."""

@@ -11,6 +11,8 @@ from typing import Any, NoReturn
 from gluonish.core.context import Context
 from gluonish.core.errors import NotSupportedError
 from gluonish.distributed.channel import Channel, Named
+from gluonish.distributed.new_gradients import NewGradients
+from gluonish.distributed.pieces import Purpose
 from gluonish.distributed.statistics import share_statistics
 from gluonish.kvstore.arguments import Key
 from gluonish.kvstore.compression import Compression, compression_from
@@ -43,6 +45,7 @@ class SyncStore(KVStore):
         self._channel = channel
         self._codec: Compression | None = None
         self._layers: dict[Key, int] = {}
+        self._labels: dict[str, str] = {}
         share_statistics(channel)
 
     def set_layers(self, keys: Sequence[Key]) -> None:
@@ -54,6 +57,41 @@ class SyncStore(KVStore):
             keys: Keys of the arrays, those of the first layers first; the same in all processes.
         """
         self._layers.update({key: i for i, key in enumerate(keys)})
+
+    def set_labels(self, labels: Mapping[Key, str]) -> None:
+        """Tell what messages call arrays.
+
+        Args:
+            labels: The name of each key's array, which may differ from process to process.
+        """
+        self._labels.update({repr(key): label for key, label in labels.items()})
+        if self._nccl is not None:
+            self._nccl.labels = self._labels
+
+    def _named(self, key: Key, array: NDArray) -> Named:
+        name = repr(key)
+        return Named(name, array, self._labels.get(name, ""))
+
+    def new_gradients(self, mine: NewGradients) -> NewGradients:
+        """Return which gradients are new in any process, which all of them add up next.
+
+        All processes call this at the beginning of a step. One whose gradients are all new does
+        not wait.
+
+        Args:
+            mine: What is new in this process.
+        """
+        return self._channel.new_gradients(mine)
+
+    def tell_stale(self, key: Key) -> None:
+        """Have other processes fail in their next exchange, as this one cannot take its step.
+
+        Without effect where all processes call this.
+
+        Args:
+            key: Key of a gradient that is not new.
+        """
+        self._channel.tell_stale(self._labels.get(repr(key), repr(key)))
 
     def _by_layer(self, keys: Sequence[Key]) -> list[int]:
         """Return the positions of keys, those of first layers first."""
@@ -92,9 +130,9 @@ class SyncStore(KVStore):
             elif len(arrays) > 1 or arrays[0].stype != "default" or self._codec is not None:
                 self.pushpull(key, arrays, out=arrays)
             else:
-                alone.append(Named(repr(key), arrays[0]))
+                alone.append(self._named(key, arrays[0]))
         if alone:
-            self._channel.add_up(alone, f"the sum of {alone[0].name}")
+            self._channel.add_up(alone, Purpose.of("the sum of", alone[0]))
         self._add_on_gpus(on_gpus, "the sum of")
 
     def adds_on_gpus(self, arrays: Sequence[NDArray]) -> bool:
@@ -112,7 +150,7 @@ class SyncStore(KVStore):
             by_devices.setdefault(tuple(x.context for x in arrays), []).append(name)
         for names in by_devices.values():
             assert self._nccl is not None, "something was for GPUs"
-            self._nccl.add_up(names, [of[name] for name in names], f"{what} {names[0]}")
+            self._nccl.add_up(names, [of[name] for name in names], what)
 
     @property
     def compresses(self) -> bool:
@@ -132,8 +170,8 @@ class SyncStore(KVStore):
         """
         if keys:
             order = self._by_layer(keys)[::-1]
-            named = [_with_share(keys[i], values[i], edges[i]) for i in order]
-            what = f"shares of {named[0].name}"
+            named = [self._with_share(keys[i], values[i], edges[i]) for i in order]
+            what = Purpose.of("shares of", named[0])
             self._channel.reduce_scatter(named, [edges[i] for i in order], what)
 
     def all_gather(
@@ -148,16 +186,24 @@ class SyncStore(KVStore):
         """
         if keys:
             order = self._by_layer(keys)
-            named = [_with_share(keys[i], values[i], edges[i]) for i in order]
-            what = f"new weights of {named[0].name}"
+            named = [self._with_share(keys[i], values[i], edges[i]) for i in order]
+            what = Purpose.of("new weights of", named[0])
             self._channel.all_gather(named, [edges[i] for i in order], what)
+
+    def _with_share(self, key: Key, value: NDArray, edges: Sequence[int]) -> Named:
+        """Return an array with a name that differs where processes disagree on its shares."""
+        plain, cut = self._named(key, value), f" cut at {','.join(map(str, edges[1:-1]))}"
+        label = plain.label and plain.label + cut
+        return plain._replace(name=plain.name + cut, label=label)
 
     def _follow_root(self, name: Any, what: str) -> None:
         stored = self._stored[name]
+        named = self._named(name, stored)
+        purpose = Purpose.of(f"{what} of", named)
         if stored.stype == "default":
-            self._channel.broadcast([Named(repr(name), stored)], f"{what} of {name!r}")
+            self._channel.broadcast([named], purpose)
             return
-        parts = self._channel.gather(rows_of(stored), f"{what} of {name!r}")
+        parts = self._channel.gather(rows_of(stored), purpose)
         self._stored[name] = sum_of_rows(parts[:1], stored)
 
     def _overwrite(self, key: Any, value: NDArray) -> None:
@@ -170,12 +216,12 @@ class SyncStore(KVStore):
             sums = [self._compressed(self._codec, *each) for each in sums]
         ordered = [sums[i] for i in self._by_layer([key for key, _, _ in sums])]
         dense = [
-            Named(repr(key), total) for key, total, _ in ordered[::-1] if total.stype == "default"
+            self._named(key, total) for key, total, _ in ordered[::-1] if total.stype == "default"
         ]
-        on_gpus = {name: [total] for name, total in dense if self.adds_on_gpus([total])}
+        on_gpus = {x.name: [x.array] for x in dense if self.adds_on_gpus([x.array])}
         hosts = [named for named in dense if named.name not in on_gpus]
         if hosts:
-            self._channel.add_up(hosts, f"push of {hosts[0].name}", self._codec)
+            self._channel.add_up(hosts, Purpose.of("push of", hosts[0]), self._codec)
         self._add_on_gpus(on_gpus, "push of")
         return [
             (key, total if total.stype == "default" else self._sum_rows(key, total), stored)
@@ -208,7 +254,8 @@ class SyncStore(KVStore):
                 f"push: expected a dense or row_sparse gradient for {key!r} in a {self._kind} "
                 f"store, got {total.stype}"
             )
-        parts = self._channel.gather(rows_of(total), f"push of rows of {key!r}")
+        purpose = Purpose.of("push of rows of", self._named(key, total))
+        parts = self._channel.gather(rows_of(total), purpose)
         return sum_of_rows(parts, total)
 
     def _small_exchange(self, keys: Any, values: Any, outs: Any) -> None:
@@ -248,8 +295,3 @@ class SyncStore(KVStore):
             f"pickle: expected a store of one process, got a {self._kind} store, which each "
             "process makes for itself"
         )
-
-
-def _with_share(key: Key, value: NDArray, edges: Sequence[int]) -> Named:
-    """Return an array with a name that differs where processes disagree on its shares."""
-    return Named(f"{key!r} cut at {','.join(map(str, edges[1:-1]))}", value)

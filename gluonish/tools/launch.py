@@ -1,9 +1,10 @@
-"""``gluonish launch``: a program in several processes, here or on many machines, through mpiexec.
+"""``gluonish launch``: a program in several processes, here or on many machines.
 
-It takes the options of MXNet's ``tools/launch.py``, and starts the processes with MPI's own
-launcher, which knows Slurm, ssh and others. What it adds: variables that programs for MXNet and
-for torchrun read, each rank's name before its lines, and an error where a rank ended early and
-nobody else noticed.
+It takes the options of MXNet's ``tools/launch.py``. Processes on this host it starts itself where
+MPI is MPICH, as MPICH's own launcher listens on a port that other machines reach. On other hosts
+mpiexec starts them, which knows Slurm, ssh and others. Programs get the variables that those for
+MXNet and for torchrun read, each rank's name stands before its lines, and it is an error where a
+rank ended early and nobody else noticed.
 """
 
 import argparse
@@ -11,20 +12,25 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from signal import SIGKILL
 
 from gluonish.core.config import OMP_NUM_THREADS
+from gluonish.core.config.environment import is_set
 from gluonish.core.errors import ArgumentError, DistributedError, MissingFileError
+from gluonish.tools.guard import Guard, end_with_parent, signal_group
+from gluonish.tools.local_ranks import LocalRanks
+from gluonish.tools.signals import Signals, obey_terminal
 
 __all__ = ["add_parser", "mpi_command", "run"]
 
-_ASKED_TO_END = (129, 130, 143)  # by SIGHUP, Ctrl-C, SIGTERM
+_ASKED_TO_END = (129, 130, 131, 143)  # by SIGHUP, Ctrl-C, SIGQUIT, SIGTERM
+# Where these are set, a scheduler has given the job hosts, which mpiexec knows.
+_SCHEDULERS = ("SLURM_JOB_ID", "PBS_NODEFILE", "PE_HOSTFILE", "LSB_HOSTS", "COBALT_NODEFILE")
 # What MPICH and OpenMPI tell a rank, in the words of torchrun and MXNet.
 _RANK = (
     "rank=${PMI_RANK:-${PMIX_RANK:-${OMPI_COMM_WORLD_RANK:-0}}}; "
@@ -39,8 +45,10 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser = parsers.add_parser(
         "launch",
         help="run a program in several processes, connected by dist_sync stores",
-        description="Start N processes of a program with mpiexec. Stores made with "
-        "kv.create('dist_sync') or Trainer(kvstore='dist_sync') connect them.",
+        description="Start N processes of a program, here or with mpiexec on other hosts. Stores "
+        "made with kv.create('dist_sync') or Trainer(kvstore='dist_sync') connect them. A signal "
+        "that asks this command to end, such as Ctrl-C, goes on to all of them, which have "
+        "60 seconds from the end of the first; a second signal kills them.",
         usage="gluonish launch -n N [options] COMMAND ...",
     )
     parser.add_argument("-n", "--num-workers", type=int, required=True, help="processes to start")
@@ -57,7 +65,8 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "--launcher",
         choices=("local", "ssh", "mpi", "slurm", "sge", "yarn"),
         default="",
-        help="how mpiexec reaches other hosts; by itself it finds ssh, Slurm and SGE",
+        help="how mpiexec reaches other hosts; by itself it finds ssh, Slurm and SGE; local: all "
+        "on this machine",
     )
     parser.add_argument(
         "--env",
@@ -86,7 +95,9 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "--no-prefix", action="store_true", help="print lines without [rank] in front"
     )
     parser.add_argument(
-        "--dry-run", action="store_true", help="print the shell command without running it"
+        "--dry-run",
+        action="store_true",
+        help="print the shell command of mpiexec, without running it",
     )
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND ...")
     parser.set_defaults(run=run)
@@ -114,10 +125,51 @@ def run(arguments: argparse.Namespace) -> int:
         command = _command(arguments, folder)
         if arguments.log_folder:
             Path(arguments.log_folder).mkdir(parents=True, exist_ok=True)
-        for copy in copies:
-            _run_copy(copy)
-        status = _wait(subprocess.Popen(command))
+        for each in copies:
+            _run_copy(each)
+        status = _local_ranks(arguments, folder).run() if _is_here(arguments) else _wait(command)
         return _judged(status, Path(folder))
+
+
+def _is_here(arguments: argparse.Namespace) -> bool:
+    """Whether all processes run on this host, with an MPI that can do without mpiexec."""
+    elsewhere = arguments.hostfile or arguments.launcher not in ("", "local")
+    if elsewhere or not _is_hydra(_mpiexec()):
+        return False
+    return arguments.launcher == "local" or not is_set(*_SCHEDULERS)
+
+
+def _local_ranks(arguments: argparse.Namespace, folder: str) -> LocalRanks:
+    cores = None
+    if arguments.standalone:
+        mine = sorted(os.sched_getaffinity(0))
+        share = max(1, len(mine) // arguments.num_workers)
+        starts = [i * share % len(mine) for i in range(arguments.num_workers)]
+        cores = [mine[start : start + share] for start in starts]
+    return LocalRanks(
+        _program(arguments),
+        arguments.num_workers,
+        _environment(arguments, folder),
+        arguments.log_folder,
+        not arguments.no_prefix,
+        cores,
+    )
+
+
+def _program(arguments: argparse.Namespace) -> list[str]:
+    """Return what each process runs."""
+    words = list(arguments.command)
+    if words[0] in ("python", "python3"):
+        words[0] = sys.executable  # that which has gluonish
+    elif words[0] == "gluonish":
+        words[:1] = [sys.executable, "-m", "gluonish"]
+    return words
+
+
+def _is_hydra(mpiexec: str) -> bool:
+    """Whether a launcher is MPICH's."""
+    version = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, check=False)
+    return "HYDRA" in version.stdout
 
 
 def _command(arguments: argparse.Namespace, folder: str) -> list[str]:
@@ -142,13 +194,7 @@ def mpi_command(
     Raises:
         MissingFileError: There is no host file.
     """
-    words = list(arguments.command)
-    if words[0] in ("python", "python3"):
-        words[0] = sys.executable  # that which has gluonish
-    elif words[0] == "gluonish":
-        words[:1] = [sys.executable, "-m", "gluonish"]
-    version = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, check=False)
-    hydra = "HYDRA" in version.stdout
+    hydra = _is_hydra(mpiexec)
     command = [mpiexec, "-n", str(arguments.num_workers)]
     if arguments.hostfile:
         if not Path(arguments.hostfile).is_file():
@@ -173,7 +219,7 @@ def mpi_command(
         command += [] if arguments.no_prefix else ["--tag-output"]
         command += ["--output-filename", arguments.log_folder] if arguments.log_folder else []
         command += ["--oversubscribe", "--allow-run-as-root"]
-    return [*command, "/bin/sh", "-c", _RANK, "sh", *words]
+    return [*command, "/bin/sh", "-c", _RANK, "sh", *_program(arguments)]
 
 
 def _copies(arguments: argparse.Namespace) -> list[list[str]]:
@@ -237,36 +283,35 @@ def _environment(arguments: argparse.Namespace, folder: str) -> dict[str, str]:
     return given
 
 
-def _wait(process: "subprocess.Popen[bytes]") -> int:
-    """Wait for mpiexec; Ctrl-C reaches it, too, other signals are passed on, and it ends all ranks.
+def _wait(command: Sequence[str]) -> int:
+    """Run mpiexec; signals are passed on, and it ends all ranks, at the end of this process, too.
 
     A scheduler or `timeout` ends this process by SIGTERM, which without that left ranks behind.
-    A signal that is ignored, as `nohup` has it for SIGHUP, stays so.
     """
+    parent = os.getpid()
 
-    passed: list[int] = []
+    def prepare() -> None:
+        os.setpgid(0, 0)  # Ctrl-C would come twice
+        end_with_parent(parent)
+        obey_terminal()
 
-    def pass_on(number: int, _: Any) -> None:
-        passed.append(number)
-        process.send_signal(number)
-
-    before = {
-        number: signal.signal(number, pass_on)
-        for number in (signal.SIGTERM, signal.SIGHUP)
-        if signal.getsignal(number) is not signal.SIG_IGN
-    }
-    try:
+    with Signals() as signals:
+        stdin = subprocess.DEVNULL if sys.stdin.isatty() else None
+        process = subprocess.Popen(command, stdin=stdin, preexec_fn=prepare)
+        guard = Guard([process.pid])
+        passed = 0
         while True:
             try:
-                status = process.wait()
-            except KeyboardInterrupt:
-                continue
-            if passed:
-                return 128 + passed[0]
-            return 128 - status if status < 0 else status
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+                status = process.wait(0.05)
+                break
+            except subprocess.TimeoutExpired:
+                if signals.count > passed:
+                    passed = signals.count
+                    signal_group(process.pid, signals.first if passed == 1 else SIGKILL)
+        guard.dismiss()
+        if signals.first:
+            return 128 + signals.first
+        return 128 - status if status < 0 else status
 
 
 def _judged(status: int, folder: Path) -> int:

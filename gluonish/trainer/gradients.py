@@ -1,6 +1,6 @@
 """Gradients of a step: which are new, and what stands in for those that are not."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from gluonish.core.errors import ParameterError
@@ -25,8 +25,15 @@ class StaleGradientError(ParameterError, UserWarning):
 class LossScaler(Protocol):
     """What a Trainer asks of a loss scaler, which `contrib.amp` attaches to it."""
 
-    def has_overflow(self, params: Sequence[Parameter]) -> bool:
-        """Whether a gradient is infinite or no number, so that this step has to be skipped."""
+    def has_overflow(
+        self, params: Sequence[Parameter], any_of: Callable[[bool], bool] = bool
+    ) -> bool:
+        """Whether a gradient is infinite or no number, so that this step has to be skipped.
+
+        Args:
+            params: Parameters with a new gradient.
+            any_of: Returns whether it is so in any process; for gradients that are not summed yet.
+        """
         raise NotImplementedError
 
 
@@ -46,10 +53,16 @@ def stale_error(stale: NDArray, params: Sequence[Parameter]) -> StaleGradientErr
     )
 
 
-def new_gradients(param: Parameter) -> list[NDArray] | None:
-    """Return gradients with zeros for devices whose gradient is not new; None if all are."""
+def new_gradients(param: Parameter, elsewhere: bool = False) -> list[NDArray] | None:
+    """Return gradients with zeros for devices whose gradient is not new; None if all are.
+
+    Args:
+        param: The parameter.
+        elsewhere: Whether its gradient is new in another process; if not there either, the old ones
+            of all devices are meant.
+    """
     fresh = [data._fresh_grad for data in param._held()]
-    if all(fresh) or not any(fresh):
+    if all(fresh) or not (elsewhere or any(fresh)):
         return None
     return [
         gradient if is_fresh else _zeros_like(gradient)
@@ -57,13 +70,13 @@ def new_gradients(param: Parameter) -> list[NDArray] | None:
     ]
 
 
-def clear_old(param: Parameter) -> None:
-    """Set gradients that are not new to 0, as they count, where one of another device is new."""
-    fresh = [data._fresh_grad for data in param._held()]
-    if any(fresh):
-        for gradient, is_fresh in zip(param.list_grad(), fresh, strict=True):
-            if not is_fresh:
-                gradient[:] = _zeros_like(gradient)
+def clear_old(param: Parameter, elsewhere: bool = False) -> None:
+    """Set gradients that are not new to 0, as they count, where one elsewhere or here is new."""
+    new = new_gradients(param, elsewhere)
+    if new is not None:
+        for gradient, value in zip(param.list_grad(), new, strict=True):
+            if value is not gradient:
+                gradient[:] = value
 
 
 def _zeros_like(gradient: NDArray) -> NDArray:

@@ -7,7 +7,7 @@ element has a share of each large weight; one that needs norms of weights has wh
 evenly. What few bytes a small weight's states take is spread as whole weights, too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from operator import is_
 from typing import Any, NamedTuple
@@ -25,6 +25,7 @@ from gluonish.optimizer import Optimizer, Updater, get_updater
 from gluonish.optimizer.base import State
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 from gluonish.parameter import Parameter
+from gluonish.trainer.gradients import clear_old
 from gluonish.trainer.trainables import Selection
 
 __all__ = ["ShardedUpdate", "sharded_update"]
@@ -78,11 +79,14 @@ class ShardedUpdate:
         self._loads = [0] * store.num_workers
         self._views: _Views | None = None
 
-    def add_up(self, selection: Selection, optimizer: Optimizer) -> bool:
+    def add_up(
+        self, selection: Selection, elsewhere: Collection[int], optimizer: Optimizer
+    ) -> bool:
         """Add gradients up as far as this process needs them.
 
         Args:
             selection: The parameters to update.
+            elsewhere: Positions of those whose gradient is new in another process only.
             optimizer: What they are updated by.
 
         Returns:
@@ -93,6 +97,8 @@ class ShardedUpdate:
         store, first = self._store, [xs[0] for xs in selection.gradients]
         if len(first) > 1 or store.compresses or store.adds_on_gpus(first):
             return False
+        for i, param in selection.members:
+            clear_old(param, i in elsewhere)
         self._divide(selection, optimizer)
         gradients = dict(zip(selection.indices, selection.gradients[0], strict=True))
         whole = [i for i in gradients if not self._edges[i]]

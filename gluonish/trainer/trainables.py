@@ -50,6 +50,9 @@ class Trainables:
 
     Args:
         params: All parameters of the trainer.
+
+    Attributes:
+        elsewhere: Positions of parameters whose gradient is new in another process only.
     """
 
     __slots__ = (
@@ -62,19 +65,22 @@ class Trainables:
         "_params",
         "_selected",
         "_watched",
+        "elsewhere",
     )
 
     def __init__(self, params: Sequence[Parameter]) -> None:
         self._params = params
         self._moves = -1
+        self.elsewhere: frozenset[int] = frozenset()
         self._data: list[Any] = []  # what each parameter held when the rest was gathered
         self._arrays: list[NDArray] = []
         self._watched: list[NDArray] = []
         self._links: list[Any] = []
         self._leaves: list[Leaf] = []
         self._all = Selection(())
-        # Which arrays had new gradients in the last step, and what was selected for it.
-        self._selected: tuple[list[bool], Selection] = ([], self._all)
+        # Which arrays had new gradients in the last step, what was new elsewhere, and what was
+        # selected for it.
+        self._selected: tuple[list[bool], frozenset[int], Selection] = ([], frozenset(), self._all)
 
     def all(self) -> Selection:
         """Return all of them.
@@ -112,29 +118,38 @@ class Trainables:
         self._watched = [x for param in self._params for x in (param._arrays or {}).values()]
         self._links = [array._link for array in self._watched]
         self._leaves = [_leaf_of(array) for array in self._arrays]
-        self._selected = ([True] * len(self._arrays), self._all)
+        self._selected = ([True] * len(self._arrays), frozenset(), self._all)
 
     def fresh(self) -> tuple[Selection, list[NDArray]]:
         """Return those with a new gradient on some device, and all weights whose gradient is old.
+
+        What is new elsewhere is among both.
 
         Raises:
             ParameterError: As `all`.
         """
         everything = self.all()
         pattern = list(map(_fresh_of, self._leaves))
-        if pattern != self._selected[0]:
+        elsewhere = self.elsewhere
+        if pattern != self._selected[0] or elsewhere != self._selected[1]:
             devices = len(everything.weights)
             members = [
                 member
                 for n, member in enumerate(everything.members)
-                if any(pattern[n * devices : (n + 1) * devices])
+                if member[0] in elsewhere or any(pattern[n * devices : (n + 1) * devices])
             ]
             complete = len(members) == len(everything.members)
-            self._selected = (pattern, everything if complete else Selection(members))
+            selection = everything if complete else Selection(members)
+            self._selected = (pattern, elsewhere, selection)
         if False not in pattern:
-            return self._selected[1], []
+            return self._selected[2], []
         stale = [x for x, fresh in zip(self._arrays, pattern, strict=True) if not fresh]
-        return self._selected[1], stale
+        return self._selected[2], stale
+
+    def mark_used(self, selection: Selection) -> None:
+        """Take note that the gradients of some were used: they are not new any more."""
+        selection.mark_used()
+        self.elsewhere = frozenset()
 
 
 def _leaf_of(array: NDArray) -> Leaf:

@@ -28,7 +28,8 @@ from gluonish.trainer.arguments import (
     parameter_list,
     refuse_update_in_store,
 )
-from gluonish.trainer.gradients import LossScaler, clear_old, groups, new_gradients, stale_error
+from gluonish.trainer.gradients import LossScaler, stale_error
+from gluonish.trainer.other_ranks import OtherRanks, other_ranks
 from gluonish.trainer.sharded_update import ShardedUpdate, sharded_update
 from gluonish.trainer.state_transfer import (
     copy_states,
@@ -41,8 +42,8 @@ from gluonish.trainer.store_choice import (
     expect_processes,
     expected_update,
     take_store,
-    weights_a_call,
 )
+from gluonish.trainer.store_update import add_up, update_in_store
 from gluonish.trainer.trainables import Selection, Trainables
 
 __all__ = ["Trainer"]
@@ -120,6 +121,7 @@ class Trainer:
         }
         self._shards = shard_optimizer_states
         self._sharded: ShardedUpdate | None = None
+        self._ranks: OtherRanks | None = None
         self._kv_initialized = False
         self._kvstore: KVStoreBase | None = None
         self._set_aside: KVStoreBase | None = None  # until the next step
@@ -155,6 +157,7 @@ class Trainer:
             self._first_key = take_store(store, optimizer, self._compression_params)
         if isinstance(store, SyncStore):
             store.set_layers([self._first_key + i for i in self._layers])
+        self._ranks = other_ranks(store, self._first_key, self._params)
         if self._shards:
             self._sharded = sharded_update(store, update, self._first_key)
         self._kvstore, self._update_on_kvstore = store, None if store is None else update
@@ -163,6 +166,8 @@ class Trainer:
     def _init_params(self) -> None:
         """Give the store the values of parameters that are initialized by now."""
         store, waiting = self._kvstore, []
+        if self._ranks is not None:
+            self._ranks.agree_on_parameters(self._params_to_init)
         for param in self._params_to_init:
             if param._deferred_init is not None:
                 waiting.append(param)
@@ -285,16 +290,23 @@ class Trainer:
             StaleGradientError: A parameter got no gradient by backward since the last step.
             ArgumentError: ``batch_size`` is not above 0.
         """
-        self._check_and_rescale_grad(self._scale / check_batch_size("step", batch_size))
+        samples = check_batch_size("step", batch_size)
+        self._check_and_rescale_grad(self._scale / samples)
         self._prepare()
         if self._kvstore is not None:
             fresh = self._fresh(ignore_stale_grad)  # before anything is added up
+            if self._ranks is not None:
+                fresh, self._scale = self._ranks.agreed(self._trainables, self._scale)
+                self._check_and_rescale_grad(self._scale / samples)
             if self._update_on_kvstore:
                 self._update_in_store(self._kvstore, fresh)
                 return
+            if not fresh.members:
+                return  # old gradients are sums already
         # A loss scaler looks at all sums.
         sharded = self._sharded if self._amp_loss_scaler is None else None
-        if sharded is None or not sharded.add_up(self._reduced(), self._optimizer):
+        elsewhere = self._trainables.elsewhere
+        if sharded is None or not sharded.add_up(self._reduced(), elsewhere, self._optimizer):
             self._allreduce_grads()
         self._update(ignore_stale_grad)
 
@@ -306,6 +318,8 @@ class Trainer:
         """
         self._prepare()
         refuse_update_in_store("allreduce_grads", self._update_on_kvstore)
+        if self._ranks is not None:
+            _, self._scale = self._ranks.agreed(self._trainables, self._scale)
         self._allreduce_grads()
 
     def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
@@ -333,35 +347,29 @@ class Trainer:
         """Return the parameters to update, after a look at all, so that no step is done by half."""
         selection, stale = self._trainables.fresh()
         if stale and not ignore_stale_grad:
+            if self._ranks is not None:
+                self._ranks.tell_stale(stale[0])
             raise stale_error(stale[0], self._params)
         return selection
 
     def _skips(self, selection: Selection) -> bool:
         """Whether a loss scaler found gradients that cannot be used; they count as used then."""
-        scaler = self._amp_loss_scaler
-        if scaler is None or not scaler.has_overflow(self._params):
+        scaler, ranks = self._amp_loss_scaler, self._ranks
+        if scaler is None:
             return False
-        selection.mark_used()
-        return True
+        params = [param for _, param in selection.members]
+        if ranks is not None and self._update_on_kvstore:  # gradients are not added up yet
+            overflows = scaler.has_overflow(params, ranks.any_of)
+        else:
+            overflows = scaler.has_overflow(params)
+        if overflows:
+            self._trainables.mark_used(selection)
+        return overflows
 
     def _allreduce_grads(self) -> None:
         """Add up gradients by the store, if there is one; subclasses may do it in another way."""
-        store = self._kvstore
-        if store is None:
-            return
-        members = self._reduced().members
-        if isinstance(store, SyncStore):
-            for _, param in members:
-                clear_old(param)
-            keys = [self._first_key + i for i, _ in members]
-            store.add_up(keys, [param.list_grad() for _, param in members])
-            return
-        for i, param in members:
-            gradients, new = param.list_grad(), new_gradients(param)
-            if new is None:
-                store.pushpull(self._first_key + i, gradients, priority=-i)
-            else:
-                store.pushpull(self._first_key + i, new, out=gradients, priority=-i)
+        if self._kvstore is not None:
+            add_up(self._kvstore, self._reduced(), self._trainables.elsewhere, self._first_key)
 
     def _reduced(self) -> Selection:
         """Return the parameters with a new gradient, or all if there is none."""
@@ -378,16 +386,8 @@ class Trainer:
                 param._set_trainer(self)
         if self._params_to_init:
             self._init_params()
-        for group in groups(selection.members, weights_a_call(store, self._optimizer)):
-            keys = [self._first_key + i for i, _ in group]
-            gradients = [new_gradients(param) or param.list_grad() for _, param in group]
-            weights = [param._held() for _, param in group]
-            priority = -group[0][0]
-            if len(group) == 1:
-                store.pushpull(keys[0], gradients[0], out=weights[0], priority=priority)
-            else:
-                store.pushpull(keys, gradients, out=weights, priority=priority)
-        selection.mark_used()
+        update_in_store(store, selection, self._trainables, self._optimizer, self._first_key)
+        self._trainables.mark_used(selection)
 
     def _update(self, ignore_stale_grad: bool = False) -> None:
         """Update the weights on each device by its gradients."""
@@ -401,7 +401,7 @@ class Trainer:
                 self._updaters, selection.gradients, selection.weights, strict=False
             ):
                 updater(selection.indices, gradients, weights)
-        selection.mark_used()
+        self._trainables.mark_used(selection)
 
     def save_states(self, fname: str | os.PathLike[str]) -> None:
         """Save the optimizer and its states, such as momentum, to a file that MXNet 1.9 reads, too.

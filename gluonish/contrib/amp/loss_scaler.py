@@ -1,6 +1,6 @@
 """LossScaler: the factor on a loss that keeps gradients of half precision from vanishing."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from gluonish.autograd import pause
 from gluonish.core.context import Context
@@ -30,14 +30,18 @@ class LossScaler:
         """The factor by which the loss of the current step was multiplied."""
         return self._loss_scale
 
-    def has_overflow(self, params: Iterable[Parameter]) -> bool:
+    def has_overflow(
+        self, params: Iterable[Parameter], any_of: Callable[[bool], bool] = bool
+    ) -> bool:
         """Whether a gradient is infinite or NaN; also sets the scale of the next step.
 
         Args:
             params: Parameters after a backward pass; those with ``grad_req="null"`` are skipped.
+            any_of: Returns whether there is an overflow in any process, by whether there is one in
+                this; for gradients that processes have not summed yet.
         """
         self._loss_scale = self._next_loss_scale
-        if _overflows(params):
+        if any_of(_overflows(params)):
             self._next_loss_scale = self._loss_scale / 2
             self._unskipped = 0
             return True

@@ -1,0 +1,107 @@
+"""Guard: processes that end with the one that started them, even if that is killed by SIGKILL."""
+
+import ctypes
+import os
+import signal
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+__all__ = ["Guard", "end_groups", "end_with_parent", "signal_group"]
+
+_PR_SET_PDEATHSIG = 1
+_PATIENCE_S = 5.0  # between SIGTERM and SIGKILL
+_LOOK_S = 0.05
+
+
+def end_with_parent(parent: int) -> None:
+    """Have the kernel send this process SIGTERM when its parent ends; for ``preexec_fn``.
+
+    Args:
+        parent: Process id of the parent.
+    """
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+    if os.getppid() != parent:  # it has ended meanwhile
+        os._exit(1)
+
+
+def signal_group(group: int, number: int) -> bool:
+    """Send a signal to all processes of a group; False if there are none."""
+    try:
+        os.killpg(group, number)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # nothing but zombies, on some systems
+        return False
+    return True
+
+
+def _is_there(group: int) -> bool:
+    """Whether a group has processes that run: not those whose end nobody has taken note of yet."""
+    if not os.path.isdir("/proc/self"):
+        return signal_group(group, 0)
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            state, _, of, *_ = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it has just ended
+            continue
+        if int(of) == group and state not in "ZX":
+            return True
+    return False
+
+
+def end_groups(groups: Sequence[int], patience_s: float = _PATIENCE_S) -> None:
+    """End all processes of some groups: by SIGTERM, or by SIGKILL if that does not help.
+
+    Args:
+        groups: Ids of the groups.
+        patience_s: Seconds between the two.
+    """
+    left = [group for group in groups if signal_group(group, signal.SIGTERM)]
+    end = time.monotonic() + patience_s
+    while left and time.monotonic() < end:
+        time.sleep(_LOOK_S)
+        left = [group for group in left if _is_there(group)]
+    for group in left:
+        signal_group(group, signal.SIGKILL)
+
+
+class Guard:
+    """A small process that ends groups of processes if this process ends without `dismiss`.
+
+    The kernel's own signal at a parent's end reaches only its children; theirs, such as workers of
+    a DataLoader or a program that a shell script starts, are in the same group.
+
+    Args:
+        groups: Ids of the groups.
+    """
+
+    def __init__(self, groups: Sequence[int]) -> None:
+        hears, self._says = os.pipe()
+        self._process = os.fork()
+        if self._process == 0:
+            self._watch(hears, groups)
+        os.close(hears)
+
+    def _watch(self, hears: int, groups: Sequence[int]) -> None:
+        """Wait for the end of the other process; runs in the new one, which it ends."""
+        try:
+            os.setsid()
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+                signal.signal(number, signal.SIG_IGN)
+            # The other end of its pipe, and output that somebody reads to the end.
+            os.dup2(hears, 0)
+            os.closerange(1, 1 << 16)
+            if os.read(0, 1) == b"":
+                end_groups(groups)
+        finally:
+            os._exit(0)
+
+    def dismiss(self) -> None:
+        """Have it end, and leave the groups alone."""
+        with suppress(OSError):
+            os.write(self._says, b"x")
+        os.close(self._says)
+        with suppress(ChildProcessError):
+            os.waitpid(self._process, 0)

@@ -1,0 +1,223 @@
+"""LocalRanks: the processes of a job on this host, started without any port that others can reach.
+
+Each rank is the leader of a group of its own. A signal to the launcher goes on to all ranks, whose
+handlers can save something; the second one kills. A rank that ends without the others takes them
+with it, and none of them outlives the launcher.
+"""
+
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from gluonish.core.config.environment import variables_with
+from gluonish.tools.guard import Guard, end_groups, end_with_parent, signal_group
+from gluonish.tools.pmi import PMI
+from gluonish.tools.signals import Signals, obey_terminal
+
+__all__ = ["LocalRanks"]
+
+_LOOK_S = 0.05
+_HALF_A_LINE_S = 0.2  # until what has no end of line yet is printed
+_GRACE_S = 60.0  # of other ranks, from the end of the first one after a signal
+_DRAIN_S = 0.5  # for the last lines
+# Between SIGTERM and SIGKILL, of ranks and of what they have left behind.
+_PATIENCE_S, _SHORT_PATIENCE_S = 3.0, 1.0
+
+
+class _Output:
+    """Copies what a rank writes, line by line so that those of ranks do not mix."""
+
+    def __init__(self, target: BinaryIO, prefix: bytes) -> None:
+        self._target, self._prefix = target, prefix
+        self._part = b""
+        self._begins = True  # a line
+        self._since = 0.0
+
+    def take(self, data: bytes) -> None:
+        """Print lines that are complete; all that is left at the end, for which data is empty."""
+        *lines, self._part = (self._part + data).split(b"\n")
+        self._since = time.monotonic()
+        for line in lines:
+            self._print(line + b"\n")
+        if not data:
+            self.flush(0)
+
+    def flush(self, after_s: float = _HALF_A_LINE_S) -> None:
+        """Print a part of a line that nothing has been added to for some time."""
+        if self._part and time.monotonic() - self._since >= after_s:
+            self._print(self._part)
+            self._part = b""
+
+    def _print(self, text: bytes) -> None:
+        prefix = self._prefix if self._begins else b""
+        self._begins = text.endswith(b"\n")
+        try:
+            self._target.write(prefix + text)
+            self._target.flush()
+        except (OSError, ValueError):  # nobody reads it any more
+            return
+
+
+class _Source(NamedTuple):
+    """What is read when there is something."""
+
+    rank: int
+    output: _Output | None  # None: the socket of PMI
+
+
+class LocalRanks:
+    """A job of several processes on this host.
+
+    Args:
+        command: What each of them runs.
+        size: Number of processes.
+        variables: Environment variables besides those of this process.
+        log_folder: Where each rank's output goes, or None to print it.
+        prefix: Whether each printed line begins with the rank.
+        cores: The cores of each rank; None for all.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        size: int,
+        variables: Mapping[str, str],
+        log_folder: str | None = None,
+        prefix: bool = True,
+        cores: Sequence[Sequence[int]] | None = None,
+    ) -> None:
+        self._command, self._size, self._variables = command, size, variables
+        self._log_folder, self._prefix, self._cores = log_folder, prefix, cores
+        self._pmi = PMI(size)
+        self._sources = selectors.DefaultSelector()
+        self._outputs: list[_Output] = []
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._status = 0  # of the first rank that failed
+        self._deadline: float | None = None  # until which ranks may go on
+
+    def run(self) -> int:
+        """Start the processes and wait for them; the exit status of the first that failed."""
+        with Signals() as signals:
+            guard = None
+            try:
+                for rank in range(self._size):
+                    self._start(rank)
+                guard = Guard([process.pid for process in self._processes])
+                self._follow(signals)
+            finally:
+                self._end()
+                if guard is not None:
+                    guard.dismiss()
+            return 128 + signals.first if signals.first else self._status
+
+    def _start(self, rank: int) -> None:
+        out: Any = subprocess.PIPE
+        err: Any = subprocess.PIPE
+        if self._log_folder:
+            out = open(Path(self._log_folder, f"rank.{rank}.log"), "wb")  # noqa: SIM115
+            err = subprocess.STDOUT
+        known = {"RANK": str(rank), "DMLC_WORKER_ID": str(rank), "LOCAL_RANK": str(rank)}
+        process = subprocess.Popen(
+            self._command,
+            stdin=None if rank == 0 and not sys.stdin.isatty() else subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            env={**variables_with(""), **self._variables, **known, **self._pmi.variables(rank)},
+            pass_fds=(self._pmi.descriptor(rank),),
+            preexec_fn=partial(self._prepare, rank, os.getpid()),
+        )
+        self._processes.append(process)
+        if self._log_folder:
+            out.close()
+        self._sources.register(self._pmi.started(rank), selectors.EVENT_READ, _Source(rank, None))
+        prefix = f"[{rank}] ".encode() if self._prefix else b""
+        targets = (sys.stdout.buffer, sys.stderr.buffer)
+        for pipe, target in zip((process.stdout, process.stderr), targets, strict=True):
+            if pipe is not None:
+                output = _Output(target, prefix)
+                self._outputs.append(output)
+                self._sources.register(pipe, selectors.EVENT_READ, _Source(rank, output))
+
+    def _prepare(self, rank: int, parent: int) -> None:
+        """Do in a new process what comes before its program."""
+        os.setpgid(0, 0)
+        end_with_parent(parent)
+        obey_terminal()
+        if self._cores is not None:
+            os.sched_setaffinity(0, self._cores[rank])
+
+    def _follow(self, signals: Signals) -> None:
+        """Serve ranks until all have ended."""
+        passed = 0
+        while any(process.poll() is None for process in self._processes):
+            self._read(_LOOK_S)
+            if signals.count > passed:
+                passed = signals.count
+                self._pass_on(signals.first if passed == 1 else signal.SIGKILL)
+            self._judge(bool(passed))
+            if self._deadline is not None and time.monotonic() > self._deadline:
+                return
+        end = time.monotonic() + _DRAIN_S  # what ranks left behind may keep pipes open
+        while self._read(_LOOK_S) and time.monotonic() < end:
+            continue
+        self._judge(bool(passed))
+
+    def _pass_on(self, number: int) -> None:
+        """Send a signal to all ranks; what a terminal sends to a group goes to their children."""
+        for process in self._processes:
+            if number in (signal.SIGTERM, signal.SIGHUP):
+                process.send_signal(number)
+            else:
+                signal_group(process.pid, number)
+
+    def _read(self, wait_s: float) -> bool:
+        """Take what ranks write and ask; False if no more can come."""
+        ready = self._sources.select(wait_s) if self._sources.get_map() else []
+        for key, _ in ready:
+            source: _Source = key.data
+            if source.output is None:
+                more = self._pmi.hear(source.rank)
+            else:
+                data = os.read(key.fd, 1 << 16)
+                source.output.take(data)
+                more = bool(data)
+            if not more:
+                self._sources.unregister(key.fileobj)
+        for output in self._outputs:
+            output.flush()
+        return bool(ready)
+
+    def _judge(self, signalled: bool) -> None:
+        """Set the status, and how long the others may go on, where a rank has ended too early."""
+        if self._deadline is not None:
+            return
+        ended = {r: p.returncode for r, p in enumerate(self._processes) if p.poll() is not None}
+        failed = next((code for code in ended.values() if code), None)
+        lost = (self._pmi.joined - self._pmi.left) & ended.keys()
+        if self._pmi.aborted is not None:
+            self._status = self._pmi.aborted or 1
+        elif failed is not None:
+            self._status = failed if failed > 0 else 128 - failed
+        elif not lost:
+            return
+        self._deadline = time.monotonic() + (_GRACE_S if signalled else 0.0)
+
+    def _end(self) -> None:
+        """End what is left of a job that failed, with all that ranks have started."""
+        running = any(process.poll() is None for process in self._processes)
+        if running or self._status or self._deadline is not None:
+            groups = [process.pid for process in self._processes]
+            end_groups(groups, _PATIENCE_S if running else _SHORT_PATIENCE_S)
+        for process in self._processes:
+            process.wait()
+        while self._read(0):
+            continue
+        self._pmi.close()
+        self._sources.close()
