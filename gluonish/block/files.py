@@ -60,7 +60,7 @@ def load_block(
     dtype_source: str,
 ) -> None:
     """Take a Block's parameters from a file of either naming; see `Block.load_parameters`."""
-    loaded = load(filename)
+    loaded = load(filename, mmap=False)
     if not isinstance(loaded, dict):
         if loaded:
             raise ArgumentTypeError(

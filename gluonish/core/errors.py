@@ -6,8 +6,10 @@ working. Arguments, files and devices are what MXNet checks with assert in most 
 catch that: their errors are AssertionErrors, too.
 """
 
+import heapq
 import re
 from collections.abc import Callable, Iterable
+from os.path import commonprefix
 from typing import TYPE_CHECKING, ClassVar
 
 from gluonish.core.later import later
@@ -53,6 +55,8 @@ __all__ = [
 ]
 
 
+# To compare takes time with the product of the lengths.
+_LONGEST_COMPARED, _MOST_COMPARED = 300, 500
 _NUMPY_PREFIX = re.compile("^_np[ix]?_")  # of operators of NumPy's functions, in files
 
 
@@ -251,7 +255,20 @@ def public_name(name: str) -> str:
     return _NUMPY_PREFIX.sub("", name, count=1)
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
-    """Return a hint at the names most like a wrong one, or nothing."""
-    close = difflib.get_close_matches(name, list(names), n=3, cutoff=0.5)
+def nearest(name: object, names: Iterable[object]) -> str:
+    """Return a hint at the names most like a wrong one, or nothing; what is no text has none.
+
+    Of very many names, those are compared that have most of the beginning and the end in common.
+    """
+    if not isinstance(name, str) or len(name) > _LONGEST_COMPARED:
+        return ""
+    known = [x for x in names if isinstance(x, str) and len(x) <= _LONGEST_COMPARED]
+    if len(known) > _MOST_COMPARED:
+        ends = name[::-1]
+        known = heapq.nlargest(
+            _MOST_COMPARED,
+            known,
+            key=lambda x: len(commonprefix((name, x))) + len(commonprefix((ends, x[::-1]))),
+        )
+    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
     return f" (nearest: {', '.join(map(repr, close))})" if close else ""

@@ -75,7 +75,7 @@ class Load:
         default_init: Initializer | Fill | None = None,
         verbose: bool = False,
     ) -> None:
-        loaded = load(param) if isinstance(param, str) else param
+        loaded = load(param, mmap=False) if isinstance(param, str) else param
         if not isinstance(loaded, Mapping):
             raise ArgumentTypeError(
                 f"Load: expected arrays with names, got {type(loaded).__name__}"

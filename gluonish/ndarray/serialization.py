@@ -106,27 +106,32 @@ def _needs_numpy_shape(array: NDArray) -> bool:
     return 0 in array.shape or not array.shape
 
 
-def load(fname: str | os.PathLike[str]) -> Loaded:
+def load(fname: str | os.PathLike[str], *, mmap: bool | None = None) -> Loaded:
     """Load the arrays of a file: a dict if they have names, else a list.
 
     The content determines the format, whatever the name: files of all MXNet versions, safetensors
     (in several files by their index, too), and NumPy's ``.npz``.
 
-    Large arrays of safetensors and npz files stay in the file until they are used: then the system
-    reads them, and writes to such an array never reach the file. Replace such a file, as `save`
-    does, instead of writing into it: bytes changed in place change in arrays that are loaded
-    already, and the system ends a process that uses bytes that were cut off (SIGBUS). Set
-    ``GLUONISH_MAP_FILES=0`` to read files completely where others change them.
+    Arrays are read into memory of their own, whatever becomes of the file.
+
+    Warning:
+        With ``mmap`` large arrays of safetensors files, and of npz files that are not compressed,
+        stay in the file until they are used; writes to them never reach it. That is for files that
+        nobody writes into: bytes that another program changes in place change in the arrays, and
+        one that makes the file shorter (``cp new old`` does, too) has the system end this process
+        at the next use (SIGBUS). To replace a file, as `save` does, is safe.
 
     Args:
         fname: Path of the file.
+        mmap: Whether to map large arrays into memory instead of reading them; None for what
+            ``GLUONISH_MAP_FILES`` says, which is no. Other files and systems have them read.
 
     Raises:
         FileFormatError: The file has another format, is cut off, or is damaged.
         ArgumentTypeError: ``fname`` is not a path.
         OSError: The file cannot be read.
     """
-    return _arrays(read_arrays(_path(fname, "load")))
+    return _arrays(read_arrays(_path(fname, "load"), mmap))
 
 
 def load_metadata(fname: str | os.PathLike[str]) -> dict[str, str]:

@@ -23,17 +23,21 @@ def save(file: str | os.PathLike[str], arr: Any) -> None:
     serialization.save(file, arr)
 
 
-def load(file: str | os.PathLike[str]) -> list[ndarray] | dict[str, ndarray]:
+def load(
+    file: str | os.PathLike[str], *, mmap: bool | None = None
+) -> list[ndarray] | dict[str, ndarray]:
     """Load the arrays of a file: a dict if they have names, else a list.
 
     Args:
         file: Path of the file; its content determines the format, see `nd.load`.
+        mmap: Whether to map large arrays into memory instead of reading them, with the danger that
+            `nd.load` describes; None for what ``GLUONISH_MAP_FILES`` says, which is no.
 
     Raises:
         FileFormatError: The file has no known format, is cut off, or claims impossible sizes.
         OSError: The file cannot be read.
     """
-    loaded = serialization.load(os.fspath(file))
+    loaded = serialization.load(file, mmap=mmap)
     if isinstance(loaded, dict):
         return {name: as_np_ndarray(array) for name, array in loaded.items()}
     return [as_np_ndarray(array) for array in loaded]

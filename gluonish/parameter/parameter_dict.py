@@ -253,7 +253,7 @@ class ParameterDict:
             ArgumentError: The file has arrays that no parameter matches, or arrays without names.
             FileFormatError: The file is damaged or of another kind.
         """
-        loaded = load(filename)
+        loaded = load(filename, mmap=False)
         if not isinstance(loaded, dict):
             if loaded:
                 raise ArgumentTypeError(

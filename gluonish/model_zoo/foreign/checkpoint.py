@@ -21,12 +21,12 @@ from gluonish.model_zoo.foreign.torch_file import (
     stored_array,
 )
 from gluonish.model_zoo.foreign.torch_pickle import StoredTensor
-from gluonish.ndarray.array_file import kind_of, open_shard
+from gluonish.ndarray.array_file import kind_of
 from gluonish.ndarray.array_record import DenseRecord
 from gluonish.ndarray.array_writer import PARAMS, SHARDS
 from gluonish.ndarray.npz_file import read_npz
 from gluonish.ndarray.safetensors_file import read_safetensors
-from gluonish.ndarray.sharded_file import read_index
+from gluonish.ndarray.sharded_file import ShardReader, read_index
 from gluonish.ndarray.stored_array import StoredArray
 
 __all__ = ["Checkpoint", "open_checkpoint"]
@@ -80,13 +80,15 @@ def open_checkpoint(path: str | os.PathLike[str], key: str | None = None) -> Ite
         ArgumentError: There is no entry ``key``, or none was given and several contain weights.
     """
     name = os.fspath(path)
-    with open_to_read(path, "open_checkpoint") as file:
+    with open_to_read(path, "open_checkpoint") as file, ShardReader() as shards:
         head = file.read(_HEAD_NBYTES)
         file.seek(0)
-        yield _read(file, head, name, key)
+        yield _read(file, head, name, key, shards)
 
 
-def _read(file: BinaryIO, head: bytes, name: str, key: str | None) -> Checkpoint:
+def _read(
+    file: BinaryIO, head: bytes, name: str, key: str | None, shards: ShardReader
+) -> Checkpoint:
     if head.startswith(b"PK"):
         if _is_npz(file, name):
             return _from_npz(file, name)
@@ -96,7 +98,7 @@ def _read(file: BinaryIO, head: bytes, name: str, key: str | None) -> Checkpoint
     _refuse_others(head, name)
     notes: list[str] = []
     if kind_of(head[:9]) == SHARDS:
-        found = read_index(file, name, open_shard)
+        found = read_index(file, name, shards.open)
         return Checkpoint(name, "sharded safetensors", _unwrapped(found.arrays, notes), notes)
     arrays = _unwrapped(read_safetensors(file, name).arrays, notes)
     return Checkpoint(name, "safetensors", arrays, notes)
@@ -142,6 +144,9 @@ def _from_npz(file: BinaryIO, name: str) -> Checkpoint:
     records, names, _ = read_npz(file, name)
     arrays = {}
     for key, record in zip(names, records, strict=True):
+        if isinstance(record, StoredArray):
+            arrays[key] = record
+            continue
         if not isinstance(record, DenseRecord) or record.values is None:
             raise FileFormatError(f"{name}: expected dense arrays, got {key!r:.100}")
         values = record.values
