@@ -1,6 +1,5 @@
 """nd.save and nd.load: lists and dicts of arrays in MXNet's ``.params`` files and other formats."""
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ from gluonish.core.context import current_context
 from gluonish.core.device import device_of
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentTypeError, FileFormatError
+from gluonish.core.files import AnyPath, path_text
 from gluonish.core.spec import Spec
 from gluonish.ndarray.array_file import (
     ArrayFile,
@@ -43,7 +43,7 @@ Loaded = list[NDArray] | dict[str, NDArray]
 
 
 def save(
-    fname: str | os.PathLike[str],
+    fname: AnyPath,
     data: Any,
     *,
     metadata: Mapping[str, str] | None = None,
@@ -77,6 +77,7 @@ def save(
         ...     print(mx.nd.load(path)["w"].shape, mx.nd.load_metadata(path))
         (2, 3) {'from': 'me'}
     """
+    fname = path_text(fname, "save")
     names: list[str] = []
     arrays = [data]
     if isinstance(data, Mapping):
@@ -106,7 +107,7 @@ def _needs_numpy_shape(array: NDArray) -> bool:
     return 0 in array.shape or not array.shape
 
 
-def load(fname: str | os.PathLike[str], *, mmap: bool | None = None) -> Loaded:
+def load(fname: AnyPath, *, mmap: bool | None = None) -> Loaded:
     """Load the arrays of a file: a dict if they have names, else a list.
 
     The content determines the format, whatever the name: files of all MXNet versions, safetensors
@@ -131,10 +132,10 @@ def load(fname: str | os.PathLike[str], *, mmap: bool | None = None) -> Loaded:
         ArgumentTypeError: ``fname`` is not a path.
         OSError: The file cannot be read.
     """
-    return _arrays(read_arrays(_path(fname, "load"), mmap))
+    return _arrays(read_arrays(path_text(fname, "load"), mmap))
 
 
-def load_metadata(fname: str | os.PathLike[str]) -> dict[str, str]:
+def load_metadata(fname: AnyPath) -> dict[str, str]:
     """Return the texts that `save` stored with the arrays of a file, by name.
 
     Args:
@@ -145,14 +146,8 @@ def load_metadata(fname: str | os.PathLike[str]) -> dict[str, str]:
         ArgumentTypeError: ``fname`` is not a path.
         OSError: The file cannot be read.
     """
-    with open_arrays(_path(fname, "load_metadata")) as found:
+    with open_arrays(path_text(fname, "load_metadata")) as found:
         return found.metadata
-
-
-def _path(fname: Any, what: str) -> str | os.PathLike[str]:
-    if not isinstance(fname, str | os.PathLike):
-        raise ArgumentTypeError(f"{what}: expected fname to be a path, got {fname!r}")
-    return fname
 
 
 def load_frombuffer(buf: bytes) -> Loaded:

@@ -1,15 +1,15 @@
 """npx.save and npx.load: arrays of ``mx.np`` in the files of `nd.save`."""
 
-import os
 from typing import Any
 
+from gluonish.core.files import AnyPath
 from gluonish.ndarray import serialization
 from gluonish.numpy.array import as_np_ndarray, ndarray
 
 __all__ = ["load", "save"]
 
 
-def save(file: str | os.PathLike[str], arr: Any) -> None:
+def save(file: AnyPath, arr: Any) -> None:
     """Write arrays to a file.
 
     Args:
@@ -23,9 +23,7 @@ def save(file: str | os.PathLike[str], arr: Any) -> None:
     serialization.save(file, arr)
 
 
-def load(
-    file: str | os.PathLike[str], *, mmap: bool | None = None
-) -> list[ndarray] | dict[str, ndarray]:
+def load(file: AnyPath, *, mmap: bool | None = None) -> list[ndarray] | dict[str, ndarray]:
     """Load the arrays of a file: a dict if they have names, else a list.
 
     Args:

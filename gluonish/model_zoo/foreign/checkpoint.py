@@ -12,7 +12,7 @@ from typing import BinaryIO
 import numpy as np
 
 from gluonish.core.errors import ArgumentError, FileFormatError, NotSupportedError
-from gluonish.core.files import open_to_read
+from gluonish.core.files import open_to_read, path_text
 from gluonish.model_zoo.foreign.torch_file import (
     ReadStorage,
     is_legacy_start,
@@ -79,7 +79,7 @@ def open_checkpoint(path: str | os.PathLike[str], key: str | None = None) -> Ite
         NotSupportedError: Its format cannot be read; the message says what to do.
         ArgumentError: There is no entry ``key``, or none was given and several contain weights.
     """
-    name = os.fspath(path)
+    name = path_text(path, "open_checkpoint")
     with open_to_read(path, "open_checkpoint") as file, ShardReader() as shards:
         head = file.read(_HEAD_NBYTES)
         file.seek(0)

@@ -1,11 +1,11 @@
 """An ONNX file as it is read: parsed, checked, and compiled into a program."""
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gluonish.core.errors import FileFormatError, MissingFileError
+from gluonish.core.files import path_text
 from gluonish.onnx.importing.byte_layers import on_bytes
 from gluonish.onnx.importing.elements import Element, element
 from gluonish.onnx.importing.package import onnx_package
@@ -64,7 +64,7 @@ def parse_model(file: Any, what: str) -> tuple[Any, Path | None]:
     folder = None
     data = file
     if not isinstance(file, bytes):
-        path = Path(os.fspath(file))
+        path = Path(path_text(file, "import_model"))
         folder = path.parent
         try:
             data = path.read_bytes()
