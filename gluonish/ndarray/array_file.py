@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from gluonish.core.collection_pause import CollectionPause
+from gluonish.core.errors import FileFormatError
+from gluonish.core.file_kind import HEAD_NBYTES, found_instead, may_be_npz
 from gluonish.core.file_map import private_map
 from gluonish.core.files import open_to_read
 from gluonish.core.later import later
@@ -150,9 +152,14 @@ def kind_of(head: bytes) -> str:
 
 def _read_any(file: BinaryIO, name: str, mmap: bool | None, stack: ExitStack) -> ArrayFile:
     start = file.tell()
-    head = file.read(9)
+    head = file.read(HEAD_NBYTES)
     file.seek(start)
-    kind = kind_of(head)
+    kind = kind_of(head[:9])
+    if not head or not kind or (kind == NPZ and not may_be_npz(head)):
+        raise FileFormatError(
+            f"{name}: expected arrays in a .params, safetensors or npz file at byte {start}, got "
+            f"{found_instead(head)}"
+        )
     if kind == NPZ:
         memory = None if start else private_map(file, mmap)
         entries, names, metadata = npz_file.read_npz(file, name, memory)
@@ -167,11 +174,6 @@ def _read_any(file: BinaryIO, name: str, mmap: bool | None, stack: ExitStack) ->
     reader = ByteReader(file, name)
     if kind == NPY:
         return ArrayFile(NPY, [DenseRecord(npz_file.read_npy(reader))])
-    if kind != PARAMS and len(head) >= 8:
-        raise reader.error(
-            "safetensors, npz, or an array file, which begins with 0x112",
-            f"{int.from_bytes(head[:8], 'little'):#x}",
-        )
     records, names = read_list(reader)
     return ArrayFile(PARAMS, list(records), names)
 

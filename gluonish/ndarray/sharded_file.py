@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from gluonish.core.errors import FileFormatError, MissingFileError
+from gluonish.core.file_kind import HEAD_NBYTES, found_instead
 from gluonish.core.file_map import private_map
 from gluonish.core.files import open_to_read
 from gluonish.core.json_text import parse_object
@@ -112,7 +113,12 @@ def read_index(file: BinaryIO, name: str, open_shard: Callable[[Path], Safetenso
         raise reader.error(f"an index of up to {_MAX_INDEX_NBYTES} bytes", reader.remaining)
     text = reader.take(reader.remaining, "an index")
     content = parse_object(text, name, "the JSON of an index of safetensors files")
-    places = _weight_map(content.get("weight_map"), name)
+    if "weight_map" not in content:
+        raise FileFormatError(
+            f"{name}: expected the index of safetensors files, with the key 'weight_map', got "
+            f"{found_instead(text[:HEAD_NBYTES])}"
+        )
+    places = _weight_map(content["weight_map"], name)
     shards = {}
     metadata: dict[str, str] = {}
     for shard in dict.fromkeys(places.values()):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentTypeError, FileFormatError, GraphError, OperatorError
+from gluonish.core.file_kind import HEAD_NBYTES, found_instead
 from gluonish.core.files import AnyPath, atomic_write, open_to_read, path_text
 from gluonish.core.later import later
 from gluonish.core.numpy_mode import is_np_shape
@@ -155,7 +156,12 @@ def load(fname: AnyPath) -> Symbol:
     """
     name = path_text(fname, "symbol.load")
     with open_to_read(name, "symbol.load") as file:
-        return _read(file.read(), name)
+        content = file.read()
+    if not content.lstrip().startswith(b"{"):
+        raise FileFormatError(
+            f"{name}: expected the JSON of a graph, got {found_instead(content[:HEAD_NBYTES])}"
+        )
+    return _read(content, name)
 
 
 def load_json(json_str: str) -> Symbol:
