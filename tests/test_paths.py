@@ -97,7 +97,7 @@ USES: dict[str, Callable[[Any], Any]] = {
     "a.params    ": lambda p: gluon.utils.check_sha1(p, "0" * 40),
     "o.onnx": lambda p: mx.onnx.export_model(graph(), WEIGHTS, [(1, 2)], np.float32, p),
 }
-WEIGHTS = {"fc_weight": nd.ones((2, 2)), "fc_bias": nd.ones(2)}
+WEIGHTS: dict[str, nd.NDArray] = {"fc_weight": nd.ones((2, 2)), "fc_bias": nd.ones(2)}
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from gluonish.core.errors import FileFormatError, MissingFileError
-from gluonish.core.file_kind import HEAD_NBYTES, found_instead
+from gluonish.core.file_kind import HEAD_NBYTES, file_kind, found_instead
 from gluonish.core.file_map import private_map
 from gluonish.core.files import open_to_read
 from gluonish.core.json_text import parse_object
@@ -55,7 +55,14 @@ class ShardReader:
             FileFormatError: It is no safetensors file.
             OSError: It cannot be opened.
         """
-        memory = private_map(self.file(path), self._mmap)
+        file = self.file(path)
+        head = file.read(HEAD_NBYTES)
+        kind = file_kind(head)
+        if kind.known and not (head[8:9] == b"{" and head[4:8] == bytes(4)):
+            raise FileFormatError(
+                f"{path}: expected a safetensors file, as the index says, got {found_instead(head)}"
+            )
+        memory = private_map(file, self._mmap)
         return read_safetensors(_Shard(self, path), os.fspath(path), memory)  # type: ignore[arg-type]  # reads like a file
 
     def file(self, path: Path) -> BinaryIO:

@@ -1,13 +1,14 @@
 """Errors' helpers: hints at near names, whatever the wrong name is and however many there are."""
 
 import time
+from typing import Any
 
 import pytest
 
 from gluonish import gluon, nd, sym
 from gluonish.core.errors import ArgumentTypeError, GluonishError, nearest, require_text
 
-KEYS = [0, None, 1.5, (1, 2), b"weight", sym.var("x"), nd.ones(1), [1], {}, type]
+KEYS: list[Any] = [0, None, 1.5, (1, 2), b"weight", sym.var("x"), nd.ones(1), [1], {}, type]
 
 
 def test_near_names_are_named() -> None:

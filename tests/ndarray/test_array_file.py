@@ -183,7 +183,7 @@ def test_trailing_bytes_are_ignored_as_in_mxnet() -> None:
     [
         (
             struct.pack("<QQQ", 0x113, 0, 0),
-            "file at byte 0, got a file that begins with the bytes 13 01",
+            "at byte 0, got a file that begins with the bytes 13 0",
         ),
         (struct.pack("<QQQ", 0x112, 0, 1 << 62), "arrays at byte 24, got 0"),
         (struct.pack("<QQQQ", 0x112, 0, 0, 5), "expected 0 or 0 names"),
