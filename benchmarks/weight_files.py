@@ -1,4 +1,4 @@
-"""Loading weights from files: how long it takes, how much memory, beside safetensors and NumPy.
+"""Loading weights from files: time and memory, beside a plain read, safetensors and NumPy.
 
     python benchmarks/weight_files.py [--gigabytes 1] [--rounds 5] [--folder FOLDER]
 
@@ -7,7 +7,10 @@ Writes one network's parameters in each format, and then has new processes load 
 each of their numbers was also used once, and of the largest resident memory above what the process
 had before, private (a copy) and of files (pages that all processes share, of code as well). "To
 train" is with gradients, of which there is as much memory as of the parameters, and its first
-operators load kernels. The files were read before, so that none waits for the disk.
+operators load kernels; "again" is into a network that has values already. "A plain read" is one
+`readinto` of the whole file into new memory, and "of plain" the median over the rounds of the
+seconds to load through those of a plain read of the same file. The files were read before, so that
+none waits for the disk.
 """
 
 import argparse
@@ -21,7 +24,8 @@ from pathlib import Path
 import numpy as np
 
 _SIDE = 1024  # an array has 4 MiB
-_COLUMNS = ("load s", "and use s", "private MB", "of file MB")
+_COLUMNS = ("load s", "and use s", "private MB", "of file MB", "of plain")
+_PLAIN = "a plain read"
 
 
 def _network(count: int, trained: bool) -> object:
@@ -49,7 +53,12 @@ def _loader(who: str, path: str, count: int) -> tuple[object, object]:
         nd.ones(1).wait_to_read()
         if who == "gluonish nd.load":
             return lambda: list(nd.load(path).values()), lambda x: x.handle
+        if who == "gluonish nd.load(mmap=True)":
+            return lambda: list(dict(nd.load(path, mmap=True)).values()), lambda x: x.handle
         net = _network(count, who.endswith("to train"))
+        if who.endswith("again"):
+            net.initialize()  # type: ignore[attr-defined]
+            nd.waitall()
 
         def load() -> list[object]:
             net.load_parameters(path)  # type: ignore[attr-defined]
@@ -57,6 +66,8 @@ def _loader(who: str, path: str, count: int) -> tuple[object, object]:
             return [p.data() for p in net.collect_params().values()]  # type: ignore[attr-defined]
 
         return load, lambda x: x.handle
+    if who == _PLAIN:
+        return lambda: _plain_read(path), lambda x: x
     if who == "safetensors":
         import safetensors.numpy
 
@@ -69,6 +80,13 @@ def _loader(who: str, path: str, count: int) -> tuple[object, object]:
     return load_npz, lambda x: x
 
 
+def _plain_read(path: str) -> list[object]:
+    with open(path, "rb") as file:
+        raw = np.empty(Path(path).stat().st_size, np.uint8)
+        file.readinto(raw.data)
+    return [raw[: raw.size // 4 * 4]]
+
+
 def _measure(who: str, path: str, count: int) -> None:
     """Load in this process and print what it took."""
     load, raw = _loader(who, path, count)
@@ -79,7 +97,7 @@ def _measure(who: str, path: str, count: int) -> None:
     after_load = _memory()
     total = sum(float(raw(x).view(np.uint32).max()) for x in arrays)  # type: ignore[operator,attr-defined]
     used = time.perf_counter() - start
-    assert len(arrays) == count, "all arrays"
+    assert len(arrays) == (1 if who == _PLAIN else count), "all arrays"
     assert total, "their values"
     after = _memory()
     private, of_file = (
@@ -91,13 +109,18 @@ def _measure(who: str, path: str, count: int) -> None:
 def _cases(folder: Path) -> list[tuple[str, Path]]:
     safetensors, npz, params = (folder / f"w.{e}" for e in ("safetensors", "npz", "params"))
     return [
+        (_PLAIN, safetensors),
         ("gluonish nd.load", safetensors),
+        ("gluonish nd.load(mmap=True)", safetensors),
         ("gluonish load_parameters", safetensors),
+        ("gluonish load_parameters again", safetensors),
         ("gluonish load_parameters to train", safetensors),
         ("safetensors", safetensors),
+        (_PLAIN, npz),
         ("gluonish nd.load", npz),
         ("gluonish load_parameters", npz),
         ("numpy", npz),
+        (_PLAIN, params),
         ("gluonish nd.load", params),
         ("gluonish load_parameters", params),
         ("gluonish load_parameters to train", params),
@@ -123,7 +146,10 @@ def _run(arguments: argparse.Namespace, folder: Path) -> None:
     print(f"{'':48}" + "".join(f"{name:>12}" for name in _COLUMNS))
     for (who, path), rows in samples.items():
         medians = [statistics.median(column) for column in zip(*rows, strict=True)]
-        shown = "".join(f"{value:12.{3 if i < 2 else 0}f}" for i, value in enumerate(medians))
+        plain = samples[_PLAIN, path]
+        medians.append(statistics.median(a[0] / b[0] for a, b in zip(rows, plain, strict=True)))
+        digits = (3, 3, 0, 0, 2)
+        shown = "".join(f"{x:12.{n}f}" for x, n in zip(medians, digits, strict=True))
         print(f"{who + ' ' + path.suffix:48}" + shown)
 
 

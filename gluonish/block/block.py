@@ -178,9 +178,6 @@ class Block:
         Its content, not its name, tells the format: safetensors, an index of such, npz, or MXNet's.
         Names with dots are attribute paths; others are parameter names, with or without prefix.
 
-        Of a large safetensors or npz file, parameters without gradients (``grad_req`` null) that
-        have no values yet stay in the file, as `nd.load` says; all others are copied once.
-
         Args:
             filename: Path of the file.
             ctx: Devices for parameters that are not initialized; the CPU by default.

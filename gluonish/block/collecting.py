@@ -8,7 +8,7 @@ import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from gluonish.core.errors import ParameterError
+from gluonish.core.errors import ParameterError, require_text
 from gluonish.parameter import Parameter, ParameterDict, is_placed
 
 if TYPE_CHECKING:
@@ -29,11 +29,13 @@ class CollectedParameters(ParameterDict):
         self._block = block
 
     def _at_path(self, path: object) -> Parameter | None:
-        found = self._block._collect_params_with_prefix().get(str(path))
+        if not isinstance(path, str):
+            return None
+        found = self._block._collect_params_with_prefix().get(path)
         return found if any(found is parameter for parameter in self.values()) else None
 
     def __getitem__(self, key: str) -> Parameter:
-        found = None if key in self._params else self._at_path(key)
+        found = None if super().__contains__(key) else self._at_path(key)
         return super().__getitem__(key) if found is None else found
 
     def __contains__(self, key: object) -> bool:
@@ -79,6 +81,8 @@ def adopt(block: "Block", attribute: str, parameter: Parameter) -> Parameter:
 
 def collect(block: "Block", select: str | None) -> ParameterDict:
     """Return the parameters of a Block and of all Blocks in it; see `Block.collect_params`."""
+    if select is not None:
+        require_text(select, "collect_params: expected select, a regular expression,")
     pattern = None if select is None else re.compile(select)
     found = CollectedParameters(block)
     _gather(block, select, pattern, found)

@@ -5,7 +5,7 @@ import os
 from collections.abc import Collection, Mapping
 
 from gluonish.core.errors import ArgumentTypeError
-from gluonish.core.files import written_together
+from gluonish.core.files import path_text, written_together
 from gluonish.ndarray import NDArray, save
 from gluonish.ndarray.array_writer import split_prefix
 from gluonish.parameter import Parameter
@@ -34,7 +34,7 @@ def write_model(
 ) -> tuple[str, str]:
     """Write a Symbol and parameters under the names of an exported model, and return these."""
     try:
-        stem, ending = split_prefix(os.fspath(path))
+        stem, ending = split_prefix(path_text(path, "export"))
         number = operator.index(int(epoch) if isinstance(epoch, float) else epoch)
     except TypeError as error:
         raise ArgumentTypeError(

@@ -11,6 +11,7 @@ from gluonish.core.errors import (
     ParameterError,
     nearest,
 )
+from gluonish.core.files import path_text
 from gluonish.ndarray import NDArray, load, save
 from gluonish.parameter import Parameter
 from gluonish.parameter.arguments import ContextList, join_shapes
@@ -60,16 +61,17 @@ def load_block(
     dtype_source: str,
 ) -> None:
     """Take a Block's parameters from a file of either naming; see `Block.load_parameters`."""
-    loaded = load(filename)
+    filename = path_text(filename, "load_parameters")
+    loaded = load(filename, mmap=False)
     if not isinstance(loaded, dict):
         if loaded:
             raise ArgumentTypeError(
                 f"{_what(block)}: load_parameters: expected arrays with names in "
-                f"{os.fspath(filename)!r}, got a list of {len(loaded)}; save a dict"
+                f"{filename!r}, got a list of {len(loaded)}; save a dict"
             )
         loaded = {}
     how = ctx, allow_missing, ignore_extra, cast_dtype, dtype_source
-    load_arrays(block, loaded, os.fspath(filename), *how, taken=True)
+    load_arrays(block, loaded, filename, *how, taken=True)
 
 
 def load_arrays(

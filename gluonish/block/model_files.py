@@ -12,7 +12,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from gluonish.core.errors import FileFormatError
-from gluonish.core.files import atomic_write, open_to_read, written_together
+from gluonish.core.files import atomic_write, open_to_read, path_text, written_together
 from gluonish.core.json_text import parse_json
 from gluonish.ndarray.array_writer import find_arrays, split_prefix
 
@@ -26,7 +26,7 @@ def save_model(block: "Block", prefix: str | os.PathLike[str]) -> None:
     """Write a Block's structure and parameters; see `Block.save`."""
     content: dict[str, Any] = {}
     _describe(block, content, count())
-    stem, ending = split_prefix(os.fspath(prefix))
+    stem, ending = split_prefix(path_text(prefix, "prefix"))
     structure, parameters = f"{stem}-model.json", f"{stem}-model{ending}"
     with written_together(structure, parameters):
         with atomic_write(structure) as file:
@@ -52,7 +52,7 @@ def _describe(block: "Block", parent: dict[str, Any], numbers: Iterator[int]) ->
 
 def load_model(block: "Block", prefix: str | os.PathLike[str]) -> None:
     """Take structure and parameters from files; see `Block.load`."""
-    stem, _ = split_prefix(os.fspath(prefix))
+    stem, _ = split_prefix(path_text(prefix, "prefix"))
     path = f"{stem}-model.json"
     with open_to_read(path, f"{type(block).__name__}.load") as file:
         text = file.read()
@@ -61,7 +61,7 @@ def load_model(block: "Block", prefix: str | os.PathLike[str]) -> None:
     for part, own in found:
         told = dict(zip(_children(part).values(), own["children"].values(), strict=True))
         part._children = {told.get(name, name): child for name, child in part._children.items()}
-    block.load_parameters(find_arrays(os.fspath(prefix), "-model"))
+    block.load_parameters(find_arrays(path_text(prefix, "prefix"), "-model"))
     for part, own in found:
         _rename(part, own["orig_name"])
         if own.get("hybridized") is True:

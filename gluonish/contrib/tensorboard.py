@@ -9,6 +9,7 @@ import os
 from typing import Any
 
 from gluonish.core.errors import NotSupportedError
+from gluonish.core.files import path_text
 from gluonish.module.feed_forward import BatchEndParams
 
 __all__ = ["LogMetricsCallback", "summary_writer"]
@@ -31,7 +32,7 @@ def summary_writer(logging_dir: str | os.PathLike[str], purge_step: int | None =
             "tensorboard: expected the package tensorboardX, got none; install it with `pip "
             "install tensorboardX` (or gluonish[tensorboard])"
         ) from error
-    return SummaryWriter(os.fspath(logging_dir), purge_step=purge_step)
+    return SummaryWriter(path_text(logging_dir, "LogMetricsCallback"), purge_step=purge_step)
 
 
 class LogMetricsCallback:

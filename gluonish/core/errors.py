@@ -6,8 +6,10 @@ working. Arguments, files and devices are what MXNet checks with assert in most 
 catch that: their errors are AssertionErrors, too.
 """
 
+import heapq
 import re
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import TYPE_CHECKING, ClassVar
 
 from gluonish.core.later import later
@@ -49,10 +51,13 @@ __all__ = [
     "UntraceableError",
     "nearest",
     "public_name",
+    "require_text",
     "run_error",
 ]
 
 
+# To compare takes time with the product of the lengths.
+_LONGEST_COMPARED, _MOST_COMPARED, _MOST_SEEN = 300, 500, 10_000
 _NUMPY_PREFIX = re.compile("^_np[ix]?_")  # of operators of NumPy's functions, in files
 
 
@@ -251,7 +256,41 @@ def public_name(name: str) -> str:
     return _NUMPY_PREFIX.sub("", name, count=1)
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
-    """Return a hint at the names most like a wrong one, or nothing."""
-    close = difflib.get_close_matches(name, list(names), n=3, cutoff=0.5)
+def require_text(value: object, what: str) -> None:
+    """Refuse what is no text where a name is needed.
+
+    Args:
+        value: What the caller gave.
+        what: What it is, to begin the message with: ``get_model: expected name``.
+
+    Raises:
+        ArgumentTypeError: It is no text.
+    """
+    if not isinstance(value, str):
+        raise ArgumentTypeError(f"{what} as text, got {value!r:.200}")
+
+
+def _shared(first: str, second: str) -> int:
+    """Return with how many equal characters two texts begin."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((i for i, (a, b) in pairs if a != b), min(len(first), len(second)))
+
+
+def nearest(name: object, names: Iterable[object]) -> str:
+    """Return a hint at the names most like a wrong one, or nothing; what is no text has none.
+
+    Of very many names, those are compared that have most of the beginning and the end in common.
+    """
+    if not isinstance(name, str) or len(name) > _LONGEST_COMPARED:
+        return ""
+    texts = (x for x in names if isinstance(x, str) and len(x) <= _LONGEST_COMPARED)
+    known = list(islice(texts, _MOST_SEEN))
+    if len(known) > _MOST_COMPARED:
+        ends = name[::-1]
+        known = heapq.nlargest(
+            _MOST_COMPARED,
+            known,
+            key=lambda x: _shared(name, x) + _shared(ends, x[::-1]),
+        )
+    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
     return f" (nearest: {', '.join(map(repr, close))})" if close else ""

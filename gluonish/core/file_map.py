@@ -1,11 +1,11 @@
-"""Files as memory: mapped copy-on-write, so that what is not used is never read.
+"""Files as memory, for those who ask for it: mapped copy-on-write, what is not used is never read.
 
 A write to the memory makes a copy of the page that it is on, and never reaches the file. A file
 that is replaced, as all files of gluonish are (`gluonish.core.files.atomic_write`), lives on in the
 memory. One that somebody writes into in place changes there too, and if it gets shorter, whoever
 uses what it lost is ended by the system (SIGBUS), pages that were written to included; no library
-can tell beforehand. So what is to be trained does not stay there (`Parameter`), and
-`GLUONISH_MAP_FILES` turns mapping off.
+can tell beforehand. So files are read, and mapped only where the caller or `GLUONISH_MAP_FILES`
+says so; and what a network keeps is copied in any case (`Parameter`).
 """
 
 import mmap
@@ -23,16 +23,20 @@ __all__ = ["is_mapped", "private_map"]
 _LEAST_NBYTES = 1 << 20
 
 
-def private_map(file: BinaryIO) -> mmap.mmap | None:
+def private_map(file: BinaryIO, wanted: bool | None = None) -> mmap.mmap | None:
     """Map a file that is open for reading, from its first byte to what is its last one now.
 
     The memory may be written to, and stays when the file is closed.
 
+    Args:
+        file: The file.
+        wanted: Whether to map it; None for what `GLUONISH_MAP_FILES` says.
+
     Returns:
-        The memory; None for a small file, for what is no ordinary file, for a system that cannot
-        map it (or, as Windows, not replace what is mapped), and while `GLUONISH_MAP_FILES` is off.
+        The memory; None if it is not wanted, for a small file, for what is no ordinary file, and
+        for a system that cannot map it (or, as Windows, not replace what is mapped).
     """
-    if os.name != "posix" or not GLUONISH_MAP_FILES.value:
+    if os.name != "posix" or not (GLUONISH_MAP_FILES.value if wanted is None else wanted):
         return None
     try:
         status = os.fstat(file.fileno())

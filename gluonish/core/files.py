@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
     FolderPathError,
     GluonishError,
     MissingFileError,
@@ -27,7 +29,18 @@ from gluonish.core.errors import (
 )
 from gluonish.core.temporary_file import temporary_file
 
-__all__ = ["DEFLATE_RATIO", "atomic_write", "local_path", "open_to_read", "written_together"]
+__all__ = [
+    "DEFLATE_RATIO",
+    "AnyPath",
+    "atomic_write",
+    "local_path",
+    "open_to_read",
+    "path_text",
+    "written_together",
+]
+
+# What functions take as a path; `path_text` refuses the rest.
+AnyPath = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 # The most bytes that deflate packs into one, 258 into two bits: a content that claims more is none.
 DEFLATE_RATIO = 1032
@@ -55,7 +68,29 @@ _together: ContextVar[_Group | None] = ContextVar("gluonish_written_together", d
 _PROTOCOL = re.compile(r"(\w+)://")
 
 
-def local_path(path: str | os.PathLike[str], reader: str) -> str:
+def path_text(path: object, what: str) -> str:
+    """Return a path as text: what is text, bytes in the system's encoding, or an `os.PathLike`.
+
+    Args:
+        path: What the caller gave.
+        what: Who wants it, and of a function with several the argument, to begin a message with.
+
+    Raises:
+        ArgumentTypeError: It is no path.
+        ArgumentError: It has a NUL, which no path can have.
+    """
+    try:
+        text = os.fsdecode(path)  # type: ignore[arg-type]  # refuses what is no path
+    except TypeError:
+        raise ArgumentTypeError(
+            f"{what}: expected a path, as str, bytes or os.PathLike, got {path!r:.100}"
+        ) from None
+    if "\0" in text:
+        raise ArgumentError(f"{what}: expected a path without NUL characters, got {text!r:.100}")
+    return str(text)
+
+
+def local_path(path: AnyPath, reader: str) -> str:
     """Return a path without the ``file://`` that it may begin with.
 
     Args:
@@ -65,7 +100,7 @@ def local_path(path: str | os.PathLike[str], reader: str) -> str:
     Raises:
         NotSupportedError: It begins with another protocol.
     """
-    found = os.fspath(path).removeprefix("file://")
+    found = path_text(path, reader).removeprefix("file://")
     protocol = _PROTOCOL.match(found)
     if protocol:
         raise NotSupportedError(
@@ -75,7 +110,7 @@ def local_path(path: str | os.PathLike[str], reader: str) -> str:
     return found
 
 
-def open_to_read(path: str | os.PathLike[str], reader: str) -> BinaryIO:
+def open_to_read(path: AnyPath, reader: str) -> BinaryIO:
     """Open a file for reading bytes.
 
     Args:
@@ -83,19 +118,21 @@ def open_to_read(path: str | os.PathLike[str], reader: str) -> BinaryIO:
         reader: What wants to read it, to begin an error message with.
 
     Raises:
+        ArgumentTypeError: It is no path.
         MissingFileError: There is no such file.
         FolderPathError: It is a folder.
         OSError: It cannot be opened.
     """
+    name = path_text(path, reader)
     try:
-        return open(path, "rb")
+        return open(name, "rb")
     except FileNotFoundError as error:
         raise _with_errno(
-            MissingFileError(f"{reader}: expected an existing file, got {os.fspath(path)!r}"), error
+            MissingFileError(f"{reader}: expected an existing file, got {name!r}"), error
         ) from None
     except IsADirectoryError as error:
         raise _with_errno(
-            FolderPathError(f"{reader}: expected a file, got the folder {os.fspath(path)!r}"), error
+            FolderPathError(f"{reader}: expected a file, got the folder {name!r}"), error
         ) from None
 
 
@@ -105,7 +142,7 @@ def _with_errno(error: OSError, cause: OSError) -> OSError:
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def atomic_write(path: AnyPath) -> Iterator[BinaryIO]:
     """Give a binary file whose content replaces ``path`` when the ``with`` block succeeds, or when
     that of `written_together` does in which it stands.
 
@@ -121,7 +158,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         FolderPathError: ``path`` is a folder.
         OSError: The folder is closed to us, or the disk is full; names ``path``.
     """
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(path_text(path, "write")))
     mode = _existing_mode(target)
     if mode is not None and stat.S_ISDIR(mode):
         raise FolderPathError(f"write: expected the path of a file, got the folder {str(target)!r}")
@@ -151,7 +188,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def written_together(*paths: str | os.PathLike[str]) -> Iterator[None]:
+def written_together(*paths: AnyPath) -> Iterator[None]:
     """Have files of `atomic_write` in the ``with`` block take their names when it succeeds.
 
     After an error in the block all are as they were. Where the content of the first changes, it is
@@ -166,7 +203,7 @@ def written_together(*paths: str | os.PathLike[str]) -> Iterator[None]:
     Raises:
         OSError: A folder was closed to us meanwhile; names the file.
     """
-    group = _Group(tuple(Path(os.path.realpath(path)) for path in paths))
+    group = _Group(tuple(Path(os.path.realpath(path_text(path, "write"))) for path in paths))
     outer = _together.get()
     if outer is not None and set(group.targets) <= set(outer.targets):
         yield

@@ -6,6 +6,7 @@ of cache keys.
 
 import ast
 import math
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -216,8 +217,12 @@ def dtype_attr(default: object = REQUIRED) -> Attribute:
 
 
 def text(default: object = REQUIRED) -> Attribute:
-    """Any string."""
-    return Attribute(str, "a str", default)
+    """Any string; of a path its text."""
+    return Attribute(_text, "a str", default)
+
+
+def _text(value: object) -> str:
+    return os.fsdecode(value) if isinstance(value, bytes | os.PathLike) else str(value)
 
 
 class Schema:

@@ -12,6 +12,7 @@ from gluonish.core.errors import (
     NotSupportedError,
     OutOfBoundsError,
 )
+from gluonish.core.files import path_text
 from gluonish.data.sampler import FilterSampler, Sampler, SequentialSampler
 from gluonish.ndarray import NDArray
 from gluonish.recordio import MXIndexedRecordIO
@@ -191,7 +192,7 @@ class RecordFileDataset(Dataset):
     """
 
     def __init__(self, filename: str | os.PathLike[str]) -> None:
-        self.filename = os.fspath(filename)
+        self.filename = path_text(filename, "RecordFileDataset")
         self.idx_file = os.path.splitext(self.filename)[0] + ".idx"
         self._record = MXIndexedRecordIO(self.idx_file, self.filename, "r")
 

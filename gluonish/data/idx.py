@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import FileFormatError
+from gluonish.core.file_kind import HEAD_NBYTES, found_instead
 
 __all__ = ["read_idx"]
 
@@ -28,7 +29,7 @@ def read_idx(content: bytes, name: str) -> np.ndarray[Any, Any]:
     if not axes or len(content) < start:
         raise FileFormatError(
             f"read_idx: expected {name} to begin with 00 00 08, axes and sizes, got "
-            f"{content[:16]!r} at byte 0"
+            f"{found_instead(content[:HEAD_NBYTES])}"
         )
     shape = struct.unpack(f">{axes}I", content[_HEAD_NBYTES:start])
     nbytes = len(content) - start

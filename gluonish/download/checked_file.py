@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from gluonish.core.errors import ArgumentError, DownloadError
+from gluonish.core.files import path_text
 from gluonish.download.http_fetch import fetch
 from gluonish.download.room import check_room, disk_full_error
 from gluonish.download.target_lock import exclusive
@@ -27,7 +28,7 @@ def check_sha1(filename: str | os.PathLike[str], sha1_hash: str) -> bool:
     Raises:
         OSError: The file cannot be read.
     """
-    return _sha1(Path(filename)) == sha1_hash.lower()
+    return _sha1(Path(path_text(filename, "check_sha1"))) == sha1_hash.lower()
 
 
 def download(
@@ -125,7 +126,7 @@ def _sha1(path: Path) -> str:
 def _target(url: str, path: str | os.PathLike[str] | None) -> Path:
     _split(url)
     name = url.rsplit("/", 1)[-1]
-    target = Path(name) if path is None else Path(path).expanduser()
+    target = Path(name) if path is None else Path(path_text(path, "download")).expanduser()
     if path is None or target.is_dir():
         named = target if path is None else target / name
         if name in ("", ".", "..") or _is_too_long(named):

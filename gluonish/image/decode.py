@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import ArgumentTypeError
+from gluonish.core.files import path_text
 from gluonish.ndarray import NDArray, from_numpy
 from gluonish.numpy.array import gluon_array
 from gluonish.ops.image.decoding import decode_image, read_image
@@ -81,7 +82,7 @@ def imread(
         OperatorError: The file cannot be read, or is not an image in a known format, ``flag`` is
             neither 0 nor 1, or ``out`` has another shape.
     """
-    return _handed_out(read_image("imread", os.fspath(filename), flag, to_rgb), out)
+    return _handed_out(read_image("imread", path_text(filename, "imread"), flag, to_rgb), out)
 
 
 def _handed_out(image: np.ndarray[Any, Any], out: NDArray | None) -> NDArray:

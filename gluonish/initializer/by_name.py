@@ -4,7 +4,8 @@ import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, require_text
+from gluonish.core.files import AnyPath
 from gluonish.initializer.base import Initializer
 from gluonish.ndarray import NDArray, load
 
@@ -71,11 +72,11 @@ class Load:
 
     def __init__(
         self,
-        param: str | Mapping[str, NDArray],
+        param: AnyPath | Mapping[str, NDArray],
         default_init: Initializer | Fill | None = None,
         verbose: bool = False,
     ) -> None:
-        loaded = load(param) if isinstance(param, str) else param
+        loaded = param if isinstance(param, Mapping) else load(param, mmap=False)
         if not isinstance(loaded, Mapping):
             raise ArgumentTypeError(
                 f"Load: expected arrays with names, got {type(loaded).__name__}"
@@ -111,4 +112,5 @@ class Load:
 
 
 def _bare(name: str) -> str:
+    require_text(name, "Load: expected names of arrays")
     return name[4:] if name.startswith(("arg:", "aux:")) else name

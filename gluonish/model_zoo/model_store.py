@@ -11,6 +11,7 @@ from pathlib import Path
 
 from gluonish.core.config import MXNET_HOME
 from gluonish.core.errors import ArgumentError, DownloadError
+from gluonish.core.files import path_text
 from gluonish.download import (
     WrongArchiveError,
     exclusive,
@@ -89,7 +90,11 @@ def models_folder(root: str | os.PathLike[str] | None = None) -> Path:
     Args:
         root: Folder of the weights; ``$MXNET_HOME/models`` by default.
     """
-    return Path(MXNET_HOME.value) / "models" if root is None else Path(root).expanduser()
+    return (
+        Path(MXNET_HOME.value) / "models"
+        if root is None
+        else Path(path_text(root, "root")).expanduser()
+    )
 
 
 def weights_path(name: str, root: str | os.PathLike[str] | None = None) -> Path:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from gluonish.block.hybrid_block import HybridBlock
-from gluonish.core.errors import ArgumentError, nearest
+from gluonish.core.errors import ArgumentError, nearest, require_text
 
 __all__ = ["get_model", "model_names", "register_model"]
 
@@ -58,6 +58,7 @@ def get_model(name: str, **kwargs: Any) -> HybridBlock:
         >>> net(mx.nd.ones((1, 3, 64, 64))).shape
         (1, 10)
     """
+    require_text(name, "get_model: expected name")
     maker = _makers.get(name.lower())
     if maker is None:
         raise ArgumentError(

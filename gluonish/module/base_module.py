@@ -337,7 +337,7 @@ class BaseModule(ModuleInterface):
             MissingFileError: The file does not exist.
             FileFormatError: The arrays' names do not start with ``arg:`` or ``aux:``.
         """
-        arrays = load_arrays(fname)
+        arrays = load_arrays(fname, mmap=False)
         if not isinstance(arrays, dict):
             raise FileFormatError(
                 f"load_params: expected arrays with names in {fname!r}, got {len(arrays)} without"

@@ -3,6 +3,7 @@
 import os
 
 from gluonish.core.errors import ArgumentError, MissingFileError, NotSupportedError
+from gluonish.core.files import path_text
 
 __all__ = ["load"]
 
@@ -23,6 +24,7 @@ def load(path: str, verbose: bool = True) -> None:
         ArgumentError: The file is not a library.
         NotSupportedError: The file is a library.
     """
+    path = path_text(path, "library.load")
     if not os.path.exists(path):
         raise MissingFileError(f"library.load: expected a library, got no file {path!r}")
     if not path.endswith(_SUFFIXES):

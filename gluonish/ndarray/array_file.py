@@ -12,13 +12,13 @@ any other name               MXNet's list file, mostly ``.params``: `gluonish.nd
 import io
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, cast
 
+from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.errors import FileFormatError
+from gluonish.core.file_kind import HEAD_NBYTES, found_instead, may_be_npz
 from gluonish.core.file_map import private_map
 from gluonish.core.files import open_to_read
 from gluonish.core.later import later
@@ -63,7 +63,6 @@ __all__ = [
     "format_of",
     "kind_of",
     "open_arrays",
-    "open_shard",
     "read_array_list",
     "read_arrays",
     "write_array_list",
@@ -91,7 +90,7 @@ class ArrayFile:
 
 
 @contextmanager
-def open_arrays(source: Source) -> Iterator[ArrayFile]:
+def open_arrays(source: Source, mmap: bool | None = False) -> Iterator[ArrayFile]:
     """Open a file of arrays, and read what can be known without their values.
 
     The first bytes tell the kind: a list file, an archive (``PK``), a single array of NumPy's
@@ -99,29 +98,31 @@ def open_arrays(source: Source) -> Iterator[ArrayFile]:
 
     Args:
         source: Path, content, or a binary file, which is read from its current position to its end.
+        mmap: Whether large arrays of safetensors and npz files stay in the file, also after the
+            block (`gluonish.core.file_map`); None for what ``GLUONISH_MAP_FILES`` says.
 
     Yields:
-        What it holds, to be read inside the ``with`` block. Large arrays of safetensors and npz
-        files that are given by their path stay in the file (`gluonish.core.file_map`), also after
-        the block, until they are used; all others are in memory of their own.
+        What it holds, to be read inside the ``with`` block, into memory of its own.
 
     Raises:
         FileFormatError: The file is truncated, corrupt, or of another kind.
         OSError: The path cannot be read.
     """
-    if isinstance(source, bytes | bytearray):
-        yield _read_any(io.BytesIO(source), "array file")
-    elif isinstance(source, str | os.PathLike):
-        with open_to_read(source, "load") as file:
-            yield _read_any(file, os.fspath(source))
-    else:
-        name = str(getattr(source, "name", "array file"))
-        yield _read_any(source if source.seekable() else io.BytesIO(source.read()), name)
+    with ExitStack() as stack:
+        if isinstance(source, bytes | bytearray):
+            file, name = cast(BinaryIO, io.BytesIO(source)), "array file"
+        elif isinstance(source, str | os.PathLike):
+            file, name = stack.enter_context(open_to_read(source, "load")), os.fspath(source)
+        else:
+            file, name = source, str(getattr(source, "name", "array file"))
+        if not file.seekable():
+            file = io.BytesIO(file.read())
+        yield _read_any(file, name, mmap, stack)
 
 
-def read_arrays(source: Source) -> ArrayFile:
+def read_arrays(source: Source, mmap: bool | None = False) -> ArrayFile:
     """Read a file of arrays with its values; see `open_arrays`."""
-    with open_arrays(source) as found:
+    with CollectionPause(), open_arrays(source, mmap) as found:
         found.arrays = [record_of(array) for array in found.arrays]
         return found
 
@@ -149,60 +150,32 @@ def kind_of(head: bytes) -> str:
     return PARAMS if head[:8] == LIST_START else ""
 
 
-def _read_any(file: BinaryIO, name: str) -> ArrayFile:
+def _read_any(file: BinaryIO, name: str, mmap: bool | None, stack: ExitStack) -> ArrayFile:
     start = file.tell()
-    head = file.read(9)
+    head = file.read(HEAD_NBYTES)
     file.seek(start)
-    kind = kind_of(head)
+    kind = kind_of(head[:9])
+    if not head or not kind or (kind == NPZ and not may_be_npz(head)):
+        raise FileFormatError(
+            f"{name}: expected arrays in a .params, safetensors or npz file at byte {start}, got "
+            f"{found_instead(head)}"
+        )
     if kind == NPZ:
-        memory = None if start else private_map(file)
-        records, names, metadata = npz_file.read_npz(file, name, memory)
-        return _without_names(ArrayFile(NPZ, list(records), names, metadata))
+        memory = None if start else private_map(file, mmap)
+        entries, names, metadata = npz_file.read_npz(file, name, memory)
+        return _without_names(ArrayFile(NPZ, entries, names, metadata))
     if kind == SAFETENSORS:
-        return _named(kind, _open_safetensors(io.BytesIO(file.read()) if start else file, name))
+        whole: BinaryIO = io.BytesIO(file.read()) if start else file
+        memory = private_map(whole, mmap)
+        return _named(kind, safetensors_file.read_safetensors(whole, name, memory))
     if kind == SHARDS:
-        return _named(kind, sharded_file.read_index(file, name, open_shard))
+        shards = stack.enter_context(sharded_file.ShardReader(mmap))
+        return _named(kind, sharded_file.read_index(file, name, shards.open))
     reader = ByteReader(file, name)
     if kind == NPY:
         return ArrayFile(NPY, [DenseRecord(npz_file.read_npy(reader))])
-    if kind != PARAMS and len(head) >= 8:
-        raise reader.error(
-            "safetensors, npz, or an array file, which begins with 0x112",
-            f"{int.from_bytes(head[:8], 'little'):#x}",
-        )
     records, names = read_list(reader)
     return ArrayFile(PARAMS, list(records), names)
-
-
-def _open_safetensors(file: BinaryIO, name: str) -> "safetensors_file.Safetensors":
-    memory = private_map(file)
-    return safetensors_file.read_safetensors(
-        file, name, None if memory is None else partial(ByteReader, file, name, memory)
-    )
-
-
-def open_shard(path: Path) -> "safetensors_file.Safetensors":
-    """Return what a safetensors file holds, with arrays that can be read after it was closed."""
-    name = os.fspath(path)
-    with open_to_read(path, "load") as file:
-        memory = private_map(file)
-        if memory is not None:
-            at = partial(ByteReader, file, name, memory)
-            return safetensors_file.read_safetensors(file, name, at)
-        found = safetensors_file.read_safetensors(file, name)
-    arrays = {
-        key: array._replace(read=partial(_read_again, path, key))
-        for key, array in found.arrays.items()
-    }
-    return found._replace(arrays=arrays)
-
-
-def _read_again(path: Path, key: str) -> object:
-    with open_to_read(path, "load") as file:
-        found = safetensors_file.read_safetensors(file, os.fspath(path)).arrays.get(key)
-        if found is None:
-            raise FileFormatError(f"{path}: expected {key!r:.100}, got a file that changed")
-        return found.read()
 
 
 def _named(kind: str, found: "safetensors_file.Safetensors") -> ArrayFile:

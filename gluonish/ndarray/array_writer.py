@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.files import atomic_write
+from gluonish.core.files import AnyPath, atomic_write, path_text
 from gluonish.core.later import later
 from gluonish.ndarray.array_record import SparseRecord
 from gluonish.ndarray.list_file import write_list
@@ -46,25 +46,26 @@ _PREFIX_ENDINGS = (".safetensors", ".npz")
 LIST_KEY, LIST = "gluonish.arrays", "list"
 
 
-def format_of(path: str | os.PathLike[str]) -> str:
+def format_of(path: AnyPath) -> str:
     """Return the kind of file that is written under a name; see `ArrayFile`."""
-    name = os.fspath(path).lower()
+    name = os.fsdecode(path).lower()
     return next((kind for ending, kind in _ENDINGS.items() if name.endswith(ending)), PARAMS)
 
 
-def split_prefix(prefix: str) -> tuple[str, str]:
+def split_prefix(prefix: AnyPath) -> tuple[str, str]:
     """Return what names of a model's files begin with, and the ending of its arrays' files.
 
     A prefix that ends with ``.safetensors`` or ``.npz`` says the format; any other is taken as it
     is, with ``.params``.
     """
+    prefix = path_text(prefix, "prefix")
     for ending in _PREFIX_ENDINGS:
         if prefix.lower().endswith(ending) and len(os.path.basename(prefix)) > len(ending):
             return prefix[: -len(ending)], ending
     return prefix, ".params"
 
 
-def find_arrays(prefix: str, middle: str) -> str:
+def find_arrays(prefix: AnyPath, middle: str) -> str:
     """Return the path of a model's arrays, in the format of which there is a file.
 
     Args:

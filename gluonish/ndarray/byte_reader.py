@@ -1,13 +1,14 @@
 """Reading numbers and arrays from a file of which nothing is trusted.
 
-Where the file is mapped into memory, large arrays stay there: their pages are read when they are
-used, and a page that is written to becomes the process's own.
+Arrays get memory of their own. Only where the caller wants the file mapped, large ones stay there:
+their pages are read when they are used, and a page that is written to becomes the process's own.
 """
 
 import io
 import math
 import mmap
 import struct
+from collections.abc import Callable
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -20,6 +21,8 @@ __all__ = ["MAX_RANK", "ByteReader"]
 MAX_RANK = 32
 # Smaller arrays are copied: each would cost page faults, and a write to one a whole page.
 _LEAST_MAPPED_NBYTES = 1 << 14
+# What is read at a time: in the processor's cache still when it is told of.
+_CHUNK_NBYTES = 1 << 20
 
 
 class ByteReader:
@@ -32,6 +35,7 @@ class ByteReader:
             then views of it, and the file itself is left alone.
         start: Where to begin; None for the file's position.
         end: Where to end before the file does; None for its end.
+        tell: Called with each piece of what was read, in turn, as soon as it is there; for sums.
     """
 
     def __init__(
@@ -41,17 +45,24 @@ class ByteReader:
         memory: mmap.mmap | None = None,
         start: int | None = None,
         end: int | None = None,
+        tell: Callable[[Any], object] | None = None,
     ) -> None:
         self._file = file
         self.name = name
         self._memory = memory
+        self._tell = tell
         self.offset = file.tell() if start is None else start
+        if memory is not None:
+            end = len(memory) if end is None else min(end, len(memory))
+        elif end is None:
+            end = file.seek(0, io.SEEK_END)
         if memory is None:
-            nbytes = file.seek(0, io.SEEK_END)
             file.seek(self.offset)
-        else:
-            nbytes = len(memory)
-        self._end = nbytes if end is None else min(end, nbytes)
+        self._end = end
+
+    def at(self, offset: int) -> "ByteReader":
+        """Return a reader of the same file that begins at an offset."""
+        return ByteReader(self._file, self.name, self._memory, offset, self._end, self._tell)
 
     @property
     def remaining(self) -> int:
@@ -81,8 +92,11 @@ class ByteReader:
         self.require(nbytes, what)
         if self._memory is None:
             data = self._file.read(nbytes)
+            self._check_read(len(data), nbytes, what)
         else:
             data = self._memory[self.offset : self.offset + nbytes]
+        if self._tell is not None:
+            self._tell(data)
         self.offset += nbytes
         return data
 
@@ -110,8 +124,9 @@ class ByteReader:
         raw = self._bytes(nbytes, dtype, what)
         self.offset += nbytes
         if dtype == np.bool_:
-            # NumPy's loops rely on every bool being 0 or 1.
-            np.minimum(raw, 1, out=raw)
+            # NumPy's loops rely on every bool being 0 or 1. A copy: a sum of what was read may
+            # still be under way.
+            raw = np.minimum(raw, 1)
         return raw.view(dtype).reshape(shape)
 
     def _bytes(self, nbytes: int, dtype: np.dtype[Any], what: str) -> Any:
@@ -121,6 +136,17 @@ class ByteReader:
             view = np.frombuffer(self._memory, np.uint8, nbytes, self.offset)
             return view if stays and dtype != np.bool_ else view.copy()
         raw = np.empty(nbytes, np.uint8)
-        if self._file.readinto(raw.data) != nbytes:  # type: ignore[attr-defined]  # of all binary files
-            raise self.error(f"{nbytes} bytes of {what}", "a file that became shorter")
+        for start in range(0, nbytes, _CHUNK_NBYTES):
+            piece = raw[start : start + _CHUNK_NBYTES].data
+            count = self._file.readinto(piece)  # type: ignore[attr-defined]  # of all binary files
+            self._check_read(start + count, start + len(piece), what)
+            if self._tell is not None:
+                self._tell(piece)
         return raw
+
+    def _check_read(self, got: int, wanted: int, what: str) -> None:
+        if got != wanted:
+            raise self.error(
+                f"{wanted} bytes of {what}",
+                f"{got}: another program made the file shorter while it was read; load it again",
+            )

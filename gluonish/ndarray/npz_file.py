@@ -2,7 +2,7 @@
 
 NumPy's own loader trusts the sizes that a header tells and would unpickle objects. Here a member
 can be no larger than its compressed bytes can give, and only the element types of `.params` files
-are taken.
+are taken. Checksums are computed beside the reading, by a thread, as they take as long.
 """
 
 import ast
@@ -14,6 +14,9 @@ import struct
 import zipfile
 import zlib
 from collections import Counter
+from functools import partial
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -22,12 +25,12 @@ from gluonish.core.dtype import BFLOAT16, DTYPE_FLAGS, STORED_DTYPES
 from gluonish.core.errors import FileFormatError
 from gluonish.core.files import DEFLATE_RATIO
 from gluonish.ndarray.array_record import (
-    ArrayRecord,
     DenseRecord,
     SparseRecord,
     sparse_problem,
 )
 from gluonish.ndarray.byte_reader import MAX_RANK, ByteReader
+from gluonish.ndarray.stored_array import Entry, StoredArray
 
 __all__ = ["FORMAT", "SPARSE_PARTS", "SUFFIX", "read_npy", "read_npz"]
 
@@ -38,11 +41,13 @@ _NAMED_BY_NUMPY = ("float8_e5m2", "<f1")
 _SLACK_NBYTES = 1024
 _MAX_HEADER_NBYTES = 10_000
 SUFFIX = ".npy"
-# Of the header before each member: its bytes, where it tells how long what follows it is, and the
-# bit for encryption.
-_LOCAL_HEADER_NBYTES = 30
-_LENGTHS_OFFSET = 26
-_ENCRYPTED = 1
+# The header before each member: its first bytes, and the lengths of name and extra field at its
+# end, which stand between it and the member. And the bits for encryption and for names in UTF-8.
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
+_LOCAL_MAGIC = b"PK\x03\x04"
+_ENCRYPTED, _UTF8 = 0x1, 0x800
+# Larger members are read when they are asked for, and summed beside that.
+_LEAST_LATER_NBYTES = 1 << 22
 # The member that tells a sparse array's kind, and the parts of each kind in the order of a record.
 FORMAT = "/format"
 SPARSE_PARTS = {"csr": ("indptr", "indices"), "row_sparse": ("indices",)}
@@ -63,6 +68,11 @@ def read_npy(reader: ByteReader) -> Any:
     Raises:
         FileFormatError: It is truncated or corrupt, or holds no type of number that gluonish has.
     """
+    return _read_values(reader, *_read_header(reader))
+
+
+def _read_header(reader: ByteReader) -> tuple[tuple[int, ...], np.dtype[Any], bool]:
+    """Return shape, dtype as stored, and whether the memory order is Fortran's."""
     magic = reader.take(8, "npy header")
     if magic[:6] != b"\x93NUMPY" or magic[6] not in (1, 2):
         reader.offset -= 8
@@ -81,6 +91,12 @@ def read_npy(reader: ByteReader) -> Any:
         raise reader.error(f"a shape of rank up to {MAX_RANK}", shape)
     if not all(type(size) is int and 0 <= size < 1 << 63 for size in shape):
         raise reader.error("a shape of non-negative integers", shape)
+    return shape, dtype, bool(fortran_order)
+
+
+def _read_values(
+    reader: ByteReader, shape: tuple[int, ...], dtype: np.dtype[Any], fortran_order: bool
+) -> Any:
     if fortran_order:
         return np.asarray(_native(reader.array(shape[::-1], dtype, "values")).T, order="C")
     return _native(reader.array(shape, dtype, "values"))
@@ -107,18 +123,18 @@ def _native(values: Any) -> Any:
 
 def read_npz(
     file: BinaryIO, name: str, memory: mmap.mmap | None = None
-) -> tuple[list[ArrayRecord], list[str], dict[str, str]]:
+) -> tuple[list[Entry], list[str], dict[str, str]]:
     """Read an archive of `.npy` members; sparse arrays are folders of several members.
 
     Args:
-        file: The archive, up to its end.
+        file: The archive, up to its end; it stays open while arrays are read.
         name: What error messages call it.
         memory: The whole file as `private_map` gave it, in which arrays that are not compressed
             stay; None if it is to be read.
 
     Returns:
         The arrays in the order of the archive, their names, and what the archive's comment says if
-        it is text by name in JSON.
+        it is text by name in JSON. A large array that is damaged is found to be so when it is read.
 
     Raises:
         FileFormatError: The archive is corrupt or tells sizes that it cannot hold, or a member is
@@ -181,20 +197,88 @@ def _check_sizes(archive: zipfile.ZipFile, file: BinaryIO, name: str) -> None:
 def _read_member(
     archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, memory: mmap.mmap | None
 ) -> Any:
+    """Return a member's array, or where it is not compressed and large, what reads it."""
     label = f"{name}/{info.filename}"
     if not info.filename.endswith(SUFFIX):
         raise FileFormatError(
             f"{name}: expected members named *{SUFFIX}, got {info.filename!r:.80} at byte "
             f"{info.header_offset}"
         )
-    start = None if memory is None else _place(archive, info)
-    if memory is None or start is None:
-        return read_npy(ByteReader(io.BytesIO(archive.read(info)), label))
-    with memoryview(memory) as content, content[start : start + info.file_size] as member:
-        if len(member) != info.file_size or zlib.crc32(member) != info.CRC:
-            raise zipfile.BadZipFile(f"Bad CRC-32 for file {info.filename!r}")
+    start = _place(archive, info)
+    if start is None:
+        with archive.open(info) as member:
+            return read_npy(ByteReader(member, label, start=0, end=info.file_size))  # type: ignore[arg-type]  # reads like a file
+    file: Any = archive.fp
+    if memory is None and info.file_size >= _LEAST_LATER_NBYTES:
+        header = ByteReader(file, label, None, start, start + info.file_size)
+        shape, dtype, _ = _read_header(header)
+        read = partial(_read_stored, file, label, None, start, info)
+        return StoredArray(shape, dtype.newbyteorder("="), read)
+    return _read_stored(file, label, memory, start, info)
+
+
+def _read_stored(
+    file: Any, label: str, memory: mmap.mmap | None, start: int, info: zipfile.ZipInfo
+) -> Any:
+    """Read a member that is not compressed, and compare its checksum."""
     end = start + info.file_size
-    return read_npy(ByteReader(io.BytesIO(), label, memory, start, end))
+    if memory is not None:
+        with memoryview(memory) as content, content[start:end] as member:
+            if len(member) != info.file_size or zlib.crc32(member) != info.CRC:
+                raise _damaged(label, info)
+        return read_npy(ByteReader(file, label, memory, start, end))
+    with _Checksum(info.file_size) as checksum:
+        reader = ByteReader(file, label, None, start, end, checksum.add)
+        values = read_npy(reader)
+        reader.take(reader.remaining, "what follows the array")
+    if checksum.value != info.CRC:
+        raise _damaged(label, info)
+    return values
+
+
+def _damaged(label: str, info: zipfile.ZipInfo) -> FileFormatError:
+    return FileFormatError(
+        f"{label}: expected the bytes that were written, got others: Bad CRC-32 for file "
+        f"{info.filename!r:.80} at byte {info.header_offset}; fetch or write the file again"
+    )
+
+
+class _Checksum:
+    """The CRC-32 of what is read, once the ``with`` block has ended.
+
+    Of much, a thread computes it while the next piece is read.
+    """
+
+    def __init__(self, nbytes: int) -> None:
+        self.value = 0
+        self._pieces: SimpleQueue[Any] = SimpleQueue()
+        self._thread: Thread | None = None
+        if nbytes >= _LEAST_LATER_NBYTES:
+            self._thread = Thread(target=self._run, name="gluonish checksum", daemon=True)
+
+    def __enter__(self) -> "_Checksum":
+        try:
+            if self._thread is not None:
+                self._thread.start()
+        except RuntimeError:  # no thread starts while the interpreter ends
+            self._thread = None
+        return self
+
+    def add(self, piece: Any) -> None:
+        """Add bytes that nobody changes before the block has ended."""
+        if self._thread is None:
+            self.value = zlib.crc32(piece, self.value)
+        else:
+            self._pieces.put(piece)
+
+    def _run(self) -> None:
+        while (piece := self._pieces.get()) is not None:
+            self.value = zlib.crc32(piece, self.value)
+
+    def __exit__(self, *_: object) -> None:
+        if self._thread is not None:
+            self._pieces.put(None)
+            self._thread.join()
 
 
 def _place(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> int | None:
@@ -203,19 +287,27 @@ def _place(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> int | None:
         return None
     if info.file_size != info.compress_size:
         return None
-    with archive.open(info):  # which compares the header before the bytes with the directory
-        pass
     file = archive.fp
     assert file is not None
-    file.seek(info.header_offset + _LENGTHS_OFFSET)
-    name_nbytes, extra_nbytes = struct.unpack("<HH", file.read(4))
-    start: int = info.header_offset + _LOCAL_HEADER_NBYTES + name_nbytes + extra_nbytes
+    file.seek(info.header_offset)
+    magic, name_nbytes, extra_nbytes = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
+    found = file.read(name_nbytes)
+    if magic != _LOCAL_MAGIC or found.decode(_encoding(info), "replace") != info.orig_filename:
+        raise zipfile.BadZipFile(
+            f"a header of {found[:80]!r} at byte {info.header_offset}, where the directory has "
+            f"{info.filename!r:.80}"
+        )
+    start: int = info.header_offset + _LOCAL_HEADER.size + name_nbytes + extra_nbytes
     return start
 
 
-def _group(members: dict[str, Any], name: str) -> tuple[list[ArrayRecord], list[str]]:
+def _encoding(info: zipfile.ZipInfo) -> str:
+    return "utf-8" if info.flag_bits & _UTF8 else "cp437"
+
+
+def _group(members: dict[str, Any], name: str) -> tuple[list[Entry], list[str]]:
     sparse = {key.removesuffix(FORMAT) for key in members if key.endswith(FORMAT)}
-    records: dict[str, ArrayRecord] = {}
+    records: dict[str, Entry] = {}
     for key, values in members.items():
         owner, _, _ = key.rpartition("/")
         if owner in sparse:
@@ -224,12 +316,16 @@ def _group(members: dict[str, Any], name: str) -> tuple[list[ArrayRecord], list[
         elif values.dtype.kind == "S":
             raise FileFormatError(f"{name}: expected numbers in {key!r}, got {values.dtype}")
         else:
-            records[key] = DenseRecord(values)
+            records[key] = values if isinstance(values, StoredArray) else DenseRecord(values)
     return list(records.values()), list(records)
 
 
+def _values(member: Any) -> Any:
+    return member.read() if isinstance(member, StoredArray) else member
+
+
 def _sparse_record(members: dict[str, Any], owner: str, name: str) -> SparseRecord:
-    text = members[owner + FORMAT]
+    text = _values(members[owner + FORMAT])
     stype = bytes(text.item()).decode("latin1") if text.dtype.kind == "S" and not text.ndim else ""
     if stype not in SPARSE_PARTS:
         raise FileFormatError(
@@ -239,7 +335,7 @@ def _sparse_record(members: dict[str, Any], owner: str, name: str) -> SparseReco
     missing = [part for part in wanted if part not in members]
     if missing:
         raise FileFormatError(f"{name}: expected {', '.join(missing)} for {owner!r}, got none")
-    shape_values, values, *aux = (members[part] for part in wanted)
+    shape_values, values, *aux = (_values(members[part]) for part in wanted)
     if shape_values.dtype.kind not in "iu" or shape_values.ndim != 1:
         raise FileFormatError(f"{name}: expected a shape in {wanted[0]!r}, got {shape_values}")
     shape = tuple(int(size) for size in shape_values)

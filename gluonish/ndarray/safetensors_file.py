@@ -1,12 +1,14 @@
 """The safetensors format: a header in JSON that tells shapes and places, then the numbers.
 
 The package of that name is not used: its NumPy reader has neither bfloat16 nor float8, in which
-many checkpoints are, it copies what a map would leave in the file, it writes over the old file
-instead of replacing it, and it gives no byte offset for what is wrong with one.
+many checkpoints are, it maps the file while it copies, so that a program that shortens it ends the
+process, it writes over the old file instead of replacing it, and it gives no byte offset for what
+is wrong with one.
 """
 
 import math
-from collections.abc import Callable, Mapping
+import mmap
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
@@ -46,9 +48,6 @@ DTYPES: Mapping[str, np.dtype[Any]] = {
     "BOOL": BOOL,
 }
 
-# Gives a reader of the file's bytes from an offset on.
-ReaderAt = Callable[[int], ByteReader]
-
 
 class Safetensors(NamedTuple):
     """What a safetensors file holds.
@@ -62,21 +61,20 @@ class Safetensors(NamedTuple):
     metadata: dict[str, str]
 
 
-def read_safetensors(file: BinaryIO, name: str, reader_at: ReaderAt | None = None) -> Safetensors:
+def read_safetensors(file: BinaryIO, name: str, memory: mmap.mmap | None = None) -> Safetensors:
     """Read the header of a safetensors file.
 
     Args:
-        file: The file; it stays open while arrays are read, unless ``reader_at`` needs it not.
+        file: The file; it stays open while arrays are read.
         name: What error messages call it.
-        reader_at: Gives a reader that begins at an offset, for the header and for each array; None
-            reads the open file.
+        memory: The whole file as `private_map` gave it, in which large arrays stay, whether the
+            file is open or not; None if it is to be read.
 
     Raises:
         FileFormatError: The header is too long, malformed, or tells places that overlap, leave gaps
             or lie outside the file.
     """
-    at = reader_at or (lambda offset: ByteReader(file, name, start=offset))
-    reader = at(0)
+    reader = ByteReader(file, name, memory, 0)
     (length,) = reader.numbers("Q", "header length")
     if length > MAX_HEADER_NBYTES:
         reader.offset -= 8
@@ -89,7 +87,7 @@ def read_safetensors(file: BinaryIO, name: str, reader_at: ReaderAt | None = Non
     for key, entry in header.items():
         shape, dtype, begin, end = _entry(entry, f"{name}: tensor {key!r:.100}")
         places.append((begin, end, key))
-        arrays[key] = StoredArray(shape, dtype, partial(_read, at, start + begin, shape, dtype))
+        arrays[key] = StoredArray(shape, dtype, partial(_read, reader, start + begin, shape, dtype))
     _check_places(places, start, total, name)
     return Safetensors(arrays, metadata)
 
@@ -150,5 +148,5 @@ def _check_places(places: list[tuple[int, int, str]], start: int, total: int, na
         )
 
 
-def _read(at: ReaderAt, start: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
-    return at(start).array(shape, dtype, "values")
+def _read(reader: ByteReader, start: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
+    return reader.at(start).array(shape, dtype, "values")

@@ -1,6 +1,5 @@
 """nd.save and nd.load: lists and dicts of arrays in MXNet's ``.params`` files and other formats."""
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ from gluonish.core.context import current_context
 from gluonish.core.device import device_of
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentTypeError, FileFormatError
+from gluonish.core.files import AnyPath, path_text
 from gluonish.core.spec import Spec
 from gluonish.ndarray.array_file import (
     ArrayFile,
@@ -43,7 +43,7 @@ Loaded = list[NDArray] | dict[str, NDArray]
 
 
 def save(
-    fname: str | os.PathLike[str],
+    fname: AnyPath,
     data: Any,
     *,
     metadata: Mapping[str, str] | None = None,
@@ -77,6 +77,7 @@ def save(
         ...     print(mx.nd.load(path)["w"].shape, mx.nd.load_metadata(path))
         (2, 3) {'from': 'me'}
     """
+    fname = path_text(fname, "save")
     names: list[str] = []
     arrays = [data]
     if isinstance(data, Mapping):
@@ -106,30 +107,35 @@ def _needs_numpy_shape(array: NDArray) -> bool:
     return 0 in array.shape or not array.shape
 
 
-def load(fname: str | os.PathLike[str]) -> Loaded:
+def load(fname: AnyPath, *, mmap: bool | None = None) -> Loaded:
     """Load the arrays of a file: a dict if they have names, else a list.
 
     The content determines the format, whatever the name: files of all MXNet versions, safetensors
     (in several files by their index, too), and NumPy's ``.npz``.
 
-    Large arrays of safetensors and npz files stay in the file until they are used: then the system
-    reads them, and writes to such an array never reach the file. Replace such a file, as `save`
-    does, instead of writing into it: bytes changed in place change in arrays that are loaded
-    already, and the system ends a process that uses bytes that were cut off (SIGBUS). Set
-    ``GLUONISH_MAP_FILES=0`` to read files completely where others change them.
+    Arrays are read into memory of their own, whatever becomes of the file.
+
+    Warning:
+        With ``mmap`` large arrays of safetensors files, and of npz files that are not compressed,
+        stay in the file until they are used; writes to them never reach it. That is for files that
+        nobody writes into: bytes that another program changes in place change in the arrays, and
+        one that makes the file shorter (``cp new old`` does, too) has the system end this process
+        at the next use (SIGBUS). To replace a file, as `save` does, is safe.
 
     Args:
         fname: Path of the file.
+        mmap: Whether to map large arrays into memory instead of reading them; None for what
+            ``GLUONISH_MAP_FILES`` says, which is no. Other files and systems have them read.
 
     Raises:
         FileFormatError: The file has another format, is cut off, or is damaged.
         ArgumentTypeError: ``fname`` is not a path.
         OSError: The file cannot be read.
     """
-    return _arrays(read_arrays(_path(fname, "load")))
+    return _arrays(read_arrays(path_text(fname, "load"), mmap))
 
 
-def load_metadata(fname: str | os.PathLike[str]) -> dict[str, str]:
+def load_metadata(fname: AnyPath) -> dict[str, str]:
     """Return the texts that `save` stored with the arrays of a file, by name.
 
     Args:
@@ -140,14 +146,8 @@ def load_metadata(fname: str | os.PathLike[str]) -> dict[str, str]:
         ArgumentTypeError: ``fname`` is not a path.
         OSError: The file cannot be read.
     """
-    with open_arrays(_path(fname, "load_metadata")) as found:
+    with open_arrays(path_text(fname, "load_metadata")) as found:
         return found.metadata
-
-
-def _path(fname: Any, what: str) -> str | os.PathLike[str]:
-    if not isinstance(fname, str | os.PathLike):
-        raise ArgumentTypeError(f"{what}: expected fname to be a path, got {fname!r}")
-    return fname
 
 
 def load_frombuffer(buf: bytes) -> Loaded:

@@ -11,15 +11,95 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from gluonish.core.errors import FileFormatError, MissingFileError
+from gluonish.core.file_kind import HEAD_NBYTES, file_kind, found_instead
+from gluonish.core.file_map import private_map
+from gluonish.core.files import open_to_read
 from gluonish.core.json_text import parse_object
 from gluonish.ndarray.byte_reader import ByteReader
-from gluonish.ndarray.safetensors_file import Safetensors
+from gluonish.ndarray.safetensors_file import Safetensors, read_safetensors
 from gluonish.ndarray.stored_array import StoredArray
 
-__all__ = ["read_index"]
+__all__ = ["ShardReader", "read_index"]
 
 _MAX_INDEX_NBYTES = 100_000_000
 _MOST_SHARDS = 99_999  # which the digits of their names can tell
+
+
+class ShardReader:
+    """Reads the shards of one index, of which it has one file open at a time.
+
+    Their arrays can be read until the ``with`` block ends, and those that are mapped also after it.
+
+    Args:
+        mmap: Whether to map them; None for what ``GLUONISH_MAP_FILES`` says.
+    """
+
+    def __init__(self, mmap: bool | None = False) -> None:
+        self._mmap = mmap
+        self._path: Path | None = None
+        self._file: BinaryIO | None = None
+        self._identities: dict[Path, tuple[int, ...]] = {}
+
+    def __enter__(self) -> "ShardReader":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+        self._path = self._file = None
+
+    def open(self, path: Path) -> Safetensors:
+        """Return what a file holds.
+
+        Raises:
+            FileFormatError: It is no safetensors file.
+            OSError: It cannot be opened.
+        """
+        file = self.file(path)
+        head = file.read(HEAD_NBYTES)
+        kind = file_kind(head)
+        if kind.known and not (head[8:9] == b"{" and head[4:8] == bytes(4)):
+            raise FileFormatError(
+                f"{path}: expected a safetensors file, as the index says, got {found_instead(head)}"
+            )
+        memory = private_map(file, self._mmap)
+        return read_safetensors(_Shard(self, path), os.fspath(path), memory)  # type: ignore[arg-type]  # reads like a file
+
+    def file(self, path: Path) -> BinaryIO:
+        """Return a shard's file, open; the one before is closed.
+
+        Raises:
+            FileFormatError: It is not the file that was there at first.
+            OSError: It cannot be opened.
+        """
+        if path == self._path and self._file is not None:
+            return self._file
+        self.__exit__()
+        file = open_to_read(path, "load")
+        self._path, self._file = path, file
+        found = os.fstat(file.fileno())
+        identity = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+        if self._identities.setdefault(path, identity) != identity:
+            raise FileFormatError(
+                f"{path}: expected a file that stays as it is while it is read, got one that "
+                "another program changed; load it again"
+            )
+        return file
+
+
+class _Shard:
+    """A shard's file, which is opened again where others were read in between.
+
+    Its position is that of its last `seek` until another shard is read.
+    """
+
+    def __init__(self, reader: ShardReader, path: Path) -> None:
+        self._reader = reader
+        self._path = path
+
+    def __getattr__(self, name: str) -> Any:
+        """Give what the open file has: ``read``, ``readinto`` and ``seek``."""
+        return getattr(self._reader.file(self._path), name)
 
 
 def read_index(file: BinaryIO, name: str, open_shard: Callable[[Path], Safetensors]) -> Safetensors:
@@ -40,7 +120,12 @@ def read_index(file: BinaryIO, name: str, open_shard: Callable[[Path], Safetenso
         raise reader.error(f"an index of up to {_MAX_INDEX_NBYTES} bytes", reader.remaining)
     text = reader.take(reader.remaining, "an index")
     content = parse_object(text, name, "the JSON of an index of safetensors files")
-    places = _weight_map(content.get("weight_map"), name)
+    if "weight_map" not in content:
+        raise FileFormatError(
+            f"{name}: expected the index of safetensors files, with the key 'weight_map', got "
+            f"{found_instead(text[:HEAD_NBYTES])}"
+        )
+    places = _weight_map(content["weight_map"], name)
     shards = {}
     metadata: dict[str, str] = {}
     for shard in dict.fromkeys(places.values()):

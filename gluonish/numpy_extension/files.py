@@ -1,15 +1,15 @@
 """npx.save and npx.load: arrays of ``mx.np`` in the files of `nd.save`."""
 
-import os
 from typing import Any
 
+from gluonish.core.files import AnyPath
 from gluonish.ndarray import serialization
 from gluonish.numpy.array import as_np_ndarray, ndarray
 
 __all__ = ["load", "save"]
 
 
-def save(file: str | os.PathLike[str], arr: Any) -> None:
+def save(file: AnyPath, arr: Any) -> None:
     """Write arrays to a file.
 
     Args:
@@ -23,17 +23,19 @@ def save(file: str | os.PathLike[str], arr: Any) -> None:
     serialization.save(file, arr)
 
 
-def load(file: str | os.PathLike[str]) -> list[ndarray] | dict[str, ndarray]:
+def load(file: AnyPath, *, mmap: bool | None = None) -> list[ndarray] | dict[str, ndarray]:
     """Load the arrays of a file: a dict if they have names, else a list.
 
     Args:
         file: Path of the file; its content determines the format, see `nd.load`.
+        mmap: Whether to map large arrays into memory instead of reading them, with the danger that
+            `nd.load` describes; None for what ``GLUONISH_MAP_FILES`` says, which is no.
 
     Raises:
         FileFormatError: The file has no known format, is cut off, or claims impossible sizes.
         OSError: The file cannot be read.
     """
-    loaded = serialization.load(os.fspath(file))
+    loaded = serialization.load(file, mmap=mmap)
     if isinstance(loaded, dict):
         return {name: as_np_ndarray(array) for name, array in loaded.items()}
     return [as_np_ndarray(array) for array in loaded]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gluonish.core.errors import FileFormatError
+from gluonish.core.file_kind import HEAD_NBYTES, file_kind
 from gluonish.optimizer.plain_pickle import dump_plain
 from gluonish.optimizer.restricted_pickle import ArrayState, ForeignObject, load_restricted
 
@@ -47,6 +48,12 @@ def load_states(data: bytes, name: str = "states") -> TrainerStates:
     try:
         return _checked(load_restricted(data))
     except FileFormatError as error:
+        kind = file_kind(data[:HEAD_NBYTES])
+        if kind.advice and not data.startswith(b"\x80"):
+            raise FileFormatError(
+                f"{name}: expected a pickle of states, as save_states writes, got {kind.what}; "
+                f"{kind.advice}"
+            ) from error
         raise FileFormatError(f"{name}: {error}") from error
 
 

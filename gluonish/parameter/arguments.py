@@ -10,6 +10,7 @@ from typing import Any
 from gluonish.core.context import Context, cpu, current_context
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, ParameterError
+from gluonish.core.file_map import is_mapped
 from gluonish.core.numpy_mode import is_np_shape
 from gluonish.core.spec import Shape
 from gluonish.ndarray import NDArray
@@ -22,6 +23,7 @@ __all__ = [
     "check_fits",
     "check_loaded_contexts",
     "check_stype",
+    "in_file",
     "join_shapes",
     "loaded_dtype",
     "mean_on_cpu",
@@ -95,6 +97,11 @@ def check_stype(argument: str, stype: str, name: str) -> str:
     if stype not in _STYPES:
         raise ArgumentError(f"Parameter {name}: expected {argument} in {_STYPES}, got {stype!r}")
     return stype
+
+
+def in_file(array: NDArray) -> bool:
+    """Whether an array is a map of a file, which ends a process that uses what was cut off."""
+    return array.stype == "default" and is_mapped(array._data)
 
 
 def as_contexts(ctx: ContextList | None, what: str) -> list[Context]:

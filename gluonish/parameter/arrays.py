@@ -1,14 +1,19 @@
 """What a Parameter holds: an NDArray on each of its devices, with its gradient."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
+
+import numpy as np
 
 from gluonish.autograd import mark_variables, pause
 from gluonish.core.context import Context
+from gluonish.core.device import device_of
+from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ParameterError
 from gluonish.core.holders import Holder, describe_holders
 from gluonish.core.numpy_mode import is_np_shape
-from gluonish.core.spec import Shape
+from gluonish.core.spec import Shape, Spec
 from gluonish.ndarray import NDArray, recording, reset_arrays, zeros
 from gluonish.numpy.array import gluon_array
 from gluonish.parameter.arguments import array_on, as_shape, check_fits, mean_on_cpu
@@ -23,8 +28,11 @@ from gluonish.parameter.sparse_rows import (
     pull_rows,
     whole_rows,
 )
+from gluonish_engine import Var
 
 __all__ = ["ParameterArrays", "attach_gradients", "zero_arrays"]
+
+_LEAST_UNUSED_NBYTES = 1 << 20
 
 
 def attach_gradients(
@@ -38,9 +46,23 @@ def attach_gradients(
         stype: Their storage type.
         grad_req: ``"write"`` or ``"add"``.
     """
-    made = {ctx: gluon_array(zeros(x.shape, ctx, dtype, stype)) for ctx, x in data.items()}
+    made = {ctx: gluon_array(_zeros(x.shape, ctx, dtype, stype)) for ctx, x in data.items()}
     mark_variables(list(data.values()), list(made.values()), grad_req)
     return made
+
+
+def _zeros(shape: Shape, ctx: Context, dtype: Any, stype: str) -> NDArray:
+    """Return zeros; large ones on a CPU take memory and time when they are first used.
+
+    Otherwise weights that are loaded for inference would cost twice their size, and reading them
+    half as long again. Whoever watches allocations sees them made as ever.
+    """
+    spec = Spec(shape, normalize_dtype(dtype))
+    device = device_of(ctx)
+    if stype == "default" and device.empty is np.empty and spec.nbytes >= _LEAST_UNUSED_NBYTES:
+        with suppress(MemoryError):  # which `zeros` describes
+            return NDArray(np.zeros(shape, spec.dtype), spec, device, Var())
+    return zeros(shape, ctx, dtype, stype)
 
 
 def zero_arrays(arrays: Iterable[NDArray]) -> None:

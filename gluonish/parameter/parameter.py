@@ -16,7 +16,6 @@ from gluonish.autograd import mark_variables, pause
 from gluonish.core.context import Context, cpu
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, OutOfMemoryError
-from gluonish.core.file_map import is_mapped
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
 from gluonish.core.turn import Turn
 from gluonish.initializer import Constant as ConstantInitializer
@@ -29,6 +28,7 @@ from gluonish.parameter.arguments import (
     as_contexts,
     check_loaded_contexts,
     check_stype,
+    in_file,
     shape_is_known,
 )
 from gluonish.parameter.arrays import ParameterArrays, attach_gradients
@@ -215,7 +215,7 @@ class Parameter(ParameterArrays):
         dtype, copies = normalize_dtype(self._dtype), {}
         same = source.stype == self._stype == "default" and source._spec.dtype == dtype
         for ctx in contexts:
-            if taken and same and ctx == source.context:
+            if taken and same and ctx == source.context and not in_file(source):
                 copies[ctx] = gluon_array(source)
                 continue
             copies[ctx] = gluon_array(zeros(source.shape, ctx, self._dtype, self._stype))
@@ -249,9 +249,6 @@ class Parameter(ParameterArrays):
         """Return arrays with zero gradients attached, and those; without for ``grad_req`` null."""
         if self._grad_req == "null":
             return {ctx: value.detach() for ctx, value in data.items()}, None
-        # A file that someone shortens would end whoever trains on a map of it.
-        if self._stype == "default" and any(is_mapped(value._data) for value in data.values()):
-            data = {ctx: value.copy() for ctx, value in data.items()}
         return data, attach_gradients(data, self._dtype, self._grad_stype, self._grad_req)
 
     def _load_init(
@@ -320,7 +317,8 @@ class Parameter(ParameterArrays):
             if self._deferred_init is None:
                 refusals.refuse_uninitialized(self)
             self.shape = source.shape
-            self._deferred_init = self._deferred_init._replace(data=source)
+            kept = source.copy() if in_file(source) else source
+            self._deferred_init = self._deferred_init._replace(data=kept)
             return
         self.shape = source.shape
         if self._trainer is not None:

@@ -6,7 +6,14 @@ from typing import Any
 
 from gluonish.core.context import Context
 from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, ParameterError, nearest
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    ParameterError,
+    nearest,
+    require_text,
+)
+from gluonish.core.files import path_text
 from gluonish.initializer import Initializer, Uniform
 from gluonish.ndarray import NDArray, array, load, save
 from gluonish.parameter.arguments import ContextList, as_shape, join_shapes
@@ -44,16 +51,16 @@ class ParameterDict:
         return f"{name}(\n{lines}\n)"
 
     def __getitem__(self, key: str) -> Parameter:
-        found = self._params.get(key)
+        found = self._params.get(key) if isinstance(key, str) else None
         if found is None:
             raise UnknownParameterError(
-                f"ParameterDict: expected a name of {len(self._params)} parameters, got {key!r}"
-                f"{nearest(key, self._params)}"
+                f"ParameterDict: expected a name of {len(self._params)} parameters, got "
+                f"{key!r:.200}{nearest(key, self._params)}"
             )
         return found
 
     def __contains__(self, key: object) -> bool:
-        return key in self._params
+        return isinstance(key, str) and key in self._params
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._params)
@@ -96,6 +103,7 @@ class ParameterDict:
             ParameterError: The parameter exists with other properties.
             ArgumentTypeError: Parameter has no such argument.
         """
+        require_text(name, "ParameterDict.get: expected name")
         full_name = self._prefix + name
         parameter = self._find(full_name)
         if parameter is None:
@@ -116,6 +124,7 @@ class ParameterDict:
             UnknownParameterError: There is none, and ``value`` is None.
             ParameterError: A parameter of that name is not a constant, or has another value.
         """
+        require_text(name, "ParameterDict.get_constant: expected name")
         full_name = self._prefix + name
         found = self._find(full_name)
         if found is None:
@@ -203,6 +212,7 @@ class ParameterDict:
             name: Name of the attribute.
             value: Its new value.
         """
+        require_text(name, "ParameterDict.setattr: expected name")
         for parameter in self.values():
             setattr(parameter, name, value)
 
@@ -253,11 +263,12 @@ class ParameterDict:
             ArgumentError: The file has arrays that no parameter matches, or arrays without names.
             FileFormatError: The file is damaged or of another kind.
         """
-        loaded = load(filename)
+        filename = path_text(filename, "ParameterDict.load")
+        loaded = load(filename, mmap=False)
         if not isinstance(loaded, dict):
             if loaded:
                 raise ArgumentTypeError(
-                    f"ParameterDict: expected arrays with names in {os.fspath(filename)!r}, got a "
+                    f"ParameterDict: expected arrays with names in {filename!r}, got a "
                     f"list of {len(loaded)}; save a dict"
                 )
             loaded = {}
@@ -267,7 +278,7 @@ class ParameterDict:
             allow_missing,
             ignore_extra,
             restore_prefix,
-            repr(os.fspath(filename)),
+            repr(filename),
             (cast_dtype, dtype_source, True),
         )
 
@@ -342,7 +353,13 @@ class ParameterDict:
 
 
 def bare_names(arrays: Mapping[str, NDArray]) -> dict[str, NDArray]:
-    """Return arrays without the ``arg:`` and ``aux:`` that exported models put before names."""
+    """Return arrays without the ``arg:`` and ``aux:`` that exported models put before names.
+
+    Raises:
+        ArgumentTypeError: A name is no text.
+    """
+    for name in arrays:
+        require_text(name, "load: expected names of arrays")
     return {
         name[4:] if name.startswith(("arg:", "aux:")) else name: arr for name, arr in arrays.items()
     }

@@ -2,11 +2,11 @@
 
 import logging
 import math
-import os
 from dataclasses import dataclass, fields
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, nearest
+from gluonish.core.files import path_text
 
 __all__ = ["Options", "is_worker", "read_options"]
 
@@ -94,9 +94,10 @@ def is_worker(who: str, profile_process: str) -> bool:
 
 def _value(name: str, value: Any) -> Any:
     if name == "filename":
-        if not isinstance(value, str | os.PathLike) or not os.fspath(value):
+        path = path_text(value, "set_config: filename")
+        if not path:
             raise ArgumentError(f"set_config: expected a path as filename, got {value!r}")
-        return os.fspath(value)
+        return path
     if name == "dump_period":
         return _period(value)
     if name == "profile_process":

@@ -7,8 +7,10 @@ itself at a multiple of 4; there it is cut, and the mark left out.
 
 import os
 import struct
+from contextlib import suppress
 from typing import Protocol
 
+from gluonish.core import file_kind
 from gluonish.core.errors import ArgumentError, FileFormatError
 
 __all__ = [
@@ -126,6 +128,12 @@ def read_record(file: RecordSource, path: str) -> bytes | None:
     return MARK_BYTES.join(pieces)
 
 
+def _kind_of_file(path: str, head: bytes) -> str:
+    with suppress(OSError), open(path, "rb") as file:
+        head = file.read(file_kind.HEAD_NBYTES)
+    return file_kind.found_instead(head)
+
+
 def part_of(head: bytes, path: str, at: int, start: int) -> tuple[int, int]:
     """Return the kind and the length in bytes of a part of a record, from its header.
 
@@ -142,7 +150,8 @@ def part_of(head: bytes, path: str, at: int, start: int) -> tuple[int, int]:
         raise _broken(path, at, "8 bytes of a record's head", f"the end after {len(head)}")
     mark, word = _HEAD.unpack(head)
     if mark != _MARK:
-        raise _broken(path, at, f"the mark {_MARK:#x} of a record", f"{mark:#x}")
+        found = f"{mark:#x}" if at else _kind_of_file(path, head)
+        raise _broken(path, at, f"the mark {_MARK:#x} of a record", found)
     kind = word >> _LENGTH_BITS
     if at == start:
         if kind not in (WHOLE, FIRST):

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from gluonish.core.errors import ArgumentError, FileFormatError
-from gluonish.core.files import atomic_write, open_to_read, written_together
+from gluonish.core.files import atomic_write, open_to_read, path_text, written_together
 from gluonish.recordio.framing import frame
 
 __all__ = ["RecordPair", "check_key", "index_line", "make_key", "new_record_pair", "read_index"]
@@ -34,7 +34,7 @@ def read_index(
         FileFormatError: A line is invalid, or ``key_type`` refuses its key; names the line and its
             offset in bytes.
     """
-    name = os.fspath(path)
+    name = path_text(path, "MXIndexedRecordIO")
     with open_to_read(path, reader) as file:
         at = 0
         for number, line in enumerate(file, 1):

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from gluonish.core.errors import FileFormatError, OutOfBoundsError
+from gluonish.core.files import path_text
 from gluonish.core.finalizer import Kept, cancel
 from gluonish.recordio.framing import read_record
 from gluonish.recordio.index_file import check_key, index_line, make_key, read_index
@@ -58,7 +59,7 @@ class MXIndexedRecordIO(MXRecordIO):
         flag: str,
         key_type: Callable[[Any], Any] = int,
     ) -> None:
-        self.idx_path = os.fspath(idx_path)
+        self.idx_path = path_text(idx_path, "MXIndexedRecordIO")
         self.idx: dict[Any, int] = {}
         self.keys: list[Any] = []
         self.key_type = key_type

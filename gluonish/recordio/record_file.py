@@ -16,7 +16,7 @@ from gluonish.core.errors import (
     GluonishError,
     MissingFileError,
 )
-from gluonish.core.files import local_path, open_to_read
+from gluonish.core.files import local_path, open_to_read, path_text
 from gluonish.core.finalizer import Finalizer, Kept, cancel, keep
 from gluonish.recordio.framing import frame, read_record
 
@@ -69,7 +69,7 @@ class MXRecordIO:
             raise ArgumentError(
                 f"{type(self).__name__}: expected flag 'r' or 'w', got {flag!r}: Invalid flag"
             )
-        self.uri = os.fspath(uri)
+        self.uri = path_text(uri, "MXRecordIO")
         self.flag = flag
         self.writable = flag == "w"
         self.open()

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentTypeError, FileFormatError, GraphError, OperatorError
-from gluonish.core.files import atomic_write, open_to_read
+from gluonish.core.file_kind import HEAD_NBYTES, found_instead
+from gluonish.core.files import AnyPath, atomic_write, open_to_read, path_text
 from gluonish.core.later import later
 from gluonish.core.numpy_mode import is_np_shape
 from gluonish.graph.ir import Node, Value, topological_order
@@ -137,11 +138,11 @@ def save(self: Symbol, fname: str | os.PathLike[str], remove_amp_cast: bool = Tr
     Raises:
         TypeError: ``fname`` is not a path.
     """
-    with atomic_write(os.fspath(fname)) as file:
+    with atomic_write(path_text(fname, "Symbol.save")) as file:
         file.write(to_json(self, remove_amp_cast).encode())
 
 
-def load(fname: str | os.PathLike[str]) -> Symbol:
+def load(fname: AnyPath) -> Symbol:
     """Load a graph from a ``-symbol.json`` file of MXNet 0.8 or later.
 
     Args:
@@ -153,8 +154,14 @@ def load(fname: str | os.PathLike[str]) -> Symbol:
         OSError: The file cannot be read.
         TypeError: ``fname`` is not a path.
     """
-    with open_to_read(os.fspath(fname), "symbol.load") as file:
-        return _read(file.read(), os.fspath(fname))
+    name = path_text(fname, "symbol.load")
+    with open_to_read(name, "symbol.load") as file:
+        content = file.read()
+    if not content.lstrip().startswith(b"{"):
+        raise FileFormatError(
+            f"{name}: expected the JSON of a graph, got {found_instead(content[:HEAD_NBYTES])}"
+        )
+    return _read(content, name)
 
 
 def load_json(json_str: str) -> Symbol:

@@ -100,10 +100,11 @@ class Symbol(AttachedMethods):
             return type(self)(self._values[index])
         if isinstance(index, str):
             names = self.list_outputs()
-            matching = [i for i, name in enumerate(names) if name == index]
-            if len(matching) != 1:
+            if names.count(index) != 1:
                 raise ArgumentError(f"Symbol: expected one output named {index!r}, got {names}")
-            index = matching[0]
+            index = names.index(index)
+        if not hasattr(index, "__index__"):
+            raise ArgumentTypeError(f"Symbol: expected an index or a name, got {index!r:.200}")
         if not 0 <= index < len(self._values):
             raise OutOfBoundsError(
                 f"Symbol: expected an output index below {len(self._values)}, got {index}"

@@ -8,6 +8,7 @@ import pytest
 
 import gluonish as mx
 from gluonish import autograd, gluon, nd
+from gluonish.core.config import GLUONISH_MAP_FILES
 from gluonish.core.errors import ArgumentError, ParameterError
 from gluonish.core.file_map import is_mapped
 
@@ -154,7 +155,7 @@ def test_modules_save_and_load(ending: str, tmp_path: Path) -> None:
         np.testing.assert_array_equal(modules[1].get_params()[0][name].asnumpy(), x.asnumpy())
 
 
-# -- parameters that stay in the file ---
+# -- parameters and the file that they came from ---
 
 
 def large(in_units: int = SIDE) -> gluon.nn.Dense:
@@ -171,28 +172,46 @@ def saved(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Any]:
 
 @pytest.mark.parametrize("in_units", [SIDE, 0])
 @pytest.mark.parametrize("grad_req", ["null", "write"])
-def test_parameters_without_values_and_gradients_stay_in_the_file(
-    saved: tuple[Path, Any], in_units: int, grad_req: str
+@pytest.mark.parametrize("mapped", [False, True])
+@pytest.mark.parametrize("how", ["load_parameters", "load_dict", "set_data", "ParameterDict.load"])
+def test_parameters_do_not_depend_on_the_file(
+    saved: tuple[Path, Any], in_units: int, grad_req: str, mapped: bool, how: str
 ) -> None:
     path, weight = saved
     net = large(in_units)
     net.collect_params().setattr("grad_req", grad_req)
-    if not in_units:
+    if not in_units or how == "set_data":
         net.initialize()  # waits for the shape
-    net.load_parameters(path)
-    assert is_mapped(net.weight.data().handle) == (grad_req == "null")
-    net.collect_params().setattr("grad_req", "add")
+    with GLUONISH_MAP_FILES.override(mapped):
+        if how == "load_parameters":
+            net.load_parameters(path)
+        elif how == "load_dict":
+            net.load_dict(nd.load(path))
+        elif how == "set_data":
+            net.weight.set_data(nd.load(path)["weight"])
+        else:
+            net.collect_params().load(path, restore_prefix="large_")
+    nd.waitall()
+    path.write_bytes(b"")  # in place, as `shutil.copy` does
+    if how == "set_data" and not in_units:
+        net(nd.ones((1, SIDE)))
     assert not is_mapped(net.weight.data().handle)
     np.testing.assert_array_equal(net.weight.data().asnumpy(), weight)
 
 
-def test_a_network_that_trains_does_not_depend_on_the_file(saved: tuple[Path, Any]) -> None:
+@pytest.mark.parametrize("mapped", [False, True])
+def test_a_modules_weights_do_not_depend_on_the_file(saved: tuple[Path, Any], mapped: bool) -> None:
     path, weight = saved
-    net = large()
-    net.load_parameters(path)
+    out = mx.sym.FullyConnected(mx.sym.var("data"), num_hidden=SIDE, no_bias=True, name="fc")
+    module = mx.mod.Module(out, label_names=None)
+    module.bind([("data", (1, SIDE))], for_training=False)
+    module.set_params({"fc_weight": nd.load(path, mmap=mapped)["weight"]}, {})
     nd.waitall()
-    path.write_bytes(b"")  # in place, as `shutil.copy` does
-    np.testing.assert_array_equal(net.weight.data().asnumpy(), weight)
+    path.write_bytes(b"")
+    np.testing.assert_array_equal(module.get_params()[0]["fc_weight"].asnumpy(), weight)
+    module.forward(mx.io.DataBatch([nd.ones((1, SIDE))]), is_train=False)
+    found = module.get_outputs()[0].asnumpy()
+    np.testing.assert_allclose(found[0], weight.sum(axis=1, dtype=np.float64), rtol=1e-4, atol=1e-4)
 
 
 def test_parameters_with_values_keep_their_arrays(saved: tuple[Path, Any]) -> None:

@@ -181,7 +181,10 @@ def test_trailing_bytes_are_ignored_as_in_mxnet() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (struct.pack("<QQQ", 0x113, 0, 0), "begins with 0x112 at byte 0, got 0x113"),
+        (
+            struct.pack("<QQQ", 0x113, 0, 0),
+            "at byte 0, got a file that begins with the bytes 13 0",
+        ),
         (struct.pack("<QQQ", 0x112, 0, 1 << 62), "arrays at byte 24, got 0"),
         (struct.pack("<QQQQ", 0x112, 0, 0, 5), "expected 0 or 0 names"),
         (struct.pack("<QQQI", 0x112, 0, 1, 77), "array record at byte 24, got the number 0x4d"),

@@ -1,7 +1,10 @@
 """Formats chosen by the ending and known by the content: names, dtypes and metadata come back."""
 
 import json
+import os
 import struct
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,8 @@ from gluonish.core.dtype import DTYPE_FLAGS, STORED_DTYPES
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, FileFormatError
 from gluonish.core.file_map import is_mapped
 from gluonish.ndarray import sparse
+from gluonish.ndarray.array_file import open_arrays
+from gluonish.ndarray.stored_array import record_of
 
 ENDINGS = (".params", ".safetensors", ".npz", ".safetensors.index.json")
 NAMED = ENDINGS[1:]
@@ -209,19 +214,107 @@ def test_sizes_of_shards_are_refused(name: str, size: int, tmp_path: Path) -> No
         nd.save(tmp_path / name, [nd.ones(1)], max_shard_nbytes=size)
 
 
-# -- files that stay mapped ---
+# -- files that others change, and files that are mapped on request ---
 
 LARGE = 1 << 19  # elements: 2 MiB
+VERY_LARGE = 3 << 19  # of which the checksum is computed beside
+
+
+def overwrite(path: Path) -> None:
+    """Change the bytes in place, as ``cp`` does."""
+    with path.open("r+b") as file:
+        file.write(b"\xff" * path.stat().st_size)
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def replace(path: Path) -> None:
+    path.with_name("new").write_bytes(b"another")
+    path.with_name("new").replace(path)
+
+
+@pytest.mark.parametrize("change", [overwrite, truncate, replace, Path.unlink])
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("load", [nd.load, npx.load])
+def test_loaded_arrays_do_not_depend_on_the_file(
+    load: Callable[[Path], Any], ending: str, change: Callable[[Path], None], tmp_path: Path
+) -> None:
+    nd.save(tmp_path / f"a{ending}", {"w": nd.arange(LARGE), "v": nd.ones(3)})
+    loaded = load(tmp_path / f"a{ending}")
+    for part in [*tmp_path.iterdir()]:
+        change(part)
+    assert not is_mapped(loaded["w"].handle)
+    np.testing.assert_array_equal(loaded["w"].asnumpy(), np.arange(LARGE, dtype=np.float32))
+    assert loaded["v"].tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("ending", NAMED)
-def test_large_arrays_stay_in_the_file_aligned_and_others_do_not(
+def test_a_file_that_gets_shorter_while_it_is_read_is_refused(ending: str, tmp_path: Path) -> None:
+    nd.save(tmp_path / f"a{ending}", {"v": nd.ones(VERY_LARGE), "w": nd.ones(VERY_LARGE)})
+    with open_arrays(tmp_path / f"a{ending}") as found:
+        assert record_of(found.arrays[0]).values.sum() == VERY_LARGE
+        for part in tmp_path.iterdir():
+            os.truncate(part, part.stat().st_size // 2)
+        with pytest.raises(FileFormatError, match="made the file shorter while it was read"):
+            record_of(found.arrays[1])
+
+
+@pytest.mark.parametrize("ending", [".safetensors", ".npz", ".safetensors.index.json"])
+def test_a_mapping_is_refused_to_a_file_that_was_cut(ending: str, tmp_path: Path) -> None:
+    nd.save(tmp_path / f"a{ending}", {"w": nd.ones(LARGE)})
+    part = next(path for path in tmp_path.iterdir() if path.stat().st_size > LARGE)
+    os.truncate(part, LARGE)
+    with pytest.raises(FileFormatError, match=part.name):
+        nd.load(tmp_path / f"a{ending}", mmap=True)
+
+
+def test_a_shard_that_is_replaced_while_the_others_are_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.safetensors.index.json"
+    nd.save(path, {"v": nd.ones(4), "w": nd.ones(4)}, max_shard_nbytes=16)
+    with open_arrays(path) as found:
+        record_of(found.arrays[0])
+        replace(tmp_path / "a-00002-of-00002.safetensors")
+        with pytest.raises(FileFormatError, match=r"a-00002-of-00002.*another program changed"):
+            record_of(found.arrays[1])
+
+
+@pytest.mark.parametrize("ending", NAMED)
+def test_loading_takes_memory_for_one_copy(ending: str, tmp_path: Path) -> None:
+    arrays = {f"w{i}": nd.ones(LARGE) for i in range(8)}
+    nd.save(tmp_path / f"a{ending}", arrays)
+    nd.load(tmp_path / f"a{ending}")  # imports what it needs
+    tracemalloc.start()
+    try:
+        loaded = nd.load(tmp_path / f"a{ending}")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(loaded) == 8
+    assert peak < 8 * 4 * LARGE * 1.1
+
+
+def test_a_compressed_npz_takes_little_memory_beside_the_arrays(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "a.npz", w=np.zeros(8 * LARGE, np.float32))
+    nd.load(tmp_path / "a.npz")
+    tracemalloc.start()
+    try:
+        nd.load(tmp_path / "a.npz")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * 4 * LARGE * 1.25
+
+
+@pytest.mark.parametrize("ending", NAMED)
+def test_on_request_large_arrays_stay_in_the_file_aligned_and_others_do_not(
     ending: str, tmp_path: Path
 ) -> None:
     saved = {"odd": nd.ones(3), "w": nd.arange(LARGE), "h": nd.ones(LARGE + 1, dtype="float16")}
     saved["b"] = nd.ones(LARGE, dtype="bool")
     nd.save(tmp_path / f"a{ending}", saved)
-    loaded = nd.load(tmp_path / f"a{ending}")
+    loaded = nd.load(tmp_path / f"a{ending}", mmap=True)
     assert [is_mapped(x.handle) for x in loaded.values()] == [False, True, True, False]
     assert loaded["w"].handle.ctypes.data % 64 == 0
     for name, x in saved.items():
@@ -232,7 +325,7 @@ def test_large_arrays_stay_in_the_file_aligned_and_others_do_not(
 def test_writes_do_not_reach_the_file(ending: str, tmp_path: Path) -> None:
     nd.save(tmp_path / f"a{ending}", {"w": nd.ones(LARGE)})
     before = [path.read_bytes() for path in sorted(tmp_path.iterdir())]
-    first, second = (nd.load(tmp_path / f"a{ending}")["w"] for _ in range(2))
+    first, second = (nd.load(tmp_path / f"a{ending}", mmap=True)["w"] for _ in range(2))
     first += 1
     first[5] = 7
     assert first[:7].tolist() == [2, 2, 2, 2, 2, 7, 2]
@@ -242,10 +335,10 @@ def test_writes_do_not_reach_the_file(ending: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", NAMED)
-def test_a_file_that_is_replaced_lives_on_in_arrays(ending: str, tmp_path: Path) -> None:
+def test_a_mapped_file_that_is_replaced_lives_on_in_arrays(ending: str, tmp_path: Path) -> None:
     path = tmp_path / f"a{ending}"
     nd.save(path, {"w": nd.ones(LARGE)})
-    loaded = nd.load(path)["w"]
+    loaded = nd.load(path, mmap=True)["w"]
     nd.save(path, {"w": nd.zeros(4)})
     assert loaded.sum().asscalar() == LARGE
     for part in tmp_path.iterdir():
@@ -254,20 +347,20 @@ def test_a_file_that_is_replaced_lives_on_in_arrays(ending: str, tmp_path: Path)
 
 
 @pytest.mark.parametrize("ending", NAMED)
-def test_mapping_can_be_turned_off(ending: str, tmp_path: Path) -> None:
-    nd.save(tmp_path / f"a{ending}", {"w": nd.ones(LARGE)})
-    with GLUONISH_MAP_FILES.override(False):
-        loaded = nd.load(tmp_path / f"a{ending}")["w"]
-    assert not is_mapped(loaded.handle)
-    for part in tmp_path.iterdir():
-        part.write_bytes(b"")  # in place
-    assert loaded.sum().asscalar() == LARGE
+def test_an_argument_decides_on_mapping_and_then_the_variable(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a{ending}"
+    nd.save(path, {"w": nd.ones(LARGE)})
+    for load in (nd.load, npx.load):
+        for variable in (False, True):
+            with GLUONISH_MAP_FILES.override(variable):
+                mapped = [is_mapped(load(path, mmap=m)["w"].handle) for m in (None, False, True)]
+            assert mapped == [variable, False, True]
 
 
 def test_mxnets_own_files_are_read_whole(tmp_path: Path) -> None:
     # Programs write over them in place, as MXNet itself does.
     nd.save(tmp_path / "a.params", {"w": nd.ones(LARGE)})
-    loaded = nd.load(tmp_path / "a.params")["w"]
+    loaded = nd.load(tmp_path / "a.params", mmap=True)["w"]
     (tmp_path / "a.params").write_bytes(b"")
     assert loaded.sum().asscalar() == LARGE
 
@@ -304,6 +397,7 @@ def test_arrays_that_are_not_aligned_are_copied(tmp_path: Path) -> None:
     values = np.arange(LARGE, dtype=np.float32)
     content = struct.pack("<Q", len(header)) + header + b"\7" + values.tobytes()
     (tmp_path / "a.safetensors").write_bytes(content)
-    loaded = nd.load(tmp_path / "a.safetensors")["w"]
+    loaded = nd.load(tmp_path / "a.safetensors", mmap=True)["w"]
     assert loaded.handle.flags.aligned
+    assert not is_mapped(loaded.handle)
     np.testing.assert_array_equal(loaded.asnumpy(), values)

@@ -13,6 +13,7 @@ from gluonish.contrib.text.vector_file import read_vectors
 from gluonish.contrib.text.vocab import Vocabulary
 from gluonish.core.config import MXNET_HOME
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError, nearest
+from gluonish.core.files import path_text
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.ndarray import NDArray, array, concat
 
@@ -151,7 +152,7 @@ class TokenEmbedding(Vocabulary):
         encoding: str = "utf8",
     ) -> None:
         """Take tokens and vectors from a file; tokens that it lacks get that of the unknown one."""
-        path = str(Path(pretrained_file_path).expanduser())
+        path = str(Path(path_text(pretrained_file_path, type(self).__name__)).expanduser())
         logging.info("Loading pre-trained token embedding vectors from %s", path)
         tokens, vectors, unknown = read_vectors(path, elem_delim, encoding, self.unknown_token)
         if unknown is None:

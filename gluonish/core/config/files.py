@@ -14,9 +14,10 @@ __all__ = [
 GLUONISH_MAP_FILES = Flag(
     "GLUONISH_MAP_FILES",
     boolean(),
-    True,
-    "Leave large arrays of safetensors and npz files in the file, mapped into memory, until they "
-    "are used.",
+    False,
+    "Have `nd.load` map large arrays of safetensors and npz files into memory instead of reading "
+    "them; a program that then shortens such a file ends this process, one that writes into it "
+    "changes numbers.",
 )
 MXNET_GLUON_REPO = Flag(
     "MXNET_GLUON_REPO",

@@ -10,7 +10,7 @@ import numpy as np
 
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, FileFormatError, OperatorError
-from gluonish.core.files import open_to_read
+from gluonish.core.files import open_to_read, path_text
 from gluonish.image.augmenters.augmenter import augmented, chosen_augmenters
 from gluonish.image.augmenters.create import CreateAugmenter
 from gluonish.image.decode import raw_bytes
@@ -129,7 +129,7 @@ class ImageIter(DataIter):
             raise ArgumentError(f"{name}: expected path_imgrec, path_imglist or imglist, got none")
         self.imgrec = opened_records(path_imgrec, path_imgidx)
         self.imglist = read_list(name, path_imglist, imglist, self._label_dtype)
-        self.path_root = path_root
+        self.path_root = None if path_root is None else path_text(path_root, "ImageIter: path_root")
         self.shuffle = shuffle
         self.last_batch_handle = last_batch_handle
         self._set_keys(part_index, num_parts)

@@ -12,7 +12,8 @@ from typing import BinaryIO
 import numpy as np
 
 from gluonish.core.errors import ArgumentError, FileFormatError, NotSupportedError
-from gluonish.core.files import open_to_read
+from gluonish.core.file_kind import HEAD_NBYTES, file_kind, found_instead
+from gluonish.core.files import open_to_read, path_text
 from gluonish.model_zoo.foreign.torch_file import (
     ReadStorage,
     is_legacy_start,
@@ -21,17 +22,16 @@ from gluonish.model_zoo.foreign.torch_file import (
     stored_array,
 )
 from gluonish.model_zoo.foreign.torch_pickle import StoredTensor
-from gluonish.ndarray.array_file import kind_of, open_shard
+from gluonish.ndarray.array_file import kind_of
 from gluonish.ndarray.array_record import DenseRecord
-from gluonish.ndarray.array_writer import PARAMS, SHARDS
+from gluonish.ndarray.array_writer import PARAMS, SAFETENSORS, SHARDS
 from gluonish.ndarray.npz_file import read_npz
 from gluonish.ndarray.safetensors_file import read_safetensors
-from gluonish.ndarray.sharded_file import read_index
+from gluonish.ndarray.sharded_file import ShardReader, read_index
 from gluonish.ndarray.stored_array import StoredArray
 
 __all__ = ["Checkpoint", "open_checkpoint"]
 
-_HEAD_NBYTES = 512
 # Where training programs keep averaged weights, which are the better ones, and then the others.
 _AVERAGED_KEYS = ("state_dict_ema", "model_ema", "ema_state_dict", "ema")
 _STATE_KEYS = (
@@ -79,24 +79,32 @@ def open_checkpoint(path: str | os.PathLike[str], key: str | None = None) -> Ite
         NotSupportedError: Its format cannot be read; the message says what to do.
         ArgumentError: There is no entry ``key``, or none was given and several contain weights.
     """
-    name = os.fspath(path)
-    with open_to_read(path, "open_checkpoint") as file:
-        head = file.read(_HEAD_NBYTES)
+    name = path_text(path, "open_checkpoint")
+    with open_to_read(path, "open_checkpoint") as file, ShardReader() as shards:
+        head = file.read(HEAD_NBYTES)
         file.seek(0)
-        yield _read(file, head, name, key)
+        yield _read(file, head, name, key, shards)
 
 
-def _read(file: BinaryIO, head: bytes, name: str, key: str | None) -> Checkpoint:
+def _read(
+    file: BinaryIO, head: bytes, name: str, key: str | None, shards: ShardReader
+) -> Checkpoint:
     if head.startswith(b"PK"):
-        if _is_npz(file, name):
+        members = _members(file, name)
+        if members and all(member.endswith(".npy") for member in members):
             return _from_npz(file, name)
+        if members and not any(member.endswith("data.pkl") for member in members):
+            raise FileFormatError(
+                f"{name}: expected safetensors, a PyTorch zip archive or npz, got "
+                f"{found_instead(head)}"
+            )
         return _from_torch("PyTorch zip", *read_torch_zip(file, name), name, key)
     if is_legacy_start(head):
         return _from_torch("PyTorch before 1.6", *read_torch_legacy(file, name), name, key)
     _refuse_others(head, name)
     notes: list[str] = []
     if kind_of(head[:9]) == SHARDS:
-        found = read_index(file, name, open_shard)
+        found = read_index(file, name, shards.open)
         return Checkpoint(name, "sharded safetensors", _unwrapped(found.arrays, notes), notes)
     arrays = _unwrapped(read_safetensors(file, name).arrays, notes)
     return Checkpoint(name, "safetensors", arrays, notes)
@@ -125,23 +133,29 @@ def _refuse_others(head: bytes, name: str) -> None:
             raise NotSupportedError(
                 f"{name}: expected safetensors, a PyTorch zip archive or npz, got {what}; {advice}"
             )
+    if kind_of(head[:9]) not in (SAFETENSORS, SHARDS) and file_kind(head).known:
+        raise FileFormatError(
+            f"{name}: expected safetensors, a PyTorch zip archive or npz, got {found_instead(head)}"
+        )
 
 
-def _is_npz(file: BinaryIO, name: str) -> bool:
+def _members(file: BinaryIO, name: str) -> list[str]:
     try:
         with zipfile.ZipFile(file) as archive:
-            names = archive.namelist()
+            return archive.namelist()
     except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise FileFormatError(f"{name}: expected a zip archive, got {error}") from error
     finally:
         file.seek(0, io.SEEK_SET)
-    return bool(names) and all(entry.endswith(".npy") for entry in names)
 
 
 def _from_npz(file: BinaryIO, name: str) -> Checkpoint:
     records, names, _ = read_npz(file, name)
     arrays = {}
     for key, record in zip(names, records, strict=True):
+        if isinstance(record, StoredArray):
+            arrays[key] = record
+            continue
         if not isinstance(record, DenseRecord) or record.values is None:
             raise FileFormatError(f"{name}: expected dense arrays, got {key!r:.100}")
         values = record.values

@@ -6,6 +6,7 @@ epsilon of a normalization (``variance += theirs - ours``), a bias in front of a
 """
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,10 +20,14 @@ from gluonish.model_zoo.foreign.families import recipes_of
 from gluonish.model_zoo.foreign.plan import MOST_NAMES, Plan, listed, source_of
 from gluonish.model_zoo.foreign.recipe import Recipe
 from gluonish.model_zoo.foreign.source_layers import SourceLayers, source_layers
-from gluonish.model_zoo.registry import get_model
+from gluonish.model_zoo.registry import get_model, model_names
 from gluonish.ndarray import array, zeros
 
 __all__ = ["Conversion", "convert", "import_weights", "input_shape"]
+
+
+# One file of several: model-00001-of-00002.safetensors.
+_SHARD = re.compile(r"-\d{5}-of-\d{5}\.\w+$")
 
 
 @dataclass
@@ -148,15 +153,46 @@ def _best_recipe(recipes: Sequence[Recipe], layers: SourceLayers, path: str) -> 
         return sum(source_of(link, layers) is not None for link in recipe.links)
 
     best = max(recipes, key=present)
-    if 2 * present(best) < len(list(best.links)):
-        origins = " or ".join(recipe.origin for recipe in recipes)
-        wanted = next(iter(best.links)).sources[0]
-        raise NotSupportedError(
-            f"{path}: expected the names of {origins}, such as {wanted!r}, got"
-            f" {', '.join(map(repr, list(layers.layers)[:5]))}{nearest(wanted, layers.layers)}; is"
-            " it a checkpoint of another network?"
-        )
-    return best
+    if 2 * present(best) >= len(list(best.links)):
+        return best
+    origins = " or ".join(recipe.origin for recipe in recipes)
+    missing = [link.sources[0] for link in best.links if source_of(link, layers) is None]
+    raise NotSupportedError(
+        f"{path}: expected the names of {origins}, such as {missing[0]!r}, got"
+        f" {len(layers.layers)} layers, {', '.join(map(repr, list(layers.layers)[:5]))} .., without"
+        f" {len(missing)} of {len(list(best.links))}{nearest(missing[0], layers.layers)};"
+        f" {_seems_to_be(layers, path) or 'is it a checkpoint of another network?'}"
+    )
+
+
+def _seems_to_be(layers: SourceLayers, path: str) -> str:
+    """Return advice on a checkpoint that does not fit: which networks of the zoo have its layers.
+
+    Args:
+        layers: Its layers.
+        path: Its path, which may tell that it is one file of several.
+    """
+    if _SHARD.search(path):
+        return "it is one file of several: give the index of all, which ends with .index.json"
+    fitting = [name for name in model_names() if _has_all(name, layers)]
+    if not fitting:
+        return ""
+    return f"it has the layers of {' or '.join(fitting[:MOST_NAMES])}: import it as that network"
+
+
+def _has_all(name: str, layers: SourceLayers) -> bool:
+    """Whether a checkpoint has each layer of a network, in one library's names, and no more."""
+    try:
+        recipes = recipes_of(get_model(name), layers.keras)
+    except NotSupportedError:
+        return False
+    for recipe in recipes:
+        sources = {source_of(link, layers) for link in recipe.links}
+        left_out = tuple(prefix for prefix, _ in recipe.left_out)
+        extra = [layer for layer in layers.layers if layer not in sources]
+        if None not in sources and all(layer.startswith(left_out) for layer in extra):
+            return True
+    return False
 
 
 def _classes(recipe: Recipe, layers: SourceLayers) -> int | None:
@@ -184,7 +220,10 @@ def _convert(
         plan.add(step)
     extra = plan.extra(recipe.left_out)
     if plan.problems or (extra and not ignore_extra):
-        raise ParameterError(_misfit(checkpoint.path, recipe, plan.problems, extra))
+        advice = _seems_to_be(layers, checkpoint.path)
+        raise ParameterError(
+            _misfit(checkpoint.path, recipe, plan.problems, extra) + (f"; {advice}" * bool(advice))
+        )
     obstacles = [recipe.obstacle] if recipe.obstacle else []
     obstacles += plan.lost_biases()
     if obstacles and not allow_inexact:

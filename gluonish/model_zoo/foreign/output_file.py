@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from gluonish.core.files import path_text
 from gluonish.model_zoo.foreign.conversion import Conversion
 from gluonish.ndarray.array_file import DenseRecord, write_array_list, write_arrays
 
@@ -49,7 +50,7 @@ def save_conversion(
     """
     records = [DenseRecord(values) for values in conversion.arrays.values()]
     names = list(conversion.arrays)
-    path = Path(target).expanduser()
+    path = Path(path_text(target, "save_conversion")).expanduser()
     if not path.is_dir():
         write_arrays(path, records, names)
         with path.open("rb") as file:

@@ -21,18 +21,16 @@ _STRIDE = (
 
 
 def resnet_recipes(net: ResNetV1) -> list[Recipe]:
-    """Return the recipes for ResNet checkpoints of torchvision and timm, and of Keras.
+    """Return the recipes for ResNet checkpoints of PyTorch's libraries, and of Keras.
 
     Args:
         net: The network.
     """
     bottlenecks = isinstance(next(_units(net))[3], BottleneckV1)
+    obstacle = _STRIDE if bottlenecks else ""
     recipes = [
-        Recipe(
-            "torchvision or timm",
-            tuple(_torch(net)),
-            obstacle=_STRIDE if bottlenecks else "",
-        )
+        Recipe("torchvision or timm", tuple(_torch(net)), obstacle=obstacle),
+        Recipe("Hugging Face", tuple(_hugging_face(net)), obstacle=obstacle),
     ]
     if bottlenecks:
         recipes += [
@@ -80,6 +78,25 @@ def _torch(net: ResNetV1) -> Iterator[Link]:
                 *(f"{name}.downsample.0", f"{name}.downsample.1"),
             )
     yield Link("output", ("fc",))
+
+
+def _hugging_face(net: ResNetV1) -> Iterator[Link]:
+    """Name layers as transformers does; a model without head has no ``resnet.`` before them."""
+
+    def unit_of(conv: str, norm: str, name: str) -> Iterator[Link]:
+        names = (name, f"resnet.{name}")
+        yield Link(conv, tuple(f"{path}.convolution" for path in names), norm=norm)
+        yield Link(norm, tuple(f"{path}.normalization" for path in names))
+
+    yield from unit_of("features.0", "features.1", "embedder.embedder")
+    for stage, number, path, unit in _units(net):
+        name = f"encoder.stages.{stage - 1}.layers.{number}"
+        for index, (conv, norm) in enumerate(_body(path, unit)):
+            yield from unit_of(conv, norm, f"{name}.layer.{index}")
+        if unit.downsample is not None:
+            down = (f"{path}.downsample.0", f"{path}.downsample.1")
+            yield from unit_of(*down, f"{name}.shortcut")
+    yield Link("output", ("classifier.1",))
 
 
 def _old_keras(net: ResNetV1) -> Iterator[Link]:

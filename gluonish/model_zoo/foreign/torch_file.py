@@ -5,7 +5,6 @@ tensors may share. Nothing is taken from the file but numbers: see `torch_pickle
 """
 
 import io
-import mmap
 import struct
 import zipfile
 from collections.abc import Callable
@@ -161,19 +160,18 @@ def read_torch_legacy(file: BinaryIO, name: str) -> tuple[object, ReadStorage]:
         FileFormatError: It is truncated or corrupt, or contains anything but tensors and plain
             data.
     """
-    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
-        magic, _ = _next(view, name)
-        version, _ = _next(view, name)
-        system, _ = _next(view, name)
-        if magic != _LEGACY_MAGIC or version != _LEGACY_VERSION:
-            raise FileFormatError(
-                f"{name}: expected version {_LEGACY_VERSION} of the format, got {version!r:.60}"
-            )
-        if not isinstance(system, dict) or system.get("little_endian") is not True:
-            raise FileFormatError(f"{name}: expected little-endian numbers, got {system!r:.100}")
-        value, storages = _next(view, name)
-        keys, _ = _next(view, name)
-        places = _legacy_places(view, keys, storages, name)
+    magic, _ = _next(file, name)
+    version, _ = _next(file, name)
+    system, _ = _next(file, name)
+    if magic != _LEGACY_MAGIC or version != _LEGACY_VERSION:
+        raise FileFormatError(
+            f"{name}: expected version {_LEGACY_VERSION} of the format, got {version!r:.60}"
+        )
+    if not isinstance(system, dict) or system.get("little_endian") is not True:
+        raise FileFormatError(f"{name}: expected little-endian numbers, got {system!r:.100}")
+    value, storages = _next(file, name)
+    keys, _ = _next(file, name)
+    places = _legacy_places(file, keys, storages, name)
 
     @lru_cache(maxsize=_KEPT)
     def read(key: str) -> Any:
@@ -189,39 +187,43 @@ def read_torch_legacy(file: BinaryIO, name: str) -> tuple[object, ReadStorage]:
     return value, read
 
 
-def _next(view: mmap.mmap, name: str) -> tuple[object, dict[str, Storage]]:
-    """Read the pickle at the position of ``view``, and move behind it."""
-    start = view.tell()
+def _next(file: BinaryIO, name: str) -> tuple[object, dict[str, Storage]]:
+    """Read the pickle at the position of ``file``, and move behind it."""
+    start = file.tell()
     try:
-        check_opcodes(view, (), MAX_PICKLE_NBYTES, MAX_OPCODES)  # type: ignore[arg-type]  # reads like a file
+        check_opcodes(file, (), MAX_PICKLE_NBYTES, MAX_OPCODES)
     except FileFormatError as error:
         raise FileFormatError(f"{name}: pickle at byte {start}: {error}") from error
     except BROKEN_PICKLE as error:
         raise FileFormatError(
             f"{name}: expected a pickle at byte {start}, got {error!r:.100}"
         ) from error
-    return _load(view[start : view.tell()], f"{name}: pickle at byte {start}")
+    end = file.tell()
+    file.seek(start)
+    return _load(file.read(end - start), f"{name}: pickle at byte {start}")
 
 
 def _legacy_places(
-    view: mmap.mmap, keys: object, storages: dict[str, Storage], name: str
+    file: BinaryIO, keys: object, storages: dict[str, Storage], name: str
 ) -> dict[str, tuple[int, int]]:
     """Return where the bytes of each storage begin, and how many they are."""
     if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
         raise FileFormatError(f"{name}: expected the names of storages, got {keys!r:.100}")
     places = {}
-    at = view.tell()
+    at = file.tell()
+    total = file.seek(0, io.SEEK_END)
     for key in keys:
         storage = storages.get(key)
-        header = view[at : at + 8]
+        file.seek(at)
+        header = file.read(8)
         if storage is None or len(header) < 8:
             raise FileFormatError(f"{name}: expected a known storage at byte {at}, got {key!r:.60}")
         (count,) = struct.unpack("<q", header)
         nbytes = storage.nbytes
-        if count != storage.elements or at + 8 + nbytes > len(view):
+        if count != storage.elements or at + 8 + nbytes > total:
             raise FileFormatError(
                 f"{name}: expected {storage.elements} elements of storage {key!r:.60} at byte {at},"
-                f" got {count} and {len(view) - at - 8} bytes; the file is truncated or corrupt"
+                f" got {count} and {total - at - 8} bytes; the file is truncated or corrupt"
             )
         places[key] = (at + 8, nbytes)
         at += 8 + nbytes

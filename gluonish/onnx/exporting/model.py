@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.files import path_text
 from gluonish.onnx.exporting import proto
 from gluonish.onnx.exporting.arguments import dtypes_of, opset_of, shapes_of
 from gluonish.onnx.exporting.package import onnx_package
@@ -51,7 +52,7 @@ def write_model(
     source = source_of(sym, params, extents, dtypes_of(types))
     emitter, inputs, outputs, arrays = _emitted(source, number)
     file = proto.ModelFile(emitter, inputs, outputs, arrays, axes)
-    target = os.fspath(path)
+    target = path_text(path, "export_model")
     model = file.save(target, outside=outside, infer_shapes=infer_shapes)
     if verbose:
         _log(model, target, number)

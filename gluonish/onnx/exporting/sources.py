@@ -61,8 +61,8 @@ def source_of(sym: Any, params: Any, shapes: Shapes, dtypes: Sequence[np.dtype[A
     """
     if isinstance(sym, Block):
         return _traced(sym, _named(params), shapes, _for_each(dtypes, shapes))
-    if isinstance(sym, str | os.PathLike):
-        sym = load_symbol(os.fspath(sym))
+    if isinstance(sym, str | bytes | os.PathLike):
+        sym = load_symbol(sym)
     if not isinstance(sym, Symbol):
         raise ArgumentTypeError(
             "export_model: expected sym to be a Symbol, a block, or the path of a -symbol.json "
@@ -74,7 +74,7 @@ def source_of(sym: Any, params: Any, shapes: Shapes, dtypes: Sequence[np.dtype[A
 def _named(params: Any) -> dict[str, NDArray]:
     if params is None:
         return {}
-    if isinstance(params, str | os.PathLike):
+    if isinstance(params, str | bytes | os.PathLike):
         params = load(params)
     parts = params if isinstance(params, list | tuple) else [params]
     found: dict[str, NDArray] = {}

@@ -7,6 +7,7 @@ from typing import Any
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.block.symbol_block import SymbolBlock
 from gluonish.core.errors import GluonishError, NotSupportedError, UntraceableError
+from gluonish.core.files import path_text
 from gluonish.ndarray import NDArray
 from gluonish.onnx.importing.block import OnnxBlock
 from gluonish.onnx.importing.models import declared_values, load_model, parse_model
@@ -29,7 +30,7 @@ class _Named:
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if isinstance(error, GluonishError) and isinstance(self._file, str | os.PathLike):
-            name = os.fspath(self._file)
+            name = path_text(self._file, "import_model")
             if error.args and name not in str(error.args[0]):
                 error.args = (f"{error.args[0]}; in {name}", *error.args[1:])
 

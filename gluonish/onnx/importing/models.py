@@ -1,11 +1,12 @@
 """An ONNX file as it is read: parsed, checked, and compiled into a program."""
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gluonish.core.errors import FileFormatError, MissingFileError
+from gluonish.core.file_kind import HEAD_NBYTES, ONNX, file_kind
+from gluonish.core.files import path_text
 from gluonish.onnx.importing.byte_layers import on_bytes
 from gluonish.onnx.importing.element_types import check_element_types
 from gluonish.onnx.importing.elements import Element, element
@@ -65,7 +66,7 @@ def parse_model(file: Any, what: str) -> tuple[Any, Path | None]:
     folder = None
     data = file
     if not isinstance(file, bytes):
-        path = Path(os.fspath(file))
+        path = Path(path_text(file, "import_model"))
         folder = path.parent
         try:
             data = path.read_bytes()
@@ -79,15 +80,18 @@ def parse_model(file: Any, what: str) -> tuple[Any, Path | None]:
     try:
         model.ParseFromString(data)
     except Exception as error:  # protobuf's class differs between its implementations
-        raise FileFormatError(
-            f"{what}: expected an ONNX file, got a broken one ({error})"
-        ) from error
+        raise _no_model(data, what, f"a broken one ({error})") from error
     if not model.HasField("graph") or not model.graph.output or not model.opset_import:
-        raise FileFormatError(
-            f"{what}: expected an ONNX model with a graph, outputs and opsets, got one without"
-        )
+        raise _no_model(data, what, "one without a graph, outputs or opsets")
     _check_texts(model, what)
     return model, folder
+
+
+def _no_model(data: bytes, what: str, found: str) -> FileFormatError:
+    kind = file_kind(data[:HEAD_NBYTES])
+    if kind.what != ONNX and kind.advice:
+        found = f"{kind.what}; {kind.advice}"
+    return FileFormatError(f"{what}: expected an ONNX file, got {found}")
 
 
 def _check_texts(message: Any, what: str) -> None:

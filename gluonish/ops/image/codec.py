@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import OperatorError
+from gluonish.core.file_kind import HEAD_NBYTES, found_instead
 from gluonish.ops.image.opencv import open_cv
 
 __all__ = ["AS_STORED", "COLOR", "GRAY", "decode", "encode"]
@@ -53,7 +54,7 @@ def decode(
         decoder = "Pillow" if cv2 is None else "OpenCV"
         raise OperatorError(
             f"{name}: expected the bytes of an image, got {buffer.size} that {decoder} cannot "
-            "decode"
+            f"decode: {found_instead(bytes(buffer[:HEAD_NBYTES]))}"
         )
     return found
 

@@ -13,8 +13,8 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser = parsers.add_parser(
         "import",
         help="convert a PyTorch or Keras checkpoint to weights of a network",
-        description="Convert a checkpoint of torchvision, timm or Keras (safetensors, a PyTorch"
-        " file, or npz) into weights of a network of the model zoo. Outputs are those of the"
+        description="Convert a checkpoint of torchvision, timm, Keras, or Hugging Face's ResNet"
+        " (safetensors, in one file or by the index of several, a PyTorch file, or npz) into weights of a network of the model zoo. Outputs are those of the"
         " origin, or the checkpoint is refused with the reason or a list of what does not fit.",
     )
     parser.add_argument("file", metavar="FILE", help="the checkpoint")

@@ -1,5 +1,6 @@
 """What import folds, refuses, lists and writes; logits are compared in test_imported_logits.py."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from gluonish.core.errors import (
     ArgumentError,
     FileFormatError,
+    GluonishError,
     MissingFileError,
     NotSupportedError,
     ParameterError,
@@ -381,3 +383,69 @@ def test_missing_file_is_told(tmp_path: Path) -> None:
 def test_unknown_network_is_told(tmp_path: Path, tiny: Any) -> None:
     with pytest.raises(ArgumentError, match="get_model: expected one of"):
         import_weights("resnet18", written(tmp_path, tiny))
+
+
+# -- Hugging Face's names, and files of other networks ---
+
+
+def hugging_face(state: dict[str, Any]) -> dict[str, Any]:
+    """Rename a ResNet's arrays of torchvision as transformers has them."""
+    rules = (
+        (r"^conv1\.", "resnet.embedder.embedder.convolution."),
+        (r"^bn1\.", "resnet.embedder.embedder.normalization."),
+        (r"^fc\.", "classifier.1."),
+    )
+
+    def renamed(name: str) -> str:
+        for pattern, start in rules:
+            if re.match(pattern, name):
+                return re.sub(pattern, start, name)
+        found = re.match(r"layer(\d)\.(\d+)\.(conv|bn|downsample\.)(\d)\.(\w+)", name)
+        assert found is not None
+        stage, unit, kind, number, part = found.groups()
+        layer = "shortcut" if kind == "downsample." else f"layer.{int(number) - 1}"
+        first = kind == "conv" or (kind == "downsample." and number == "0")
+        inner = "convolution" if first else "normalization"
+        return f"resnet.encoder.stages.{int(stage) - 1}.layers.{unit}.{layer}.{inner}.{part}"
+
+    return {renamed(name): array for name, array in state.items()}
+
+
+@pytest.mark.parametrize("form", ["one file", "shards", "without resnet."])
+def test_hugging_faces_names_give_what_torchvisions_give(form: str, tmp_path: Path) -> None:
+    state = state_of(CASE)
+    theirs = hugging_face(state)
+    if form == "without resnet.":
+        theirs = {name.removeprefix("resnet."): array for name, array in theirs.items()}
+    path = tmp_path / "model.safetensors"
+    if form == "shards":
+        path = tmp_path / "model.safetensors.index.json"
+        names = list(theirs)
+        parts = {"a-00001-of-00002": names[:50], "a-00002-of-00002": names[50:]}
+        for file, part in parts.items():
+            write_safetensors(tmp_path / f"{file}.safetensors", {n: theirs[n] for n in part})
+        places = {n: f"{file}.safetensors" for file, part in parts.items() for n in part}
+        path.write_text(json.dumps({"metadata": {}, "weight_map": places}))
+    else:
+        write_safetensors(path, theirs)
+    found = import_weights("resnet18_v1", path)
+    assert found.origin == "Hugging Face"
+    ours = import_weights("resnet18_v1", write_safetensors(tmp_path / "t.safetensors", state))
+    assert list(found.arrays) == list(ours.arrays)
+    for name, weight in ours.arrays.items():
+        np.testing.assert_array_equal(found.arrays[name], weight)
+    if form == "shards":
+        with pytest.raises(GluonishError, match="one file of several: give the index"):
+            import_weights("resnet18_v1", tmp_path / "a-00001-of-00002.safetensors")
+
+
+@pytest.mark.parametrize("name", ["resnet50_v1", "resnet34_v1", "resnet152_v1", "vgg16"])
+@pytest.mark.parametrize("rename", [dict, hugging_face])
+def test_a_file_of_another_network_is_told_by_its_layers(
+    name: str, rename: Any, tmp_path: Path
+) -> None:
+    path = write_safetensors(tmp_path / "a.safetensors", rename(state_of(CASE)))
+    with pytest.raises(GluonishError, match="it has the layers of resnet18_v1: import it") as error:
+        import_weights(name, path)
+    wanted = re.search(r"without '(\S+)'", str(error.value))
+    assert wanted is None or f"got 41 layers, {wanted[1]!r}" not in str(error.value)

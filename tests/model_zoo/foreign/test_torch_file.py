@@ -299,7 +299,7 @@ def test_big_endian_numbers_are_refused(tmp_path: Path) -> None:
 def test_archive_without_a_checkpoint_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "x", "w") as archive:
         archive.writestr("readme", b"")
-    with pytest.raises(FileFormatError, match=r"one member data\.pkl, got 0 in"):
+    with pytest.raises(FileFormatError, match="got a zip archive of '"):
         read_all(tmp_path / "x")
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from gluonish.core.config import MXNET_HOME
 from gluonish.core.errors import DownloadError, NotSupportedError
+from gluonish.core.files import path_text
 from gluonish.data.dataset import Dataset
 from gluonish.download import download, make_folder, published_url
 from gluonish.ndarray import NDArray, array
@@ -39,7 +40,11 @@ class DownloadedDataset(Dataset):
         self._transform = transform
         self._data: NDArray | None = None
         self._label: np.ndarray[Any, Any] | None = None
-        folder = Path(MXNET_HOME.value) / "datasets" / name if root is None else Path(root)
+        folder = (
+            Path(MXNET_HOME.value) / "datasets" / name
+            if root is None
+            else Path(path_text(root, "root"))
+        )
         folder = folder.expanduser()
         make_folder(folder)
         self._root = str(folder)

@@ -5,6 +5,7 @@ import warnings
 from typing import Any
 
 from gluonish.core.errors import MissingFileError
+from gluonish.core.files import path_text
 from gluonish.data.dataset import Dataset
 from gluonish.data.vision.datasets.downloaded import Transform
 from gluonish.image.decode import imread
@@ -35,7 +36,7 @@ class ImageFolderDataset(Dataset):
     def __init__(
         self, root: str | os.PathLike[str], flag: int = 1, transform: Transform | None = None
     ) -> None:
-        self._root = os.path.expanduser(root)
+        self._root = os.path.expanduser(path_text(root, type(self).__name__))
         self._flag = flag
         self._transform = transform
         self._exts = [".jpg", ".jpeg", ".png"]

@@ -9,6 +9,7 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import ArgumentTypeError
+from gluonish.core.files import path_text
 from gluonish.data.dataset import Dataset
 from gluonish.image.decode import imread
 from gluonish.image.image_list import listed_images
@@ -46,7 +47,7 @@ class ImageListDataset(Dataset):
         imglist: str | os.PathLike[str] | Sequence[Sequence[Any]] | None = None,
         flag: int = 1,
     ) -> None:
-        self._root = Path(root).expanduser()
+        self._root = Path(path_text(root, "ImageListDataset")).expanduser()
         self._flag = flag
         if isinstance(imglist, str | os.PathLike):
             listed = listed_images(imglist, "ImageListDataset", FLOAT32)
