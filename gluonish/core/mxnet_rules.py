@@ -48,6 +48,11 @@ DIFFERENCES = (
         "broadcast",
     ),
     Difference(
+        "an attribute, no Block or Parameter, that is set after a hybridized block has read it",
+        "keeps its old value in the graph",
+        "is read anew at the next call",
+    ),
+    Difference(
         "`npx.set_np`, `set_np_shape`, `set_np_array`",
         "hold in the thread that calls them",
         "hold in all threads",

@@ -156,7 +156,7 @@ def test_elemwise_operators_on_arrays_of_different_shapes(mxnet: bool) -> None:
 def test_version_is_gluonishs_own_without_the_name() -> None:
     # The other way, the pool of processes and imported modules are in tests/test_as_mxnet.py.
     assert mx.__version__ != "1.9.1"
-    assert len(DIFFERENCES) == 9
+    assert len(DIFFERENCES) == 10
 
 
 @pytest.mark.parametrize("follows", [False, True])
@@ -201,3 +201,17 @@ def test_tuples_that_a_hybridized_block_returns(mxnet: bool) -> None:
         first, (second, inner), last = found
         values = [y.asscalar() for y in (first, second, *inner, *last)]
         assert values == [1, 2, 3, 4, 5]
+
+
+def test_an_attribute_that_is_set_after_the_trace(mxnet: bool) -> None:
+    class Scaled(HybridBlock):
+        scale = 2
+
+        def hybrid_forward(self, F: Any, x: Any) -> Any:
+            return x * self.scale
+
+    net = Scaled()
+    net.hybridize()
+    assert net(nd.ones((1,))).asscalar() == 2
+    net.scale = 3
+    assert net(nd.ones((1,))).asscalar() == (2 if mxnet else 3)
