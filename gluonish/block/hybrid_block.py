@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
 from gluonish.block import Block
-from gluonish.block.arguments import by_position, listed, no_arrays_error, unhashable_error
+from gluonish.block.arguments import (
+    by_position,
+    check_one_kind,
+    listed,
+    no_arrays_error,
+    unhashable_error,
+)
 from gluonish.block.hooks import warn_of_hooks
 from gluonish.block.hybrid_graph import Graph, HybridGraph, ImperativeCall, graph_of_call
 from gluonish.block.mxnet_attributes import HybridBlockAttributes
@@ -362,11 +368,8 @@ class HybridBlock(HybridBlockAttributes):
             raise ArgumentTypeError(
                 f"{self.name}: expected an NDArray or Symbol, got {type(x).__name__}"
             )
-        for other in args:
-            if isinstance(other, Symbol) != isinstance(first, Symbol) and _is_array(other):
-                raise ArgumentTypeError(
-                    f"{self.name}: expected NDArrays or Symbols, got both among the inputs"
-                )
+        if args or first is not x:
+            check_one_kind(self, first, (x, *args))
         if self._active and self.has_hybrid_forward and isinstance(first, NDArray):
             graph, inputs = self._graph_of(x, *args)  # who calls `forward` wants the graph, too
             if isinstance(graph, HybridGraph):

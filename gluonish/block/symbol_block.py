@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import gluonish.symbol as sym
+from gluonish.block.arguments import check_one_kind
 from gluonish.block.export_files import values_by_name, write_model
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.block.tracing import set_deferred_shapes
@@ -188,6 +189,7 @@ class SymbolBlock(HybridBlock):
                 f"{self.name}: expected {len(self._input_names)} arrays, one for each of "
                 f"{self._input_names}, got {type(x).__name__}"
             )
+        check_one_kind(self, x, args)
         if recording.tracer.get() is not None:
             return self._replay((x, *args))
         return self._call_graph(x, *args)

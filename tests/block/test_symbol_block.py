@@ -407,7 +407,8 @@ def test_a_shared_parameter_of_another_shape_is_refused() -> None:
     ],
 )
 def test_features_of_a_network_of_the_zoo_are_a_block(name: str, tmp_path: Path) -> None:
-    net, data = vision.get_model(name, classes=3), sym.var("data")
+    net: Any = vision.get_model(name, classes=3)
+    data = sym.var("data")
     net.initialize()
     features = SymbolBlock(net.features(data), data, params=net.collect_params())
     requests = {p.name: p.grad_req for p in net.collect_params().values()}
