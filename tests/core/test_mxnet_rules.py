@@ -13,6 +13,7 @@ import gluonish as mx
 from gluonish import nd, npx
 from gluonish.core.mxnet_rules import DIFFERENCES, follow_mxnet, follows_mxnet
 from gluonish.gluon import HybridBlock, SymbolBlock, nn
+from gluonish.loss import L2Loss
 from gluonish.mxnet_names.util import is_np_array, is_np_shape, set_np_shape
 
 
@@ -156,7 +157,7 @@ def test_elemwise_operators_on_arrays_of_different_shapes(mxnet: bool) -> None:
 def test_version_is_gluonishs_own_without_the_name() -> None:
     # The other way, the pool of processes and imported modules are in tests/test_as_mxnet.py.
     assert mx.__version__ != "1.9.1"
-    assert len(DIFFERENCES) == 10
+    assert len(DIFFERENCES) == 11
 
 
 @pytest.mark.parametrize("follows", [False, True])
@@ -215,3 +216,9 @@ def test_an_attribute_that_is_set_after_the_trace(mxnet: bool) -> None:
     assert net(nd.ones((1,))).asscalar() == 2
     net.scale = 3
     assert net(nd.ones((1,))).asscalar() == (2 if mxnet else 3)
+
+
+def test_a_sample_weight_of_one_axis(mxnet: bool) -> None:
+    pred, weight = nd.array([[1, 2], [3, 4]]), nd.array([1, 0])
+    found = L2Loss()(pred, nd.zeros((2, 2)), weight).tolist()
+    assert found == ([0.25, 2.25] if mxnet else [1.25, 0.0])
