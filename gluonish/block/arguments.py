@@ -1,10 +1,12 @@
 """Arguments of a call by keyword: put where the block's own signature has them, or kept as such."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gluonish.core.errors import ArgumentTypeError
+from gluonish.ndarray import NDArray
+from gluonish.symbol import Symbol
 
 if TYPE_CHECKING:
     from gluonish.block.hybrid_block import HybridBlock
@@ -13,6 +15,7 @@ __all__ = [
     "WithKeywords",
     "by_position",
     "call",
+    "check_one_kind",
     "listed",
     "no_arrays_error",
     "unhashable_error",
@@ -85,6 +88,27 @@ def by_position(
             f"{', '.join(sorted(left))} by keyword only; write forward(self, x, ...) for these"
         )
     return (tuple(placed) if len(placed) > len(args) else args), left
+
+
+def check_one_kind(block: "HybridBlock", first: object, given: Iterable[object]) -> None:
+    """Refuse a call with NDArrays and Symbols, also in lists.
+
+    Args:
+        block: The block that is called.
+        first: The first of them.
+        given: The arguments of the call.
+
+    Raises:
+        ArgumentTypeError: There are both.
+    """
+    other: type[NDArray | Symbol] = NDArray if isinstance(first, Symbol) else Symbol
+    for value in given:
+        if isinstance(value, other):
+            raise ArgumentTypeError(
+                f"{block.name}: expected NDArrays or Symbols, got both among the inputs"
+            )
+        if isinstance(value, list | tuple):
+            check_one_kind(block, first, value)
 
 
 def no_arrays_error(

@@ -10,10 +10,10 @@ from typing import Any, Self
 
 from gluonish.block.collecting import adopt, collect
 from gluonish.block.files import load_arrays, load_block, save_block
-from gluonish.block.hooks import HookHandle, Hooks
 from gluonish.block.model_files import load_model, save_model
 from gluonish.block.scope import NameScope, name_block
 from gluonish.block.summary import summarize
+from gluonish.block.versioned import VersionedBlock
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError, ParameterError
 from gluonish.initializer import Uniform
 from gluonish.ndarray import NDArray
@@ -26,7 +26,7 @@ __all__ = ["Block"]
 _UNIFORM = Uniform()
 
 
-class Block:
+class Block(VersionedBlock):
     """Base class of all layers and networks; runs imperatively.
 
     A subclass creates its layers and parameters in ``__init__``, inside ``with self.name_scope():``
@@ -56,9 +56,9 @@ class Block:
         self._prefix, self._params = name_block(prefix, params, self._alias())
         self._name = self._prefix.removesuffix("_")
         self._child_counts: dict[str, int] = {}
-        self._children: dict[str, Block] = {}
-        self._reg_params: dict[str, Parameter] = {}
-        self._hooks = Hooks()
+        self._children: dict[str, Block]
+        self._reg_params: dict[str, Parameter]
+        self._begin_versions()
 
     def __repr__(self) -> str:
         lines = [
@@ -280,26 +280,6 @@ class Block:
         key = str(len(self._children)) if name is None else name
         self._children[key] = block
         note_place(block, self, key)
-
-    def register_forward_pre_hook(
-        self, hook: Callable[["Block", tuple[Any, ...]], object]
-    ) -> HookHandle:
-        """Call ``hook(block, inputs)`` before each `forward`, until the handle's ``detach``.
-
-        Args:
-            hook: The function; its return value is ignored.
-        """
-        return self._hooks.register(True, hook)
-
-    def register_forward_hook(
-        self, hook: Callable[["Block", tuple[Any, ...], Any], object]
-    ) -> HookHandle:
-        """Call ``hook(block, inputs, output)`` after each `forward`, until the handle's ``detach``.
-
-        Args:
-            hook: The function; its return value is ignored.
-        """
-        return self._hooks.register(False, hook)
 
     def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
         """Call a function with the output of every operator in hybridized blocks, for debugging.

@@ -8,17 +8,18 @@ from types import TracebackType
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
+from gluonish.core.versions import VersionedDict
 
 __all__ = ["HookHandle", "Hooks", "warn_of_hooks"]
 
 _identifiers = itertools.count()
 
 
-class Hooks(dict[int, Any]):
+class Hooks(VersionedDict):
     """Hooks of one block in the order of registration; a dict that can be weakly referenced.
 
     Those before ``forward`` (with True) and those after it are in one, so that a call makes one
-    test.
+    test. A new hook is a change of the block: a graph calls hooks of what is in it at its trace.
     """
 
     __slots__ = ("__weakref__",)
@@ -101,11 +102,11 @@ class HookHandle:
         self.detach()
 
 
-def warn_of_hooks(name: str) -> None:
+def warn_of_hooks(name: str, stacklevel: int = 3) -> None:
     """Warn the caller's caller that hooks of a hybridized block may not be called."""
     warnings.warn(
         f"{name}: hybridized with forward hooks on it; they are called where it is called itself, "
         "but not where a hybridized block around it runs as one graph",
         UserWarning,
-        stacklevel=3,
+        stacklevel=stacklevel,
     )

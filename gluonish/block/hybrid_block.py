@@ -13,16 +13,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
 from gluonish.block import Block
-from gluonish.block.arguments import by_position, listed, no_arrays_error, unhashable_error
+from gluonish.block.arguments import (
+    by_position,
+    check_one_kind,
+    listed,
+    no_arrays_error,
+    unhashable_error,
+)
 from gluonish.block.hooks import warn_of_hooks
 from gluonish.block.hybrid_graph import Graph, HybridGraph, ImperativeCall, graph_of_call
 from gluonish.block.mxnet_attributes import HybridBlockAttributes
 from gluonish.block.newest_graph import describe, export_graph
 from gluonish.block.options import HybridOptions, checked_options
+from gluonish.block.reads import Reads, forget_changed, inferred
 from gluonish.block.tracing import (
     Traced,
     forward_with_shapes,
-    infer_parameters,
     is_symbolic,
     set_deferred_shapes,
 )
@@ -35,6 +41,7 @@ from gluonish.core.errors import (
 )
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.turn import Turn
+from gluonish.core.versions import Basis, Version
 from gluonish.graph.structure import flatten
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.recording import tracer
@@ -87,6 +94,8 @@ class HybridBlock(HybridBlockAttributes):
     # Whether the class computes by hybrid_forward, in the style of MXNet 1.x.
     has_hybrid_forward: ClassVar[bool] = True
 
+    _checked: int = -1  # what `Version.newest` was when the graphs were looked at last
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "has_hybrid_forward" not in cls.__dict__:
@@ -103,7 +112,8 @@ class HybridBlock(HybridBlockAttributes):
         self._graphs: dict[Any, Graph] = {}
         self._untraceable: str | None = None  # why there is no graph of any call
         self._is_symbolic: bool | None = None
-        self._inferred: Traced | None = None  # what `infer_shape` or `infer_type` composed
+        # What `infer_shape` or `infer_type` composed.
+        self._inferred: tuple[Traced, Basis] | None = None
         self._turn = Turn()  # to trace
         self._op_hook: tuple[Callable[..., Any], bool] | None = None
 
@@ -113,12 +123,7 @@ class HybridBlock(HybridBlockAttributes):
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _turn=Turn())
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value)
-        if isinstance(value, HybridBlock):
-            self._clear_cached_op()
+        super().__setstate__({**state, "_turn": Turn()})
 
     def register_child(self, block: Block, name: str | None = None) -> None:
         """Add a HybridBlock as a child of this one; assigning it to an attribute does the same.
@@ -137,7 +142,6 @@ class HybridBlock(HybridBlockAttributes):
                 "of HybridSequential"
             )
         super().register_child(block, name)
-        self._clear_cached_op()
 
     def hybridize(
         self,
@@ -152,6 +156,12 @@ class HybridBlock(HybridBlockAttributes):
         **kwargs: Any,
     ) -> None:
         """Switch graph execution on or off: the next call traces the block and plans its graph.
+
+        A later call traces again if this block or one in it has changed: its children, parameters,
+        their dtypes, hooks, or an attribute that was read at the trace (set or deleted by name;
+        under the name ``mxnet`` graphs keep old values, as in MXNet). Not seen until the next
+        `hybridize` are changes inside lists, dicts and other objects, of classes, of global names,
+        and of functions. A value that differs at each call should be an input: a trace takes long.
 
         Args:
             active: True for on, False for off.
@@ -222,9 +232,14 @@ class HybridBlock(HybridBlockAttributes):
         self(x, *args)
 
     def _clear_cached_op(self) -> None:
+        """Drop the graphs of this block, and have those of blocks around it traced anew."""
         if "_graphs" in self.__dict__:
-            self._graphs = {}
-            self._is_symbolic = self._inferred = None
+            self._drop_graphs()
+            self._version.change()
+
+    def _drop_graphs(self) -> None:
+        self._graphs = {}
+        self._is_symbolic = self._inferred = None
 
     def cast(self, dtype: Any) -> None:
         """Convert all parameters to another element type; the computation then uses it, too.
@@ -255,7 +270,12 @@ class HybridBlock(HybridBlockAttributes):
         if len(args) == 1 and isinstance(args[0], NDArray) and not kwargs and tracer.get() is None:
             graph = self._graphs.get(_ONE_ARRAY)  # what `_call_graph` would find, with less ado
             usual = autocast.here.get() is None and autocast.state.policy is None
-            if graph is not None and usual and args[0].stype == "default":
+            if (
+                graph is not None
+                and graph.basis.checked == Version.newest  # nothing changed since the trace
+                and usual
+                and args[0].stype == "default"
+            ):
                 return graph.run(args, self._op_hook)
         return self._call_graph(*args, **kwargs)
 
@@ -283,6 +303,8 @@ class HybridBlock(HybridBlockAttributes):
                 return ImperativeCall(self, structure, "graphs take no sparse arrays"), arrays
         if not arrays:
             raise no_arrays_error(self, args, kwargs)
+        if self._checked != Version.newest:
+            forget_changed(self)
         key = structure
         if self._is_symbolic is None:
             self._is_symbolic = is_symbolic(self)
@@ -305,7 +327,9 @@ class HybridBlock(HybridBlockAttributes):
         with self._turn:
             graph = self._graphs.get(key)
             if graph is None:
-                graph = graph_of_call(self, structure, arrays, self._options)
+                with Reads() as found:
+                    graph = graph_of_call(self, structure, arrays, self._options)
+                graph.basis = found.basis(graph.parameters)
                 if len(self._graphs) >= _MAX_GRAPHS:
                     self._graphs.pop(next(iter(tuple(self._graphs))), None)
                 self._graphs[key] = graph
@@ -344,11 +368,8 @@ class HybridBlock(HybridBlockAttributes):
             raise ArgumentTypeError(
                 f"{self.name}: expected an NDArray or Symbol, got {type(x).__name__}"
             )
-        for other in args:
-            if isinstance(other, Symbol) != isinstance(first, Symbol) and _is_array(other):
-                raise ArgumentTypeError(
-                    f"{self.name}: expected NDArrays or Symbols, got both among the inputs"
-                )
+        if args or first is not x:
+            check_one_kind(self, first, (x, *args))
         if self._active and self.has_hybrid_forward and isinstance(first, NDArray):
             graph, inputs = self._graph_of(x, *args)  # who calls `forward` wants the graph, too
             if isinstance(graph, HybridGraph):
@@ -398,7 +419,7 @@ class HybridBlock(HybridBlockAttributes):
             OperatorError: An operator does not accept the shapes.
             ParameterError: A shape remains unknown.
         """
-        self._inferred = infer_parameters(self, args, shapes=True)
+        self._inferred = inferred(self, args, shapes=True)
 
     def infer_type(self, *args: Any) -> None:
         """Infer the dtypes of parameters from example inputs.
@@ -406,7 +427,7 @@ class HybridBlock(HybridBlockAttributes):
         Args:
             *args: The arguments of a call.
         """
-        self._inferred = infer_parameters(self, args, shapes=False)
+        self._inferred = inferred(self, args, shapes=False)
 
     def export(
         self, path: str | os.PathLike[str], epoch: int = 0, remove_amp_cast: bool = True

@@ -25,6 +25,7 @@ from gluonish.core.errors import (
     UntraceableError,
 )
 from gluonish.core.later import later
+from gluonish.core.versions import Basis, Version
 from gluonish.graph import interpreter
 from gluonish.graph.dynamic import is_dynamic, run_imperatively
 from gluonish.graph.inference import specialize
@@ -75,6 +76,9 @@ class HybridGraph:
 
     Raises:
         GraphError: The block cannot be traced, or reads a variable that is no Parameter of it.
+
+    Attributes:
+        basis: The versions of the blocks that it was traced from; whoever traces sets it.
     """
 
     __slots__ = (
@@ -89,6 +93,7 @@ class HybridGraph:
         "_parameters",
         "_structure",
         "_traced",
+        "basis",
     )
 
     def __init__(
@@ -98,6 +103,7 @@ class HybridGraph:
         arrays: Sequence[NDArray],
         options: HybridOptions,
     ) -> None:
+        self.basis = Basis({}, Version.newest)
         self._traced = traced = trace_block(block, structure, arrays)
         self._outputs = traced.outputs
         self._structure = traced.structure
@@ -190,6 +196,11 @@ class HybridGraph:
         finally:
             recording.mode.set(before)
 
+    @property
+    def parameters(self) -> list[Parameter]:
+        """What it reads beside the call's arrays."""
+        return self._parameters
+
     def symbol(self) -> Symbol:
         """Return the traced computation as a Symbol."""
         return Symbol(self._outputs)
@@ -211,12 +222,15 @@ class ImperativeCall:
         reason: Why there is no graph, for messages.
     """
 
-    __slots__ = ("_arguments", "_block", "_reason")
+    __slots__ = ("_arguments", "_block", "_reason", "basis")
+
+    parameters: tuple[Parameter, ...] = ()  # it reads them anew at each call
 
     def __init__(self, block: "HybridBlock", structure: Structure, reason: str) -> None:
         self._block = block
         self._arguments = structure
         self._reason = reason
+        self.basis = Basis({}, Version.newest)  # as of `HybridGraph`
 
     def run(self, arrays: Sequence[NDArray], hook: tuple[Monitor, bool] | None = None) -> Any:
         """Run ``forward`` on a call's arrays."""

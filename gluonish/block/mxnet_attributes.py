@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from gluonish.block.block import Block
 from gluonish.block.newest_graph import cached_symbols, call_formats
+from gluonish.block.reads import forget_changed
 from gluonish.symbol import Symbol
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class HybridBlockAttributes(Block):
     @property
     def _cached_op(self) -> Any:
         """The newest graph; None without one."""
+        forget_changed(cast("HybridBlock", self))
         return next(reversed(self._graphs.values()), None)
 
     @property

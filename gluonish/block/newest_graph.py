@@ -19,6 +19,7 @@ from gluonish.block.hybrid_graph import (
     parameters_of,
 )
 from gluonish.block.options import HybridOptions
+from gluonish.block.reads import forget_changed
 from gluonish.block.tracing import Traced
 from gluonish.core.errors import ArgumentTypeError, GraphError
 from gluonish.graph.ir import Value
@@ -64,9 +65,10 @@ class InferredGraph:
 
 def _newest_graph(block: "HybridBlock") -> Graph | InferredGraph | None:
     """Return the graph that a block traced last, else one of inference; None if there is none."""
+    forget_changed(block)
     graph = next(reversed(block._graphs.values()), None)
     if graph is None and block._inferred is not None:
-        return InferredGraph(block, block._inferred)
+        return InferredGraph(block, block._inferred[0])
     return graph
 
 
@@ -118,7 +120,7 @@ def call_formats(block: "HybridBlock") -> tuple[Any, Any]:
     Returns:
         Each as MXNet writes it, see `numbered`; None without a graph.
     """
-    graph = next(reversed(block._graphs.values()), None)
+    graph = _newest_graph(block)
     if not isinstance(graph, HybridGraph):
         return None, None
     return numbered(graph._traced.arguments), numbered(graph._structure)
@@ -141,10 +143,26 @@ def export_graph(
     what, graph = f"{block.name}.export", _newest_graph(block)
     if graph is None:
         raise GraphError(
-            f"{what}: expected a block that was hybridized and run once, got one without a graph; "
-            "call hybridize() and then the block, or infer_shape, on an input"
+            f"{what}: expected a block that was hybridized and run once, and not changed since, "
+            "got one without a graph; call hybridize() and then the block, or infer_shape, on an "
+            "input"
         )
-    return write_model(what, graph.symbol(), graph.named_parameters(), path, epoch, remove_amp_cast)
+    symbol = graph.symbol()
+    _renew_multipliers(block, symbol)
+    return write_model(what, symbol, graph.named_parameters(), path, epoch, remove_amp_cast)
+
+
+def _renew_multipliers(block: "HybridBlock", symbol: Symbol) -> None:
+    """Have variables of a graph say the factors that their parameters have now."""
+    parameters = {parameter.name: parameter for parameter in block.collect_params().values()}
+    for node in symbol._variables():
+        parameter = parameters.get(node.name)
+        if parameter is not None and "__lr_mult__" in node.extra:
+            factors = {
+                "__lr_mult__": str(parameter.lr_mult),
+                "__wd_mult__": str(parameter.wd_mult),
+            }
+            node.extra = {**node.extra, **factors}
 
 
 def describe(block: "HybridBlock") -> dict[str, Any]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import gluonish.symbol as sym
+from gluonish.block.arguments import check_one_kind
 from gluonish.block.export_files import values_by_name, write_model
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.block.tracing import set_deferred_shapes
@@ -67,7 +68,8 @@ class SymbolBlock(HybridBlock):
         """Make parameters for what is no input: the arguments first, then auxiliary states.
 
         As in MXNet, all arguments are made by the initializer of `initialize`, whatever variables
-        or operators say of it; auxiliary states start as their operators want them.
+        or operators say of it; auxiliary states start as their operators want them. Parameters that
+        are shared stay as they are, fixed ones fixed.
 
         In files of `save_parameters` they lack what all their names begin with.
         """
@@ -76,14 +78,14 @@ class SymbolBlock(HybridBlock):
             if node.name in self._input_names:
                 continue
             said = declared(node)
-            self.params.get(
-                node.name,
-                shape=to_public(said.shape),
-                dtype=None if said.dtype is None else said.dtype.type,
-                init=node.extra.get("__init__") if node.name in auxiliary else None,
-                grad_req="null" if node.name in auxiliary else "write",
-                allow_deferred_init=True,
-            )
+            asked: dict[str, Any] = {
+                "shape": to_public(said.shape),
+                "dtype": None if said.dtype is None else said.dtype.type,
+                "allow_deferred_init": True,
+            }
+            if node.name in auxiliary and self.params._find(node.name) is None:
+                asked |= {"init": node.extra.get("__init__"), "grad_req": "null"}
+            self.params.get(node.name, **asked)
         common = os.path.commonprefix(list(self.params.keys()))  # noqa: RUF071  # letters are meant
         self._reg_params.update({name[len(common) :]: p for name, p in self.params.items()})
 
@@ -187,6 +189,7 @@ class SymbolBlock(HybridBlock):
                 f"{self.name}: expected {len(self._input_names)} arrays, one for each of "
                 f"{self._input_names}, got {type(x).__name__}"
             )
+        check_one_kind(self, x, args)
         if recording.tracer.get() is not None:
             return self._replay((x, *args))
         return self._call_graph(x, *args)

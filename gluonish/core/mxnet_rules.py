@@ -56,6 +56,16 @@ DIFFERENCES = (
         "are refused; `arange` and `linspace` warn",
     ),
     Difference(
+        "a `sample_weight` of one axis for a loss of several",
+        "broadcasts to the last axis, so that samples may get each other's weights",
+        "is one weight for each sample",
+    ),
+    Difference(
+        "an attribute, no Block or Parameter, that is set after a hybridized block has read it",
+        "keeps its old value in the graph",
+        "is read anew at the next call",
+    ),
+    Difference(
         "`npx.set_np`, `set_np_shape`, `set_np_array`",
         "hold in the thread that calls them",
         "hold in all threads",

@@ -7,8 +7,13 @@ from typing import Any
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.core.number_check import check_numbers
+from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.numpy_mode import is_np_array
+from gluonish.ndarray import NDArray
 from gluonish.nn.tensor import Tensor
+from gluonish.ops.registry import apply
+from gluonish.ops.sample_weight import SAMPLE_WEIGHT
+from gluonish.symbol import Symbol
 
 __all__ = ["Loss", "finite_log"]
 
@@ -91,16 +96,27 @@ class Loss(HybridBlock):
         return f"{type(self).__name__}(batch_axis={self._batch_axis}, w={self._weight})"
 
     def _weighted(
-        self, F: ModuleType, loss: Tensor, sample_weight: Tensor | None, weight: float | None = None
+        self,
+        F: ModuleType,
+        loss: Tensor,
+        sample_weight: Tensor | None,
+        weight: float | None = None,
+        batch_axis: int | None = None,
     ) -> Any:
-        """Return the loss times ``sample_weight``, which broadcasts to it, and times the weight.
+        """Return the loss times ``sample_weight``, each sample times its own, and times the weight.
+
+        Of one axis it is one weight for each sample, which MXNet multiplies with the last axis.
 
         Args:
             F: `gluonish.ndarray` or `gluonish.symbol`.
             loss: The loss of each element.
             sample_weight: Factors, or None.
             weight: Used instead of the loss's own weight if not None.
+            batch_axis: The axis of samples in ``loss``, if it is not that of the loss's inputs.
         """
+        if isinstance(sample_weight, NDArray | Symbol) and not follows_mxnet():
+            axis = self._batch_axis if batch_axis is None else batch_axis
+            sample_weight = apply(SAMPLE_WEIGHT, (sample_weight, loss), {"batch_axis": axis})
         return _apply_weighting(F, loss, self._weight if weight is None else weight, sample_weight)
 
     def _mean(self, F: ModuleType, loss: Tensor) -> Any:

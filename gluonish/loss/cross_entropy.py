@@ -34,8 +34,8 @@ class SoftmaxCrossEntropyLoss(Loss):
         pred: any shape, unnormalized scores (logits).
         label: the shape of ``pred`` without ``axis``; with ``sparse_label=False`` as many elements
             as ``pred``.
-        sample_weight: optional weight of each sample, broadcastable to ``pred`` with size 1 along
-            ``axis``.
+        sample_weight: optional weight of each sample, (batch,), or of as many axes as ``pred``,
+            broadcastable to it with size 1 along ``axis``.
 
     Outputs:
         loss: (batch,), the mean over the other axes.
@@ -102,7 +102,8 @@ class SigmoidBinaryCrossEntropyLoss(Loss):
     Inputs:
         pred: any shape.
         label: as many elements as ``pred``, in 0..1.
-        sample_weight: optional weight of each sample, broadcastable to ``pred``.
+        sample_weight: optional weight of each sample, (batch,), or of as many axes as ``pred``,
+            broadcastable to it.
         pos_weight: factor of the term of positive labels, which broadcasts to ``pred``.
 
     Outputs:

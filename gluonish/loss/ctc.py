@@ -25,7 +25,7 @@ class CTCLoss(Loss):
         pred_lengths: (N,), number of time steps of each sequence; all of them if omitted.
         label_lengths: (N,), number of labels of each sequence; those before the first -1 if
             omitted.
-        sample_weight: optional weight of each sample, broadcastable to (N,).
+        sample_weight: optional weight of each sample, (N,).
 
     Outputs:
         loss: (N,).
@@ -88,4 +88,4 @@ class CTCLoss(Loss):
             use_label_lengths=label_lengths is not None,
             blank_label="last",
         )
-        return self._weighted(F, loss, sample_weight)
+        return self._weighted(F, loss, sample_weight, batch_axis=0)

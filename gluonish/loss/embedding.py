@@ -69,7 +69,7 @@ class CosineEmbeddingLoss(Loss):
         input1: (N, D), the first vector of each pair.
         input2: (N, D), the second vector of each pair.
         label: N elements: 1 for pairs that should be similar, -1 for others.
-        sample_weight: optional weight of each sample, broadcastable to (N, 1).
+        sample_weight: optional weight of each pair, (N,) or (N, 1).
 
     Outputs:
         loss: (N, 1).
@@ -106,7 +106,7 @@ class CosineEmbeddingLoss(Loss):
         length = norms[0] * norms[1]
         cosine = product / (F.maximum(length, 1e-12) + (length == 0))  # 1e-12 is 0 in float16
         loss = (label == 1) * (1 - cosine) + F.relu((label == -1) * (cosine - self._margin))
-        return self._weighted(F, loss, sample_weight)
+        return self._weighted(F, loss, sample_weight, batch_axis=0)
 
 
 class SDMLLoss(Loss):

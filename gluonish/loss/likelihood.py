@@ -24,7 +24,8 @@ class KLDivLoss(Loss):
     Inputs:
         pred: any shape: log-probabilities, or scores with ``from_logits=False``.
         label: the shape of ``pred``, probabilities.
-        sample_weight: optional weight of each sample, broadcastable to ``pred``.
+        sample_weight: optional weight of each sample, (batch,), or of as many axes as ``pred``,
+            broadcastable to it.
 
     Outputs:
         loss: (batch,), the sum over the other axes.
@@ -69,7 +70,7 @@ class PoissonNLLLoss(Loss):
     Args:
         weight: Constant that the loss is multiplied by; None for 1.
         from_logits: Whether ``pred`` is the logarithm of the expected count.
-        batch_axis: Accepted for compatibility; has no effect.
+        batch_axis: Axis of the samples, for a ``sample_weight`` of one axis.
         compute_full: Whether to add Stirling's approximation of the constant term, for targets
             above 1.
         **kwargs: ``prefix`` and ``params``, as for every Block.
@@ -77,7 +78,8 @@ class PoissonNLLLoss(Loss):
     Inputs:
         pred: any shape: expected counts, or their logarithms.
         target: as many elements as ``pred``, the observed counts.
-        sample_weight: optional weight of each sample, broadcastable to ``pred``.
+        sample_weight: optional weight of each sample, (batch,), or of as many axes as ``pred``,
+            broadcastable to it.
         epsilon: small number added inside the logarithm to keep it finite.
 
     Outputs:

@@ -22,7 +22,8 @@ class HingeLoss(Loss):
     Inputs:
         pred: any shape.
         label: as many elements as ``pred``, -1 or 1.
-        sample_weight: optional weight of each sample, broadcastable to ``pred``.
+        sample_weight: optional weight of each sample, (batch,), or of as many axes as ``pred``,
+            broadcastable to it.
 
     Outputs:
         loss: (batch,), the mean over the other axes.
@@ -62,7 +63,8 @@ class SquaredHingeLoss(Loss):
     Inputs:
         pred: any shape.
         label: as many elements as ``pred``, -1 or 1.
-        sample_weight: optional weight of each sample, broadcastable to ``pred``.
+        sample_weight: optional weight of each sample, (batch,), or of as many axes as ``pred``,
+            broadcastable to it.
 
     Outputs:
         loss: (batch,), the mean over the other axes.
@@ -102,7 +104,8 @@ class LogisticLoss(Loss):
     Inputs:
         pred: any shape.
         label: as many elements as ``pred``.
-        sample_weight: optional weight of each sample, broadcastable to ``pred``.
+        sample_weight: optional weight of each sample, (batch,), or of as many axes as ``pred``,
+            broadcastable to it.
 
     Outputs:
         loss: (batch,), the mean over the other axes.

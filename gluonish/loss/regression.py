@@ -20,7 +20,8 @@ class L2Loss(Loss):
     Inputs:
         pred: any shape.
         label: as many elements as ``pred``.
-        sample_weight: optional weight of each sample, broadcastable to ``pred``.
+        sample_weight: optional weight of each sample, (batch,), or of as many axes as ``pred``,
+            broadcastable to it.
 
     Outputs:
         loss: (batch,), the mean over the other axes.
@@ -61,7 +62,8 @@ class L1Loss(Loss):
     Inputs:
         pred: any shape.
         label: as many elements as ``pred``.
-        sample_weight: optional weight of each sample, broadcastable to ``pred``.
+        sample_weight: optional weight of each sample, (batch,), or of as many axes as ``pred``,
+            broadcastable to it.
 
     Outputs:
         loss: (batch,), the mean over the other axes.
@@ -99,7 +101,8 @@ class HuberLoss(Loss):
     Inputs:
         pred: any shape.
         label: as many elements as ``pred``.
-        sample_weight: optional weight of each sample, broadcastable to ``pred``.
+        sample_weight: optional weight of each sample, (batch,), or of as many axes as ``pred``,
+            broadcastable to it.
 
     Outputs:
         loss: (batch,), the mean over the other axes.

@@ -6604,6 +6604,15 @@ def _sample_unique_zipfian(
     name: str | None = None,
 ) -> list[NDArray]:
     """Rows of integers below range_max, without repeats in a row."""
+def _sample_weight(
+    sample_weight: NDArray,
+    loss: NDArray,
+    batch_axis: int = 0,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Weights of the samples of a loss, in a shape that broadcasts to it."""
 def _scan(
     data: NDArray,
     num_data: int,

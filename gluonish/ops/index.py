@@ -280,6 +280,7 @@ MODULES: dict[str, str] = {
         "expand_dims flatten reshape reshape_like squeeze"
     ),
     "reverse": "flip reverse",
+    "sample_weight": "_sample_weight",
     "sampling.bernoulli": "_npi_bernoulli",
     "sampling.choice": "_npi_choice",
     "sampling.density": (

@@ -14,6 +14,7 @@ from gluonish.core.errors import ParameterError
 from gluonish.core.holders import Holder, describe_holders
 from gluonish.core.numpy_mode import is_np_shape
 from gluonish.core.spec import Shape, Spec
+from gluonish.core.versions import Version
 from gluonish.ndarray import NDArray, recording, reset_arrays, zeros
 from gluonish.numpy.array import gluon_array
 from gluonish.parameter.arguments import array_on, as_shape, check_fits, mean_on_cpu
@@ -28,6 +29,7 @@ from gluonish.parameter.sparse_rows import (
     pull_rows,
     whole_rows,
 )
+from gluonish.symbol import Symbol
 from gluonish_engine import Var
 
 __all__ = ["ParameterArrays", "attach_gradients", "zero_arrays"]
@@ -115,6 +117,8 @@ class ParameterArrays:
         self._grads: dict[Context, NDArray] | None = None
         self._deferred_init: Deferred | None = None
         self._trainer: TrainerLink | None = None
+        self._dtype: Any = None
+        self._var: Symbol | None = None
 
     @property
     def shape(self) -> Shape | None:
@@ -132,6 +136,11 @@ class ParameterArrays:
         if self._shape is not None:
             check_fits(described(self), self._shape, shape)
         self._shape = shape
+
+    def _take_dtype(self, dtype: Any) -> None:
+        normalize_dtype(dtype)
+        self._dtype, self._var = dtype, None
+        Version.touch()  # graphs may have been traced with the old one
 
     # -- under the names by which programs for MXNet get at it -------------------------------------
 

@@ -103,7 +103,6 @@ class Parameter(ParameterArrays):
         self.lr_mult = lr_mult
         self.wd_mult = wd_mult
         self.init = init
-        self._var: Symbol | None = None
         self._grad_stype = check_stype("grad_stype", grad_stype, name)
         normalize_dtype(dtype)
         self._dtype = np.float32 if dtype is None else dtype
@@ -333,9 +332,7 @@ class Parameter(ParameterArrays):
         Args:
             dtype: The new element type.
         """
-        normalize_dtype(dtype)
-        self._dtype = dtype
-        self._var = None
+        self._take_dtype(dtype)
         if self._arrays is None:
             return
         with pause():

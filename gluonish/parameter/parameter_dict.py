@@ -96,8 +96,9 @@ class ParameterDict:
         Args:
             name: Name without the prefix.
             **kwargs: Arguments of `Parameter`. They must agree with those of an existing parameter,
-                whose unknown sizes and missing initializer are filled in. An existing parameter
-                keeps its ``allow_deferred_init``, ``differentiable`` and storage types.
+                whose unknown sizes and missing initializer are filled in; what is not given is
+                taken as it is. An existing parameter keeps its ``differentiable`` and
+                ``grad_stype``, and may wait for its shape if either asks for that.
 
         Raises:
             ParameterError: The parameter exists with other properties.
@@ -366,7 +367,7 @@ def bare_names(arrays: Mapping[str, NDArray]) -> dict[str, NDArray]:
 
 
 # Arguments of Parameter that one which exists does not change for; layers that share it differ.
-_KEPT = ("allow_deferred_init", "differentiable", "grad_stype")
+_KEPT = ("differentiable", "grad_stype")
 _COMPARED = ("grad_req", "shape", "dtype", "lr_mult", "wd_mult", "init", "stype")
 
 
@@ -374,10 +375,13 @@ def _agree(parameter: Parameter, attribute: str, wanted: Any) -> None:
     """Check one attribute of an existing parameter, or let it take over what it lacks."""
     if attribute in _KEPT:
         return
+    if attribute == "allow_deferred_init":
+        parameter._allow_deferred_init |= bool(wanted)
+        return
     if attribute not in _COMPARED:
         raise ArgumentTypeError(
             f"ParameterDict: expected arguments of Parameter, got {attribute!r}"
-            f"{nearest(attribute, (*_COMPARED, *_KEPT))}"
+            f"{nearest(attribute, (*_COMPARED, *_KEPT, 'allow_deferred_init'))}"
         )
     stored: Any = getattr(parameter, "_stype" if attribute == "stype" else attribute)
     if stored is None:

@@ -258,6 +258,8 @@ class ZoneoutCell(ModifierCell):
         self.zoneout_states = zoneout_states
         self._prev_output: Any = None
 
+    _unwatched = ModifierCell._unwatched | {"_prev_output"}
+
     def _alias(self) -> str:
         return "zoneout"
 

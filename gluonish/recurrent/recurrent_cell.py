@@ -10,6 +10,7 @@ import gluonish.ndarray as nd
 import gluonish.symbol as sym
 from gluonish.block import Block
 from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.hybrid_graph import Graph, ImperativeCall
 from gluonish.core.dtype import is_floating, normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.core.numpy_mode import is_np_array
@@ -59,6 +60,9 @@ class RecurrentCell(Block):
         output: (N, features).
         states: list of new states, as in the inputs.
     """
+
+    # What a cell counts and keeps from step to step: `reset` sets it before each sequence.
+    _unwatched = Block._unwatched | {"_counter", "_init_counter"}
 
     def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
         super().__init__(prefix=prefix, params=params)
@@ -243,6 +247,11 @@ class HybridRecurrentCell(  # pyright: ignore[reportIncompatibleMethodOverride] 
         super().hybridize(active, *args, **kwargs)
         if remembers(self):
             self._active = False
+
+    def _trace(self, key: Any, structure: Any, arrays: list[nd.NDArray]) -> Graph:
+        if remembers(self):  # such a cell was put into it since `hybridize`
+            return ImperativeCall(self, structure, "it keeps arrays from one step for the next")
+        return super()._trace(key, structure, arrays)
 
     def hybrid_forward(self, F: ModuleType, x: Any, *args: Any, **kwargs: Any) -> Any:
         """Compute one time step; a subclass defines it (or ``forward``).

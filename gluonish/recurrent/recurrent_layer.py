@@ -7,6 +7,7 @@ from typing import Any
 
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
+from gluonish.block.arguments import check_one_kind, no_arrays_error
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.number_check import check_numbers
@@ -228,6 +229,9 @@ class RecurrentLayer(HybridBlock):
         Raises:
             ArgumentError: The lengths are missing.
         """
+        if not isinstance(inputs, NDArray | Symbol):
+            raise no_arrays_error(self, (inputs,), {})
+        check_one_kind(self, inputs, (states, sequence_length))
         if self._use_sequence_length is (sequence_length is None):
             self._complain_of_lengths()
         lengths = (sequence_length,) if self._use_sequence_length else ()

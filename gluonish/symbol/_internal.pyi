@@ -7213,6 +7213,16 @@ def _sample_unique_zipfian(
     out: None = None,
 ) -> Symbol:
     """Rows of integers below range_max, without repeats in a row."""
+def _sample_weight(
+    sample_weight: Symbol | None = None,
+    loss: Symbol | None = None,
+    batch_axis: int = 0,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Weights of the samples of a loss, in a shape that broadcasts to it."""
 def _scan(
     data: Symbol | None = None,
     num_data: int = ...,

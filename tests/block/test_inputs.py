@@ -93,3 +93,45 @@ def test_forward_around_that_of_hybrid_block_settles_shapes(hybridized: bool) ->
     net.hybridize(hybridized)
     assert net(nd.ones((1, 3)), None).shape == (1, 2)
     assert net.weight.shape == (2, 3)
+
+
+NESTED: dict[str, tuple[Any, ...]] = {
+    "a list of both": ([nd.ones((2,)), mx.sym.var("a")], nd.ones((2,))),
+    "a list of each": ([mx.sym.var("a")], [nd.ones((2,))]),
+    "an array and a list of a Symbol": (nd.ones((2,)), [[mx.sym.var("a")]]),
+}
+
+
+@pytest.mark.parametrize("hybridized", [False, True])
+@pytest.mark.parametrize("arguments", NESTED.values(), ids=NESTED)
+def test_arrays_and_symbols_in_lists_are_refused_too(
+    arguments: tuple[Any, ...], hybridized: bool
+) -> None:
+    class First(gluon.HybridBlock):
+        def hybrid_forward(self, F: Any, x: Any, y: Any) -> Any:
+            return x
+
+    net = First()
+    net.hybridize(hybridized)
+    with pytest.raises(ValueError, match="got both among the inputs"):
+        net(*arguments)
+
+
+def test_a_symbol_block_refuses_an_array_beside_a_symbol() -> None:
+    variables = [mx.sym.var("x"), mx.sym.var("y")]
+    net = gluon.SymbolBlock(variables[0] + variables[1], variables)
+    with pytest.raises(ValueError, match="got both among the inputs"):
+        net(nd.ones((2,)), mx.sym.var("a"))
+
+
+def test_recurrent_layers_and_cells_refuse_what_they_cannot_begin_with() -> None:
+    state = mx.sym.var("state")
+    for net, x in (
+        (gluon.rnn.LSTM(2, input_size=2), nd.ones((1, 1, 2))),
+        (gluon.rnn.LSTMCell(2, input_size=2), nd.ones((1, 2))),
+    ):
+        net.initialize()
+        with pytest.raises(ValueError, match="got both among the inputs"):
+            net(x, [state, state])
+        with pytest.raises(ValueError, match="expected an NDArray"):
+            net(None, [None, None])

@@ -7,14 +7,19 @@ import pytest
 import gluonish as mx
 import gluonish.symbol as sym
 from gluonish import autograd
+from gluonish.autograd import record
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.block.symbol_block import SymbolBlock
 from gluonish.core.context import cpu
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, OperatorError, ParameterError
+from gluonish.initializer import Constant
+from gluonish.model_zoo import vision
 from gluonish.ndarray import array, load, ones
-from gluonish.nn import Dense, HybridSequential
+from gluonish.ndarray.random import uniform
+from gluonish.nn import BatchNorm, Dense, HybridSequential
 from gluonish.numpy import array as np_array
 from gluonish.numpy_extension import reset_np, set_np
+from gluonish.parameter import ParameterDict
 from gluonish.trainer import Trainer
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -341,3 +346,77 @@ def test_nesting_of_arguments_and_results_may_be_set() -> None:
     assert [v.asnumpy().tolist() for v in (found, double, same)] == [[5, 5], [2, 2], [2, 2]]
     with pytest.raises(ValueError, match=r"nested as \[0, \[0, 0\]\], got \[0, 0, 0\]"):
         block(a, b, c)
+
+
+def fixed_network() -> HybridSequential:
+    net = HybridSequential()
+    net.add(
+        Dense(3, in_units=2),
+        BatchNorm(scale=False, in_channels=3, running_variance_initializer=Constant(4)),
+        Dense(2, in_units=3),
+    )
+    net.initialize()
+    net[0].weight.grad_req = "null"
+    net[0].bias.lr_mult = 0.5
+    net[2].weight.wd_mult = 0.0
+    return net
+
+
+def test_shared_parameters_are_taken_as_they_are() -> None:
+    net, data = fixed_network(), sym.var("data")
+    given = net.collect_params()
+    facts = {p.name: (p.grad_req, p.lr_mult, p.wd_mult) for p in given.values()}
+    block = SymbolBlock(net(data), data, params=given)
+    taken = block.collect_params()
+    assert all(taken[name] is given[name] for name in given)
+    assert {p.name: (p.grad_req, p.lr_mult, p.wd_mult) for p in taken.values()} == facts
+    x = ones((4, 2))
+    with record():
+        y, expected = block(x), net(x)
+    y.backward()
+    np.testing.assert_allclose(y.asnumpy(), expected.asnumpy(), rtol=1e-6)
+
+
+def test_a_shared_parameter_of_another_shape_is_refused() -> None:
+    net, data = fixed_network(), sym.var("data")
+    outputs = net(data)
+    other = ParameterDict()
+    name = net[0].weight.name
+    other.get(name, shape=(4, 2))
+    with pytest.raises(ParameterError, match="expected shape"):
+        SymbolBlock(outputs, data, params=other)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "resnet18_v2",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in (
+                "resnet18_v1",
+                "vgg11_bn",
+                "alexnet",
+                "densenet121",
+                "squeezenet1.0",
+                "inceptionv3",
+                "mobilenet0.25",
+                "mobilenetv2_0.25",
+            )
+        ),
+    ],
+)
+def test_features_of_a_network_of_the_zoo_are_a_block(name: str, tmp_path: Path) -> None:
+    net: Any = vision.get_model(name, classes=3)
+    data = sym.var("data")
+    net.initialize()
+    features = SymbolBlock(net.features(data), data, params=net.collect_params())
+    requests = {p.name: p.grad_req for p in net.collect_params().values()}
+    assert all(p.grad_req == requests[p.name] for p in features.collect_params().values())
+    side = {"inceptionv3": 299, "alexnet": 224, "densenet121": 224}.get(name, 32)
+    x = uniform(shape=(1, 3, side, side))
+    expected = net.features(x).asnumpy()
+    np.testing.assert_allclose(features(x).asnumpy(), expected, rtol=1e-4, atol=1e-4)
+    symbol_file, parameter_file = features.export(tmp_path / "features")
+    loaded = SymbolBlock.imports(symbol_file, ["data"], parameter_file)
+    np.testing.assert_allclose(loaded(x).asnumpy(), expected, rtol=1e-4, atol=1e-4)

@@ -13,6 +13,7 @@ import gluonish as mx
 from gluonish import nd, npx
 from gluonish.core.mxnet_rules import DIFFERENCES, follow_mxnet, follows_mxnet
 from gluonish.gluon import HybridBlock, SymbolBlock, nn
+from gluonish.loss import L2Loss
 from gluonish.mxnet_names.util import is_np_array, is_np_shape, set_np_shape
 
 
@@ -202,3 +203,23 @@ def test_tuples_that_a_hybridized_block_returns(mxnet: bool) -> None:
         first, (second, inner), last = found
         values = [y.asscalar() for y in (first, second, *inner, *last)]
         assert values == [1, 2, 3, 4, 5]
+
+
+def test_an_attribute_that_is_set_after_the_trace(mxnet: bool) -> None:
+    class Scaled(HybridBlock):
+        scale = 2
+
+        def hybrid_forward(self, F: Any, x: Any) -> Any:
+            return x * self.scale
+
+    net = Scaled()
+    net.hybridize()
+    assert net(nd.ones((1,))).asscalar() == 2
+    net.scale = 3
+    assert net(nd.ones((1,))).asscalar() == (2 if mxnet else 3)
+
+
+def test_a_sample_weight_of_one_axis(mxnet: bool) -> None:
+    pred, weight = nd.array([[1, 2], [3, 4]]), nd.array([1, 0])
+    found = L2Loss()(pred, nd.zeros((2, 2)), weight).tolist()
+    assert found == ([0.25, 2.25] if mxnet else [1.25, 0.0])

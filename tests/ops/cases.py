@@ -158,6 +158,7 @@ def _shapes() -> dict[str, Case]:
         "_reshape_exact": Case([x], {"shape": (4, 6)}, lambda v: v.reshape(4, 6)),
         "Flatten": Case([x], {}, lambda v: v.reshape(2, 12), empty),
         "reshape_like": Case([x, normal(6, 4)], {}, lambda v, w: v.reshape(6, 4)),
+        "_sample_weight": Case([x[0, :, 0], x], {"batch_axis": 1}, lambda v, w: v[None, :, None]),
         "expand_dims": Case([x], {"axis": 1}, lambda v: v[:, None], empty),
         "squeeze": Case([x[:1]], {"axis": (0,)}, lambda v: v[0]),
         "transpose": Case([x], {"axes": (2, 0, 1)}, lambda v: v.transpose(2, 0, 1), empty),

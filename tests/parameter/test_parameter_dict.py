@@ -186,7 +186,8 @@ def test_parameters_of_any_kind_may_be_updated_from_a_plain_dict() -> None:
 
 
 @pytest.mark.parametrize(
-    "kept", [{"allow_deferred_init": True}, {"differentiable": False}, {"grad_stype": "row_sparse"}]
+    "kept",
+    [{"allow_deferred_init": False}, {"differentiable": False}, {"grad_stype": "row_sparse"}],
 )
 def test_what_a_parameter_was_made_for_stays(kept: dict[str, object]) -> None:
     params = make(w=(3, 5))
@@ -219,3 +220,25 @@ def test_any_parameter_is_found_as_a_constant_without_a_value() -> None:
     params = ParameterDict("net_")
     weight = params.get("w", shape=(2,))
     assert params.get_constant("w") is weight
+
+
+def test_what_is_not_asked_of_a_shared_parameter_is_taken_as_it_is() -> None:
+    given = ParameterDict("net_")
+    stored = given.get(
+        "w", grad_req="null", shape=(0, 3), dtype="float64", lr_mult=2.0, wd_mult=3.0, init="ones"
+    )
+    taken = ParameterDict("net_", given).get("w", shape=(2, 0), grad_stype="row_sparse")
+    assert taken is stored
+    facts = (taken.grad_req, taken.shape, taken.dtype, taken.lr_mult, taken.wd_mult, taken.init)
+    assert facts == ("null", (2, 3), "float64", 2.0, 3.0, "ones")
+    with pytest.raises(ParameterError, match="expected grad_req null"):
+        given.get("w", grad_req="write")
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_shared_parameter_waits_for_its_shape_if_either_lets_it(first: bool) -> None:
+    given = ParameterDict("net_")
+    given.get("w", shape=(0, 3), allow_deferred_init=first)
+    taken = ParameterDict("net_", given).get("w", allow_deferred_init=not first)
+    taken.initialize()
+    assert taken.shape == (0, 3)

@@ -219,7 +219,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             return
         path = self._path(self.model_prefix, "-symbol.json")
         net = estimator.net
-        graph = next(reversed(net._graphs.values()), None) if isinstance(net, HybridBlock) else None
+        graph = net._cached_op if isinstance(net, HybridBlock) else None
         if graph is None:
             estimator.logger.info(
                 "Model architecture(symbol file) is not saved, please use HybridBlock to construct "

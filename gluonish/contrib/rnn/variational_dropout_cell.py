@@ -73,6 +73,12 @@ class VariationalDropoutCell(ModifierCell):
         self.drop_states_mask: Any = None
         self.drop_outputs_mask: Any = None
 
+    _unwatched = ModifierCell._unwatched | {
+        "drop_inputs_mask",
+        "drop_outputs_mask",
+        "drop_states_mask",
+    }
+
     def _alias(self) -> str:
         return "vardrop"
 

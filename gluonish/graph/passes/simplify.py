@@ -12,7 +12,10 @@ __all__ = ["simplify"]
 
 # Operators that only change the shape, and whose gradient only changes it back. Other identities,
 # such as BlockGrad, have gradients of their own.
-_RESHAPES = ("Reshape", "_reshape_exact", "Flatten", "expand_dims", "reshape_like", "squeeze")
+_RESHAPES = (
+    *("Reshape", "_reshape_exact", "Flatten", "expand_dims", "reshape_like", "squeeze"),
+    "_sample_weight",
+)
 _RESHAPE_EXACT = find_operator("_reshape_exact")
 _CAST = find_operator("Cast")
 

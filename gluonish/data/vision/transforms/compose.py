@@ -12,6 +12,7 @@ from typing import Any, Self
 from gluonish.block import Block
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentTypeError
+from gluonish.core.versions import Version
 from gluonish.data.vision.transforms.host import DirectBlock, Flow, runs_on_host
 from gluonish.data.vision.transforms.tensor import Normalize, ToTensor
 from gluonish.nn import HybridSequential, Lambda, Sequential
@@ -44,7 +45,7 @@ class Compose(DirectBlock, Sequential):
         super().__init__()
         self._steps: list[Block] = []
         # Where the steps were found, and how many: transforms may be added later.
-        self._found: list[tuple[Block, int]] = [(self, -1)]
+        self._found: list[tuple[Version, int]] = [(self._version, -1)]
         run: list[HybridBlock] = []
         with self.name_scope():
             for transform in transforms:
@@ -92,13 +93,15 @@ class Compose(DirectBlock, Sequential):
 
     def _one_by_one(self) -> Sequence[Block]:
         """Return the transforms, also those that were joined."""
-        for stack, count in self._found:
-            if len(stack._children) != count or (stack._hooks and stack is not self):
+        for version, number in self._found:
+            if version.number != number:
                 break
         else:
             return self._steps
         flat: list[Block] = []
         found: list[Block] = [self]
+        for stack in (self, *self._children.values()):
+            stack._version.watch()
         for block in self._children.values():
             if type(block) is HybridSequential and not block._hooks:
                 found.append(block)
@@ -106,7 +109,7 @@ class Compose(DirectBlock, Sequential):
             else:
                 flat.append(block)
         self._steps = _with_pairs(flat)
-        self._found = [(stack, len(stack._children)) for stack in found]
+        self._found = [(stack._version, stack._version.number) for stack in found]
         return self._steps
 
 

@@ -338,6 +338,7 @@ TABLE: dict[str, Any] = {
     ),
     "Flatten": _flatten,
     "reshape_like": _reshape_like,
+    "_sample_weight": lambda call: to_shape(call.inputs[0], call.x.known_shape, call.out.shape),
     **dict.fromkeys(("transpose", "_np_transpose"), _transpose),
     "SwapAxis": _swap,
     "_np_moveaxis": _move_axis,

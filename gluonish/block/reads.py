@@ -1,0 +1,98 @@
+"""Reads: what a trace reads of Blocks, so that a graph is made anew when it changed."""
+
+import threading
+from collections.abc import Iterable, Sequence
+from contextvars import Token
+from typing import TYPE_CHECKING, Any
+
+from gluonish.block.block import Block
+from gluonish.block.tracing import Traced, infer_parameters
+from gluonish.core.versions import Basis, Version, reads
+from gluonish.parameter import Parameter
+
+if TYPE_CHECKING:
+    from gluonish.block.hybrid_block import HybridBlock
+
+__all__ = ["Reads", "forget_changed", "inferred"]
+
+_LOCK = threading.RLock()  # a signal's handler may trace, too
+_scopes = 0
+
+
+def _noted(block: Block, name: str) -> Any:
+    """Read an attribute as ``object`` does, and note it if this thread traces."""
+    if reads.get() is not None and not name.startswith("__"):
+        version = super(Block, block).__getattribute__("__dict__").get("_version")
+        if version is not None:
+            version.read(None if name in type(block)._unwatched else name)
+    return super(Block, block).__getattribute__(name)
+
+
+class Reads:
+    """Scope of a trace, in which reading an attribute of any Block takes note of it.
+
+    Only while somebody traces does Block have a ``__getattribute__``, which takes ten times as long
+    as that of ``object``.
+    """
+
+    __slots__ = ("_before", "_found", "_newest", "_token")
+
+    def __enter__(self) -> "Reads":
+        global _scopes
+        self._newest = Version.newest
+        self._before = reads.get()
+        self._found: dict[Version, int] = {}
+        self._token: Token[dict[Version, int] | None] = reads.set(self._found)
+        with _LOCK:
+            _scopes += 1
+            if _scopes == 1:
+                Block.__getattribute__ = _noted  # type: ignore[assignment, method-assign]
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        global _scopes
+        with _LOCK:
+            _scopes -= 1
+            if _scopes == 0:
+                del Block.__getattribute__
+        reads.reset(self._token)
+        if self._before is not None:
+            for version, number in self._found.items():
+                self._before.setdefault(version, number)
+
+    def basis(self, parameters: Iterable[Parameter] = ()) -> Basis:
+        """Return the versions of all Blocks that were read, as they were then.
+
+        Args:
+            parameters: Those of the graph.
+        """
+        return Basis(self._found, self._newest, parameters)
+
+
+def inferred(
+    block: "HybridBlock", args: Sequence[Any], *, shapes: bool
+) -> tuple[Traced, Basis] | None:
+    """Infer shapes or dtypes as `infer_parameters` does, and say what the graph depends on.
+
+    Args:
+        block: The block.
+        args: The arguments of a call.
+        shapes: Whether to find shapes; else dtypes.
+    """
+    with Reads() as found:
+        traced = infer_parameters(block, args, shapes=shapes)
+    return None if traced is None else (traced, found.basis())
+
+
+def forget_changed(block: "HybridBlock") -> None:
+    """Drop a block's graphs if a block that they were traced from is not as it was then."""
+    newest = Version.newest  # before the look at what may change meanwhile
+    bases = [graph.basis for graph in block._graphs.values()]
+    if block._inferred is not None:
+        bases.append(block._inferred[1])
+    if not bases:
+        block._is_symbolic = None
+    elif not all(basis.holds() for basis in bases):
+        block._drop_graphs()
+        block._untraceable = None
+    block._checked = newest

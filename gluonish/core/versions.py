@@ -1,0 +1,215 @@
+"""Versions of Blocks: how a graph that was traced from Blocks knows that one of them changed.
+
+A change gives the Block's version a new number, and ``Version.newest`` the same. Whoever keeps what
+it made of some Blocks keeps their numbers, too, and looks at them when ``newest`` has moved on: as
+long as nothing changes that is one comparison of integers. Changes count from the first trace on,
+so that to build a network moves nothing.
+"""
+
+import itertools
+from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
+from typing import Any, ClassVar, Protocol, Self
+
+__all__ = ["Basis", "Version", "VersionedDict", "reads"]
+
+_numbers = itertools.count(1)
+_ABSENT = object()
+_SIMPLE = (bool, int, float, str, bytes, type(None))
+
+# The numbers of the versions that the trace of this thread has met, when it met them first.
+reads: ContextVar["dict[Version, int] | None"] = ContextVar("gluonish_reads", default=None)
+
+
+class Version:
+    """The version of one Block.
+
+    Args:
+        watched: Whether changes count from now on, rather than from the first trace.
+
+    Attributes:
+        names: The attributes that traces have read; None before the first trace.
+        newest: Of the class: the number of the latest change of all.
+        number: The number of the latest change.
+    """
+
+    __slots__ = ("names", "number")
+
+    newest: ClassVar[int] = 0
+
+    def __init__(self, watched: bool = False) -> None:
+        self.number = 0
+        self.names: set[str] | None = set() if watched else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Numbers are those of one process, and a copy is in no graph yet.
+        return Version, (self.names is not None,)
+
+    def watch(self) -> None:
+        """Have changes count from now on."""
+        if self.names is None:
+            self.names = set()
+
+    def read(self, name: str | None) -> None:
+        """Note that the trace of this thread read an attribute; None for one that is not watched.
+
+        Args:
+            name: The attribute.
+        """
+        found = reads.get()
+        if found is not None and self not in found:
+            found[self] = self.number
+        self.watch()
+        if name is not None and self.names is not None:
+            self.names.add(name)
+
+    def change(self) -> None:
+        """Count a change; what a Block does to itself while it is traced is none."""
+        if self.names is not None and reads.get() is None:
+            # In this order: so nobody keeps the old number with the new `newest`.
+            self.number = number = next(_numbers)
+            Version.newest = number
+
+    def set(self, name: str, old: object, new: object) -> None:
+        """Count the new value of an attribute as a change if a trace has read it.
+
+        Args:
+            name: The attribute.
+            old: Its value before.
+            new: Its value now.
+        """
+        if self.names is not None and name in self.names and not _same(old, new):
+            self.change()
+
+    @staticmethod
+    def touch() -> None:
+        """Have everybody look again, after a change of something that has no version."""
+        Version.newest = next(_numbers)
+
+
+def _same(old: object, new: object) -> bool:
+    if old is new:
+        return True
+    if type(old) is not type(new):
+        return False
+    if isinstance(old, tuple) and isinstance(new, tuple):
+        return len(old) == len(new) and all(map(_same, old, new))
+    return isinstance(old, _SIMPLE) and old == new
+
+
+class _Typed(Protocol):
+    """A Parameter: what of it a trace may ask for, though it has no version."""
+
+    _dtype: Any
+
+
+class Basis:
+    """The numbers of versions at one time, and the element types of parameters.
+
+    Args:
+        numbers: The versions and their numbers.
+        checked: What ``Version.newest`` was before.
+        parameters: The parameters, whose `cast` calls `Version.touch`.
+
+    Attributes:
+        checked: What ``Version.newest`` was when these last were the numbers.
+    """
+
+    __slots__ = ("_dtypes", "_numbers", "checked")
+
+    def __init__(
+        self, numbers: Mapping[Version, int], checked: int, parameters: Iterable[_Typed] = ()
+    ) -> None:
+        self._numbers = tuple(numbers.items())
+        self._dtypes = [(parameter, parameter._dtype) for parameter in parameters]
+        self.checked = checked
+
+    def holds(self) -> bool:
+        """Whether the versions still have these numbers, and the parameters these types."""
+        newest = Version.newest  # before the numbers, which may move on meanwhile
+        if self.checked != newest:
+            if any(version.number != number for version, number in self._numbers):
+                return False
+            if any(parameter._dtype != dtype for parameter, dtype in self._dtypes):
+                return False
+            self.checked = newest
+        return True
+
+
+class VersionedDict(dict[Any, Any]):
+    """A dict whose changes are changes of a Block.
+
+    Args:
+        version: The Block's version.
+        items: What is in it at first.
+    """
+
+    __slots__ = ("_version",)
+
+    _version: Version
+
+    def __new__(cls, *_args: Any, **_kwargs: Any) -> Self:
+        """Return an empty one: `pickle` fills it before it has its version."""
+        made = super().__new__(cls)
+        made._version = Version()
+        return made
+
+    def __init__(self, version: Version | None = None, items: Mapping[Any, Any] | None = None):
+        super().__init__(items or {})
+        if version is not None:
+            self._version = version
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        old = self.get(key, _ABSENT)
+        super().__setitem__(key, value)
+        if not _same(old, value):
+            self._version.change()
+
+    def __delitem__(self, key: Any) -> None:
+        super().__delitem__(key)
+        self._version.change()
+
+    def __ior__(self, other: Any) -> Self:  # type: ignore[misc]  # as of dict itself
+        self.update(other)
+        return self
+
+    def clear(self) -> None:
+        """Remove everything."""
+        super().clear()
+        self._version.change()
+
+    def pop(self, key: Any, *default: Any) -> Any:
+        """Remove a key and return its value, or the default."""
+        value = super().pop(key, *default)
+        self._version.change()
+        return value
+
+    def popitem(self, last: bool = True) -> tuple[Any, Any]:
+        """Remove and return the last pair of key and value, or the first, as of an OrderedDict."""
+        if last or not self:
+            item: tuple[Any, Any] = super().popitem()
+        else:
+            key = next(iter(self))
+            item = key, super().pop(key)
+        self._version.change()
+        return item
+
+    def move_to_end(self, key: Any, last: bool = True) -> None:
+        """Move a key to the end, or to the beginning, as in an OrderedDict."""
+        value = super().pop(key)
+        others = {} if last else dict(self)
+        if not last:
+            super().clear()
+        super().update({key: value, **others})
+        self._version.change()
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        """Return the value of a key, which is set if it is not there."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def update(self, other: Any = (), /, **more: Any) -> None:
+        """Set keys as `dict.update` does."""
+        super().update(other, **more)
+        self._version.change()
