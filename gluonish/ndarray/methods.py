@@ -127,12 +127,17 @@ def astype(self: NDArray, dtype: Any, copy: bool = True) -> NDArray:
     if not copy and normalize_dtype(dtype) == self._spec.dtype:
         return self
     cast: NDArray = Fluent.astype(self, dtype)
+    if type(self) is NDArray and self._truth:
+        cast._truth = True
     return cast
 
 
 def copy(self: NDArray) -> NDArray:
     """Return a copy on the same device."""
-    return copyto(self, self.context)
+    copied = copyto(self, self.context)
+    if type(self) is NDArray and self._truth:
+        copied._truth = True
+    return copied
 
 
 def slice_assign(self: NDArray, rhs: Any, begin: Any, end: Any, step: Any) -> NDArray:

@@ -403,8 +403,7 @@ def draws(op: Operator, attrs: Attrs) -> bool:
 def aligned_shape(op: Operator, attrs: Attrs, specs: Sequence[Spec], index: int) -> Shape:
     """Return the shape in which an input broadcasts: most broadcast from their last axis."""
     own, data = specs[index].shape, specs[-1 if op.name == "where" else 0].shape
-    vector = len(own) == 1 and len(data) > 1
-    if vector and op.name == "where" and index == 0:
+    if op.name == "where" and index == 0 and len(own) == 1 < len(data):
         return (*own, *(1,) * (len(data) - 1))
     if op.name == "LeakyReLU" and index == 1:
         return gamma_shape(data, own)
