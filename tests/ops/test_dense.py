@@ -28,6 +28,8 @@ def test_message_names_the_parameter_of_another_dtype(wrong: str) -> None:
 
 
 class _Layer(gluon.HybridBlock):
+    units = 0
+
     def hybrid_forward(self, F: Any, x: Any, weight: Any, bias: Any) -> Any:
         count = weight.shape[0] if hasattr(weight, "shape") else self.units
         return F.relu(F.FullyConnected(x, weight, bias, num_hidden=count))

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -137,8 +138,10 @@ def _leaky_relu(call: Call) -> Tensor:
     return call("LeakyRelu", x, alpha=float(call["slope"]))
 
 
-def _is_by_sample(slope: Sequence[int], x: Sequence[int]) -> bool:
+def _is_by_sample(slope: Sequence[Any] | None, x: Sequence[Any] | None) -> bool:
     """Whether a matrix of slopes runs along the first two axes, as the operator reads it."""
+    if slope is None or x is None:
+        return False
     return slope[0] in (1, x[0]) and slope[1] in (1, x[1])
 
 
