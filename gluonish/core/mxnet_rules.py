@@ -70,6 +70,11 @@ DIFFERENCES = (
         "hold in the thread that calls them",
         "hold in all threads",
     ),
+    Difference(
+        "the result of a comparison of `nd` arrays as a key of an array of its shape",
+        "holds positions along the first axis, 0 and 1",
+        "is a mask: `x[x == 0] = v`",
+    ),
     Difference("`__version__`", f'"{VERSION}"', "gluonish's own"),
     Difference(
         "`F.__name__` in `hybrid_forward`", "begins with `mxnet.`", "begins with `gluonish.`"

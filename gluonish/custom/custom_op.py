@@ -4,11 +4,13 @@ They run in the engine like any operator, outside of autograd; an exception wait
 """
 
 from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any, cast
 
+from gluonish.core.context import current_context
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError, OperatorError
 from gluonish.ndarray import namespace as nd_namespace
-from gluonish.ndarray.eager import invoke
+from gluonish.ndarray.eager import invoke, source
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.custom import CUSTOM, CustomState
 from gluonish.ops.registry import Operator, apply
@@ -338,7 +340,23 @@ def operator_symbol(
     return new_node(op, inputs, attrs, given, name, stored_attributes(attr), op.name.lower())
 
 
+@wraps(_custom)
+def _imperative_custom(
+    *args: Any, op_type: str | None = None, out: Any = None, **kwargs: Any
+) -> Any:
+    if not args and not any(isinstance(value, Symbol) for value in kwargs.values()):
+        options = {k: v for k, v in kwargs.items() if k not in ("name", "attr")}
+        attrs = CUSTOM.schema.parse("Custom", {"op_type": op_type or "", **options})
+        state: CustomState = attrs["state"]
+        if not (state.arguments or state.auxiliary):
+            first = out[0] if isinstance(out, list | tuple) else out
+            state.context = current_context() if first is None else first.context
+            return source(CUSTOM, attrs, state.context, out)
+    return _custom(*args, op_type=op_type, out=out, **kwargs)
+
+
 for _name in (CUSTOM.name, *CUSTOM.aliases):
-    nd_namespace._made[_name] = symbol_namespace._made[_name] = _custom
+    nd_namespace._made[_name] = _imperative_custom
+    symbol_namespace._made[_name] = _custom
 CustomState.make_prop = staticmethod(_make_prop)
 attach_runner()

@@ -5,6 +5,7 @@ Shapes depend on values, or in training an operator works with calls on other de
 
 from collections.abc import Sequence
 
+from gluonish.graph.inference import settled_attributes
 from gluonish.graph.interpreter import Monitor, report
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ndarray.eager import source
@@ -47,6 +48,7 @@ def run_imperatively(
     values = {(id(node), 0): x for node, x in zip(variables, inputs, strict=True)}
     context = inputs[0].context
     order = topological_order(outputs)
+    settled = settled_attributes(order, variables, [x._spec for x in inputs])
     for node in order:
         if node.op is None:
             if node.array is not None:
@@ -58,7 +60,7 @@ def run_imperatively(
         elif read:
             made = apply(node.op, read, node.attrs)
         else:
-            made = source(node.op, node.attrs, context)
+            made = source(node.op, settled.get(id(node), node.attrs), context)
         for i, array in enumerate(made if isinstance(made, list) else [made]):
             values[id(node), i] = array
     if monitor is not None:

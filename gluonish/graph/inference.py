@@ -5,13 +5,13 @@ from typing import Any
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import GluonishError, GraphError, OperatorError
-from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
+from gluonish.core.spec import UNKNOWN, PartialSpec, Spec, merge_dtypes, merge_shapes
 from gluonish.graph.ir import Graph, Node, Value, infer_specs, topological_order
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.dtype_rules import complete_alike
-from gluonish.ops.support.shape_rules import Shapes, alike, open_shape, probe
+from gluonish.ops.support.shape_rules import Shapes, alike, open_spec, probe
 
-__all__ = ["Inference", "infer", "specialize"]
+__all__ = ["Inference", "infer", "settled_attributes", "specialize", "undetermined"]
 
 # Each sweep carries what is known one step further against the direction of the nodes; a chain of
 # unknowns longer than this is not found in practice.
@@ -65,15 +65,23 @@ class Inference:
             if not self._changed and sweep:
                 return
 
+    def undetermined(self) -> list[Node]:
+        """Return the nodes without a shape of their own whose readers do not tell it, either."""
+        return [
+            node
+            for node in self.nodes
+            if _is_wholly_open(node) and UNKNOWN in (self.spec(Value(node)).shape or (UNKNOWN,))
+        ]
+
     def _visit(self, node: Node) -> None:
         op = node.op
         assert op is not None
         inputs = [self.spec(value) for value in node.inputs]
         outputs = [self._specs.get((id(node), i), PartialSpec()) for i in range(node.num_outputs)]
         try:
-            open_ = _open_shape(node)
+            open_ = _open_spec(node)
             if open_ is not None:
-                outputs[0] = PartialSpec(open_, node.attrs.get("dtype") or FLOAT32)
+                outputs[0] = open_
             elif not all(spec.known() for spec in inputs):
                 complete = complete_alike if op.complete is None else op.complete
                 untyped = all(spec.dtype is None for spec in outputs)
@@ -151,19 +159,13 @@ def specialize(
     }
     made: _Made = {**copies}
     order = topological_order(outputs)
-    found: Inference | None = None
-    if any(_open_shape(node) is not None for node in order):
-        known = {n.name: PartialSpec(*spec) for n, spec in zip(inputs, specs, strict=True)}
-        found = Inference(order, known)
-        found.run()
+    settled = settled_attributes(order, inputs, specs)
     nodes: list[Node] = []
     for node in order:
         if node.op is not None and node.op.expand is not None:
             _expand(node, made, nodes)
         elif id(node) not in made:
-            attrs = dict(node.attrs)
-            if found is not None and _open_shape(node) is not None:
-                attrs = dict(_settled(node, found))
+            attrs = dict(settled.get(id(node), node.attrs))
             nodes.append(_specialized(node, attrs, made, train=train))
             made[id(node)] = nodes[-1]
         else:
@@ -196,20 +198,73 @@ def _expand(node: Node, made: _Made, nodes: list[Node]) -> None:
     nodes += [own for own in topological_order(values) if id(own) not in before]
 
 
-def _open_shape(node: Node) -> Shape | None:
+def _open_spec(node: Node) -> PartialSpec | None:
     """Return what is known of an array from nothing whose shape follows from those who read it.
 
     Recurrent layers begin with zeros of shape (0, units): 0 stands for the batch size.
     """
     if node.op is None or node.inputs:
         return None
-    return open_shape(node.op, node.attrs)
+    return open_spec(node.op, node.attrs)
 
 
-def _settled(node: Node, found: "Inference") -> Attrs:
+def settled_attributes(
+    order: Sequence[Node], inputs: Sequence[Node], specs: Sequence[Spec]
+) -> Mapping[int, Attrs]:
+    """Return attributes with a shape, by node id, for nodes whose shape follows from their readers.
+
+    Args:
+        order: The graph's nodes in topological order.
+        inputs: Its variables.
+        specs: What each of them is.
+
+    Raises:
+        OperatorError: An operator refuses what reaches it; the message names the node.
+    """
+    open_ = [node for node in order if _open_spec(node) is not None]
+    if not open_:
+        return {}
+    found = _inferred(order, inputs, specs)
+    return {id(node): _settled(node, found) for node in open_}
+
+
+def undetermined(
+    order: Sequence[Node], inputs: Sequence[Node], specs: Sequence[Spec]
+) -> list[Node]:
+    """Return the nodes without a shape of their own whose readers do not tell it, either.
+
+    Args:
+        order: The graph's nodes in topological order.
+        inputs: Its variables.
+        specs: What each of them is.
+
+    Raises:
+        OperatorError: An operator refuses what reaches it; the message names the node.
+    """
+    if not any(_is_wholly_open(node) for node in order):
+        return []
+    return _inferred(order, inputs, specs).undetermined()
+
+
+def _inferred(order: Sequence[Node], inputs: Sequence[Node], specs: Sequence[Spec]) -> Inference:
+    found = Inference(order, {})
+    for node, spec in zip(inputs, specs, strict=True):
+        found.give(Value(node), PartialSpec(*spec))  # two inputs of a body may have one name
+    found.run()
+    return found
+
+
+def _is_wholly_open(node: Node) -> bool:
+    spec = _open_spec(node)
+    return spec is not None and spec.shape is None
+
+
+def _settled(node: Node, found: Inference) -> Attrs:
     """Return the attributes of such a node in the shape that was found; what was not has 0."""
     assert node.op is not None
-    shape = found.spec(Value(node)).shape or ()
+    shape = found.spec(Value(node)).shape
+    if shape is None or (UNKNOWN in shape and _is_wholly_open(node)):
+        return node.attrs  # it has the shape of an eager call
     if node.op.settle is not None:
         return node.op.settle(node.attrs, shape) if UNKNOWN not in shape else node.attrs
     return {**node.attrs, "shape": tuple(max(extent, 0) for extent in shape)}

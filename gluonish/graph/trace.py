@@ -46,7 +46,12 @@ class Trace:
         return found
 
     def source(self, op: Operator, attrs: Attrs) -> Any:
-        """Return the array that an operator without inputs makes."""
+        """Return the array that an operator without inputs makes.
+
+        Its shape is that of an eager call, whoever reads it.
+        """
+        if attrs.get("shape", ()) is None:
+            attrs = {**attrs, "shape": op.infer(**attrs)[0].shape}
         return shown(append(op, (), attrs))
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentTypeError
-from gluonish.core.number_check import check_numbers
 from gluonish.core.mxnet_rules import follows_mxnet
+from gluonish.core.number_check import check_numbers
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.ndarray import NDArray
 from gluonish.nn.tensor import Tensor

@@ -417,11 +417,11 @@ def parse_context(ctx: Context | str | None) -> Context | None:
 def source(op: Operator, attrs: Attrs, ctx: Context | str | None, out: Any = None) -> Any:
     """Run an operator without inputs on a device: creation and random numbers.
 
-    While a `forward` is traced, random numbers become part of the graph, so that each call of it
-    draws anew.
+    While a `forward` is traced, random numbers and what the program's own code makes become part of
+    the graph, so that each call of it makes them anew.
     """
     tracer = recording.tracer.get()
-    if tracer is not None and op.random and out is None:
+    if tracer is not None and (op.random or op.live) and out is None:
         return tracer.source(op, attrs)
     context = parse_context(ctx) if out is None else _listed(out)[0].context
     device = device_of(context or current_context())

@@ -9,6 +9,7 @@ from gluonish.core.errors import ArgumentError
 from gluonish.engine import current_engine
 from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.ndarray import NDArray
+from gluonish.ndarray.truth import marking
 from gluonish.ops import binary
 from gluonish.ops.arithmetic import as_whole, combine
 from gluonish.ops.registry import apply, find_operator
@@ -51,6 +52,12 @@ def _function(
     return function
 
 
+def _comparison(
+    row: Row, name: str, on_numbers: Callable[[Any, Any], Any]
+) -> Callable[[Any, Any], Any]:
+    return marking(_function(row, name, on_numbers))
+
+
 add = _function(binary.ADD, "add", operator.add)
 subtract = _function(binary.SUBTRACT, "subtract", operator.sub)
 multiply = _function(binary.MULTIPLY, "multiply", operator.mul)
@@ -59,15 +66,15 @@ true_divide = _function(binary.DIVIDE, "true_divide", operator.truediv)
 modulo = _function(binary.MODULO, "modulo", operator.mod)
 maximum = _function(binary.MAXIMUM, "maximum", max)
 minimum = _function(binary.MINIMUM, "minimum", min)
-equal = _function(binary.EQUAL, "equal", as_whole(operator.eq))
-not_equal = _function(binary.NOT_EQUAL, "not_equal", as_whole(operator.ne))
-greater = _function(binary.GREATER, "greater", as_whole(operator.gt))
-greater_equal = _function(binary.GREATER_EQUAL, "greater_equal", as_whole(operator.ge))
-lesser = _function(binary.LESSER, "lesser", as_whole(operator.lt))
-lesser_equal = _function(binary.LESSER_EQUAL, "lesser_equal", as_whole(operator.le))
-logical_and = _function(binary.LOGICAL_AND, "logical_and", lambda a, b: int(bool(a and b)))
-logical_or = _function(binary.LOGICAL_OR, "logical_or", lambda a, b: int(bool(a or b)))
-logical_xor = _function(binary.LOGICAL_XOR, "logical_xor", lambda a, b: int(bool(a) != bool(b)))
+equal = _comparison(binary.EQUAL, "equal", as_whole(operator.eq))
+not_equal = _comparison(binary.NOT_EQUAL, "not_equal", as_whole(operator.ne))
+greater = _comparison(binary.GREATER, "greater", as_whole(operator.gt))
+greater_equal = _comparison(binary.GREATER_EQUAL, "greater_equal", as_whole(operator.ge))
+lesser = _comparison(binary.LESSER, "lesser", as_whole(operator.lt))
+lesser_equal = _comparison(binary.LESSER_EQUAL, "lesser_equal", as_whole(operator.le))
+logical_and = _comparison(binary.LOGICAL_AND, "logical_and", lambda a, b: int(bool(a and b)))
+logical_or = _comparison(binary.LOGICAL_OR, "logical_or", lambda a, b: int(bool(a or b)))
+logical_xor = _comparison(binary.LOGICAL_XOR, "logical_xor", lambda a, b: int(bool(a) != bool(b)))
 
 
 def power(base: Any, exp: Any) -> Any:

@@ -16,6 +16,7 @@ from gluonish.ndarray import recording
 from gluonish.ndarray.copying import as_in_context
 from gluonish.ndarray.device_keys import DeviceKey, device_key
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec, from_host
+from gluonish.ndarray.truth import as_mask
 from gluonish.ops.registry import apply, find_operator
 from gluonish.ops.reshape import reshape
 from gluonish.ops.support.precision import in_dtype
@@ -81,6 +82,7 @@ def select(x: NDArray, key: Any, single: Shape) -> NDArray:
     """
     recorded = x._link is not None and recording.mode.get() & recording.RECORDING
     if isinstance(key, NDArray | list | np.ndarray) or not is_basic(key):
+        key = as_mask(x, key)
         near = device_key(x, key)
         if near is not None and not (recorded and len(near.parts) > 1):
             return _select_near(x, near, single, recorded=bool(recorded))
@@ -241,13 +243,15 @@ def set_item(x: NDArray, key: Any, value: Any) -> None:
         ArgumentError: The value does not broadcast to what is selected.
     """
     x._check_writable("item assignment")
-    near = None if is_basic(key) else device_key(x, key)
+    basic = is_basic(key)
+    key = key if basic else as_mask(x, key)
+    near = None if basic else device_key(x, key)
     arrays: list[NDArray] = []
     if near is not None:
         selected = _checked_near(x, near)
         key, arrays = near.raw(), near.arrays
     else:
-        key = key if is_basic(key) else host_key(key)
+        key = key if basic else host_key(key)
         selected = _selected_shape(x.shape, key)
     if isinstance(value, int | float | np.number | np.bool_):
         number = value.item() if isinstance(value, np.generic) else value

@@ -79,13 +79,23 @@ def _in_place(name: str, operator: str) -> Callable[..., NDArray]:
     return change
 
 
-def broadcast_like(self: NDArray, other: Any) -> Any:
+def broadcast_like(
+    self: NDArray, other: Any = None, lhs_axes: Any = None, rhs_axes: Any = None, *, rhs: Any = None
+) -> Any:
     """Broadcast the array to the shape of another.
 
     Args:
         self: The array.
         other: An array of the target shape.
+        lhs_axes: Axes to stretch; None for all.
+        rhs_axes: For each of them the axis of ``other``; None for all.
+        rhs: Another name of ``other``, that of Symbols.
+
+    Raises:
+        ArgumentTypeError: Neither ``other`` nor ``rhs`` is given, or both are.
     """
+    if other is None or rhs is not None or lhs_axes is not None or rhs_axes is not None:
+        return Fluent.broadcast_like(self, other, lhs_axes, rhs_axes, rhs=rhs)
     return self.broadcast_to(other.shape)
 
 
@@ -117,12 +127,17 @@ def astype(self: NDArray, dtype: Any, copy: bool = True) -> NDArray:
     if not copy and normalize_dtype(dtype) == self._spec.dtype:
         return self
     cast: NDArray = Fluent.astype(self, dtype)
+    if type(self) is NDArray and self._truth:
+        cast._truth = True
     return cast
 
 
 def copy(self: NDArray) -> NDArray:
     """Return a copy on the same device."""
-    return copyto(self, self.context)
+    copied = copyto(self, self.context)
+    if type(self) is NDArray and self._truth:
+        copied._truth = True
+    return copied
 
 
 def slice_assign(self: NDArray, rhs: Any, begin: Any, end: Any, step: Any) -> NDArray:

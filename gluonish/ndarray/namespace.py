@@ -11,6 +11,7 @@ from gluonish.core.context import Context
 from gluonish.core.loading import load
 from gluonish.ndarray.eager import invoke, source
 from gluonish.ndarray.ndarray import NDArray
+from gluonish.ndarray.truth import COMPARISONS, marking
 from gluonish.ops.face import (
     NUMPY_FACES,
     bind_arguments,
@@ -72,6 +73,8 @@ def names() -> list[str]:
 def make_operator_function(op: Operator, name: str) -> Callable[..., Any]:
     """Return the imperative function of an operator, under the name that it is asked by."""
     function = _source_function(op) if not op.inputs and op.variadic is None else _function(op)
+    if op.name in COMPARISONS:
+        function = marking(function)
     function.__name__ = function.__qualname__ = name
     function.__module__ = "gluonish.ndarray"
     function.__doc__ = docstring_of(op, _TAIL_DOC)

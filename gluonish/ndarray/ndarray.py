@@ -65,7 +65,8 @@ class NDArray(AttachedMethods):
         [10.0, 14.0]
     """
 
-    __slots__ = ("__weakref__", "_data", "_device", "_link", "_spec", "_var")
+    # _truth: whether a comparison gave it, so that it is a mask as a key; see `ndarray.truth`.
+    __slots__ = ("__weakref__", "_data", "_device", "_link", "_spec", "_truth", "_var")
     stype: ClassVar[str] = "default"  # read on hot paths: no property
     # Whether it stands for a value of a graph and has none of its own; see `graph.traced_array`.
     is_traced: ClassVar[bool] = False
@@ -83,6 +84,7 @@ class NDArray(AttachedMethods):
         self._device = device
         self._var = var
         self._link = link
+        self._truth = False
 
     if TYPE_CHECKING:  # attached by gluonish.ndarray.methods
 

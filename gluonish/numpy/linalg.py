@@ -48,6 +48,8 @@ matrix_rank = official_function("matrix_rank", "A, tol=None, hermitian=False", n
 multi_dot = official_function("multi_dot", "arrays, *, out=None", np.linalg, "linalg.")
 qr = official_function("qr", "a, mode='reduced'", np.linalg, "linalg.")
 
+_MATRIX_WORDS = ("fro", "f", "nuc")
+
 
 def cholesky(a: Any) -> Any:
     """Return the lower triangular L of ``a = L L^T``, for (..., N, N) positive definite."""
@@ -142,8 +144,8 @@ def norm(
 
     Args:
         x: Array.
-        ord: For vectors a number, inf or -inf; for matrices ``"fro"``, ``"nuc"``, 1, -1, 2, -2, inf
-            or -inf. None: the root of the sum of squares.
+        ord: For vectors a number, inf or -inf (or ``"inf"``, ``"-inf"``); for matrices ``"fro"``,
+            ``"nuc"``, 1, -1, 2, -2, inf or -inf. None: the root of the sum of squares.
         axis: An axis of vectors, two of matrices; None for the whole array.
         keepdims: Whether to keep the reduced axes, with size 1.
 
@@ -151,6 +153,8 @@ def norm(
         ArgumentError: ``ord`` is unknown, or not defined for this number of axes.
     """
     value = as_value(x, "norm")
+    if isinstance(ord, str) and ord not in _MATRIX_WORDS:
+        ord = _as_number(ord)
     if ord is None:
         return _root_of_squares(value, axis, keepdims)
     axes = (
@@ -161,6 +165,14 @@ def norm(
     if len(axes) != 2:
         raise ArgumentError(f"norm: expected one or two axes with ord={ord!r}, got {axes}")
     return _matrix_norm(value, ord, (axes[0] % value.ndim, axes[1] % value.ndim), keepdims)
+
+
+def _as_number(text: str) -> float | str:
+    """Return the number that a text means, such as ``"inf"``; other texts as they are."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _vector_norm(value: Any, ord: Any, axis: int, keepdims: bool) -> Any:

@@ -249,6 +249,10 @@ class NumpyMethods:
         """Not available, as NumPy's method sorts in place; use `np.sort`."""
         raise NotSupportedError("sort: expected the function np.sort(x), got the method x.sort()")
 
+    def broadcast_to(self, shape: Any) -> Any:
+        """Return the value with axes of size 1 stretched to ``shape``; -2 keeps an axis."""
+        return shapes.broadcast_to(self, shape)
+
     def squeeze(self, axis: Any = None) -> Any:
         """Return the array without axes of size 1."""
         return shapes.squeeze(self, axis)

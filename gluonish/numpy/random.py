@@ -11,6 +11,7 @@ import numpy as np
 
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.context import Context
+from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.calls import NUMBERS, as_value, call, chosen, create
@@ -43,6 +44,8 @@ __all__ = [
     "uniform",
     "weibull",
 ]
+
+_NARROW = (FLOAT16, BFLOAT16)
 
 Parameter = Any  # a number, an array, or a value of a graph
 Size = int | Sequence[int] | None
@@ -341,6 +344,10 @@ def multivariate_normal(
             "multivariate_normal: expected check_valid and tol to be None, got values"
         )
     centers = as_value(mean, "multivariate_normal")
+    if centers.dtype in _NARROW:  # no root is taken in so few digits
+        wide = cov.astype(FLOAT32) if cov.dtype in _NARROW else cov
+        drawn = multivariate_normal(centers.astype(wide.dtype), wide, size)
+        return drawn.astype(centers.dtype)
     roots = cholesky(cov)
     batch = np.broadcast_shapes(centers.shape[:-1], roots.shape[:-2])
     extra = () if size is None else extents(size, "multivariate_normal")

@@ -105,10 +105,22 @@ def squeeze(a: Any, axis: Axes = None, out: Any = None) -> Any:
 
 
 def broadcast_to(array: Any, shape: int | Sequence[int]) -> Any:
-    """Return the array with axes of size 1 stretched to ``shape``; for a number `np.full`."""
+    """Return the array with axes of size 1 stretched to ``shape``; for a number `np.full`.
+
+    Args:
+        array: Array or number.
+        shape: Shape of the result; -2 keeps the size of an axis.
+
+    Raises:
+        ArgumentError: ``shape`` holds other numbers below 0.
+        OperatorError: The array does not broadcast to it.
+    """
     if isinstance(array, NUMBERS):
         return full(shape, array)
-    given = {"shape": extents(shape, "broadcast_to")}
+    listed = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
+    checked = extents([0 if n == -2 else n for n in listed], "broadcast_to")
+    kept = [-2 if n == -2 else size for n, size in zip(listed, checked, strict=True)]
+    given = {"shape": tuple(kept)}
     return call("_npi_broadcast_to", (array,), given, what="broadcast_to")
 
 

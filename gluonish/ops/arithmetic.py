@@ -17,12 +17,17 @@ from gluonish.ops.registry import Attrs, Operator, apply
 from gluonish.ops.support.binary_row import Row
 from gluonish.ops.unary import ABS, NEGATIVE
 
-__all__ = ["Arithmetic", "as_whole", "combine", "scalar_attrs"]
+__all__ = ["Arithmetic", "apply_row", "as_whole", "combine", "scalar_attrs"]
 
 _NUMBERS = (int, float, np.integer, np.floating, np.bool_, BFLOAT16.type)
 
 
-def _apply_row(row: Row, value: "Arithmetic", other: Any, *, reverse: bool = False) -> Any:
+def apply_row(row: Row, value: "Arithmetic", other: Any, *, reverse: bool = False) -> Any:
+    """Apply a row to a value and another, or a number; with ``reverse`` the value comes second.
+
+    Raises:
+        ArgumentTypeError: ``other`` is neither.
+    """
     if hasattr(other, "__apply__"):
         op = row.broadcast if value._broadcasts else row.elemwise
         return value.__apply__(op, (other, value) if reverse else (value, other), {})
@@ -43,9 +48,9 @@ def combine(row: Row, lhs: Any, rhs: Any, on_numbers: Callable[[Any, Any], Any])
         ArgumentTypeError: One is neither.
     """
     if hasattr(lhs, "__apply__"):
-        return _apply_row(row, lhs, rhs)
+        return apply_row(row, lhs, rhs)
     if hasattr(rhs, "__apply__"):
-        return _apply_row(row, rhs, lhs, reverse=True)
+        return apply_row(row, rhs, lhs, reverse=True)
     scalar_attrs(row, lhs)
     scalar_attrs(row, rhs)
     return on_numbers(lhs, rhs)
@@ -91,58 +96,58 @@ class Arithmetic:
         raise NotImplementedError
 
     def __add__(self, other: Any) -> Any:
-        return _apply_row(binary.ADD, self, other)
+        return apply_row(binary.ADD, self, other)
 
     def __radd__(self, other: Any) -> Any:
-        return _apply_row(binary.ADD, self, other, reverse=True)
+        return apply_row(binary.ADD, self, other, reverse=True)
 
     def __sub__(self, other: Any) -> Any:
-        return _apply_row(binary.SUBTRACT, self, other)
+        return apply_row(binary.SUBTRACT, self, other)
 
     def __rsub__(self, other: Any) -> Any:
-        return _apply_row(binary.SUBTRACT, self, other, reverse=True)
+        return apply_row(binary.SUBTRACT, self, other, reverse=True)
 
     def __mul__(self, other: Any) -> Any:
-        return _apply_row(binary.MULTIPLY, self, other)
+        return apply_row(binary.MULTIPLY, self, other)
 
     def __rmul__(self, other: Any) -> Any:
-        return _apply_row(binary.MULTIPLY, self, other, reverse=True)
+        return apply_row(binary.MULTIPLY, self, other, reverse=True)
 
     def __truediv__(self, other: Any) -> Any:
-        return _apply_row(binary.DIVIDE, self, other)
+        return apply_row(binary.DIVIDE, self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return _apply_row(binary.DIVIDE, self, other, reverse=True)
+        return apply_row(binary.DIVIDE, self, other, reverse=True)
 
     def __mod__(self, other: Any) -> Any:
-        return _apply_row(binary.MODULO, self, other)
+        return apply_row(binary.MODULO, self, other)
 
     def __rmod__(self, other: Any) -> Any:
-        return _apply_row(binary.MODULO, self, other, reverse=True)
+        return apply_row(binary.MODULO, self, other, reverse=True)
 
     def __pow__(self, other: Any) -> Any:
-        return _apply_row(binary.POWER, self, other)
+        return apply_row(binary.POWER, self, other)
 
     def __rpow__(self, other: Any) -> Any:
-        return _apply_row(binary.POWER, self, other, reverse=True)
+        return apply_row(binary.POWER, self, other, reverse=True)
 
     def __eq__(self, other: object) -> Any:
-        return False if other is None else _apply_row(binary.EQUAL, self, other)
+        return False if other is None else apply_row(binary.EQUAL, self, other)
 
     def __ne__(self, other: object) -> Any:
-        return True if other is None else _apply_row(binary.NOT_EQUAL, self, other)
+        return True if other is None else apply_row(binary.NOT_EQUAL, self, other)
 
     def __gt__(self, other: Any) -> Any:
-        return _apply_row(binary.GREATER, self, other)
+        return apply_row(binary.GREATER, self, other)
 
     def __ge__(self, other: Any) -> Any:
-        return _apply_row(binary.GREATER_EQUAL, self, other)
+        return apply_row(binary.GREATER_EQUAL, self, other)
 
     def __lt__(self, other: Any) -> Any:
-        return _apply_row(binary.LESSER, self, other)
+        return apply_row(binary.LESSER, self, other)
 
     def __le__(self, other: Any) -> Any:
-        return _apply_row(binary.LESSER_EQUAL, self, other)
+        return apply_row(binary.LESSER_EQUAL, self, other)
 
     __hash__ = object.__hash__
 

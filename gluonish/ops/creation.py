@@ -23,7 +23,7 @@ from gluonish.core.schema import (
     text,
 )
 from gluonish.core.schema import shape as shape_attr
-from gluonish.core.spec import MOST_ELEMENTS, UNKNOWN, Shape, Spec, checked_spec
+from gluonish.core.spec import MOST_ELEMENTS, UNKNOWN, PartialSpec, Shape, Spec, checked_spec
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support.precision import check_number, in_dtype, warn_of_rounded_steps
@@ -56,7 +56,7 @@ def source_operator(
     kernel: Callable[..., None],
     doc: str,
     *aliases: str,
-    opens: Callable[[Attrs], Shape | None] | None = None,
+    opens: Callable[[Attrs], PartialSpec | None] | None = None,
     settle: Callable[[Attrs, Shape], Attrs] | None = None,
     moves: bool = False,
     **attributes: Attribute,
@@ -211,8 +211,10 @@ def _arange_kernel(
     out.reshape(count, repeat)[...] = values.astype(dtype)[:, None]
 
 
-def _arange_opens(attrs: Attrs) -> Shape | None:
-    return (UNKNOWN,) if attrs["infer_range"] and attrs["stop"] is None else None
+def _arange_opens(attrs: Attrs) -> PartialSpec | None:
+    if not attrs["infer_range"] or attrs["stop"] is not None:
+        return None
+    return PartialSpec((UNKNOWN,), attrs["dtype"])
 
 
 def _arange_settled(attrs: Attrs, shape: Shape) -> Attrs:

@@ -15,7 +15,7 @@ from gluonish.ops.reshape import reshape
 from gluonish.ops.support.broadcasting import check_parameter_dtypes
 from gluonish.ops.support.work import by_weight
 
-__all__ = ["FULLY_CONNECTED"]
+__all__ = ["FULLY_CONNECTED", "has_vector_bias"]
 
 
 def _active_inputs(attrs: Attrs) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ def _infer(
             f"FullyConnected: expected weight ({num_hidden}, {features}) for data {data.shape}, "
             f"got {weight.shape}" + _mismatch(weight.shape, num_hidden, features)
         )
-    if bias is not None and bias.shape != (num_hidden,):
+    if bias is not None and bias.shape not in ((num_hidden,), (num_hidden, 1)):
         raise OperatorError(f"FullyConnected: expected bias ({num_hidden},), got {bias.shape}")
     check_parameter_dtypes("FullyConnected", data, weight, bias)
     rows = data.shape[:1] if flatten else data.shape[:-1]
@@ -83,7 +83,7 @@ def _kernel(
     else:
         xp.matmul(data.reshape(rows, weight.shape[1]), weight.T, out=out.reshape(rows, num_hidden))
     if bias is not None:
-        xp.add(out, bias, out=out)
+        xp.add(out, bias.reshape(num_hidden), out=out)
 
 
 def _gradient(
@@ -103,7 +103,18 @@ def _gradient(
         lambda: reshape(matmul(rows, weight), data.shape),
         lambda: matmul(rows, reshape(data, (count, features)), transpose_a=True),
     )
-    return gradients if bias is None else (*gradients, lambda: sum_(rows, axis=(0,)))
+    if bias is None:
+        return gradients
+    return (*gradients, lambda: _like_bias(sum_(rows, axis=(0,)), bias))
+
+
+def _like_bias(g: V, bias: V) -> V:
+    return g if len(bias.shape) == 1 else reshape(g, bias.shape)
+
+
+def has_vector_bias(*specs: Spec) -> bool:
+    """Whether the bias among the inputs, if there is one, is (num_hidden,), not a column."""
+    return len(specs) < 3 or len(specs[2].shape) == 1
 
 
 def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
@@ -114,6 +125,8 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
     known: list[Shape | None] = [data.shape, None, None]
     if data.shape is not None:
         known[1:] = [(units, features), (units,)]
+    if len(inputs) > 2 and inputs[2].shape is not None and len(inputs[2].shape) == 2:
+        known[2] = (units, 1)
     for i, spec in enumerate(inputs):
         shape = merge_shapes(known[i], spec.shape, f"FullyConnected input {i}")
         inputs[i] = PartialSpec(shape, spec.dtype or dtype)
@@ -139,9 +152,9 @@ FULLY_CONNECTED = register(
             "data times the transposed weight, plus bias: a dense layer.\n\n"
             "With flatten all axes of data after the first are flattened; without it the layer\n"
             "applies to the last axis.\n\n"
-            "Shapes: data (N, ...), weight (num_hidden, features), bias (num_hidden,), output\n"
-            "(N, num_hidden); with flatten=False data (..., features), output (...,\n"
-            "num_hidden)."
+            "Shapes: data (N, ...), weight (num_hidden, features), bias (num_hidden,) or\n"
+            "(num_hidden, 1), output (N, num_hidden); with flatten=False data (..., features),\n"
+            "output (..., num_hidden)."
         ),
         inputs=("data", "weight", "bias"),
         active_inputs=_active_inputs,

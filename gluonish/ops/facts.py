@@ -28,10 +28,10 @@ class ShapeFacts(NamedTuple):
         rule: ``rule(inputs, outputs, attrs)`` makes lists of partly known shapes more exact,
             each from the others; see `gluonish.ops.support.shape_rules`, also for what holds
             without it.
-        opens: ``opens(attrs)`` gives the partly known shape of an array made from nothing, whose
-            extents follow from those who read it; None where the attributes tell all.
+        opens: ``opens(attrs)`` gives what is known of an array made from nothing whose shape, or
+            some extents of it, follow from those who read it; None where the attributes tell all.
         settle: ``settle(attrs, shape)`` gives the attributes that make such an array in the shape
-            that was found; by default they get it as ``shape``.
+            that was found; by default they get it as ``shape``. Where none was found they stay.
         measure: ``measure(xp, *inputs, **attrs)`` gives the outputs' shapes from the arrays'
             values, where ``infer`` alone cannot know them and leaves extents `UNKNOWN`. Such an
             operator waits for its inputs, and does not become part of a planned graph.
@@ -41,7 +41,7 @@ class ShapeFacts(NamedTuple):
 
     complete: Callable[[list[PartialSpec], list[PartialSpec], Attrs], None] | None = None
     rule: ShapeRule | None = None
-    opens: Callable[[Attrs], Shape | None] | None = None
+    opens: Callable[[Attrs], PartialSpec | None] | None = None
     settle: Callable[[Attrs, Shape], Attrs] | None = None
     measure: Callable[..., tuple[Shape, ...]] | None = None
     expand: Callable[[Sequence[Any], Attrs], list[Any]] | None = None

@@ -6,6 +6,7 @@ On arrays, values of graphs and Symbols alike.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from gluonish.core.errors import ArgumentTypeError
 from gluonish.core.later import add_methods_later
 from gluonish.ops.arithmetic import Arithmetic
 from gluonish.ops.face import bind_arguments, docstring_of, require_inputs, signature_of
@@ -50,9 +51,27 @@ class Fluent(OperatorMethods):
             _BROADCAST_TO, (self,), _BROADCAST_TO.schema.parse("broadcast_to", {"shape": shape})
         )
 
-    def broadcast_like(self, other: Any) -> Any:
-        """Stretch the axes of size 1 to the extents of ``other``, which has as many axes."""
-        return apply(_BROADCAST_LIKE, (self, other), {"lhs_axes": None, "rhs_axes": None})
+    def broadcast_like(
+        self, other: Any = None, lhs_axes: Any = None, rhs_axes: Any = None, *, rhs: Any = None
+    ) -> Any:
+        """Stretch the axes of size 1 to the extents of ``other``.
+
+        Args:
+            other: The value whose extents are taken.
+            lhs_axes: Axes to stretch; None for all.
+            rhs_axes: For each of them the axis of ``other``; None for all.
+            rhs: Another name of ``other``, that of Symbols.
+
+        Raises:
+            ArgumentTypeError: Neither ``other`` nor ``rhs`` is given, or both are.
+        """
+        if (other is None) == (rhs is None):
+            raise ArgumentTypeError(
+                f"broadcast_like: expected one value as other or rhs, got {other!r} and {rhs!r}"
+            )
+        axes = {"lhs_axes": lhs_axes, "rhs_axes": rhs_axes}
+        parsed = _BROADCAST_LIKE.schema.parse("broadcast_like", axes)
+        return apply(_BROADCAST_LIKE, (self, rhs if other is None else other), parsed)
 
     def expand_dims(self, axis: int, inplace: bool = False) -> Any:
         """Return the values with an axis of size 1 at ``axis``; ``inplace``: a view."""

@@ -26,7 +26,7 @@ from gluonish.ops.support.philox import uniform
 from gluonish.ops.support.precision import widen
 from gluonish.ops.unary import ERF, EXP
 
-__all__ = ["GELU_BACKWARD", "LEAKY_RELU"]
+__all__ = ["GELU_BACKWARD", "LEAKY_RELU", "gamma_shape"]
 
 # Klambauer et al., section 2: the fixed point of mean 0 and variance 1.
 _SELU_SCALE = 1.0507009873554804934193349852946
@@ -42,9 +42,14 @@ def _num_outputs(attrs: Attrs) -> int:
     return 2 if attrs["act_type"] == "rrelu" else 1
 
 
-def _gamma_shape(data: Shape, gamma: Shape) -> Shape:
-    """Return the shape in which gamma broadcasts: a vector runs along axis 1, or the only axis."""
-    if len(gamma) != 1 or gamma == (1,) or len(data) < 2:
+def gamma_shape(data: Shape, gamma: Shape) -> Shape:
+    """Return the shape in which gamma broadcasts.
+
+    A vector runs along axis 1, or the only axis; a matrix along the first two, if it fits them.
+    """
+    if len(data) < 2 or len(gamma) not in (1, 2) or gamma == (1,):
+        return gamma
+    if len(gamma) == 2 and (gamma[0] not in (1, data[0]) or gamma[1] not in (1, data[1])):
         return gamma
     return (*gamma, *(1,) * (len(data) - 2))
 
@@ -55,7 +60,7 @@ def _infer(
     if not is_floating(data.dtype):
         raise OperatorError(f"LeakyReLU: expected floating data, got {data.dtype.name}")
     if gamma is not None:
-        shape = _gamma_shape(data.shape, gamma.shape)
+        shape = gamma_shape(data.shape, gamma.shape)
         padded = (1,) * (len(data.shape) - len(shape)) + shape
         if (
             len(padded) != len(data.shape)
@@ -96,7 +101,7 @@ def _kernel(
     out = outputs[0] if isinstance(outputs, tuple) else outputs
     wide = widen(data)
     if act_type == "prelu":
-        factor = widen(gamma).reshape(_gamma_shape(data.shape, gamma.shape))
+        factor = widen(gamma).reshape(gamma_shape(data.shape, gamma.shape))
         out[...] = _below(xp, wide, wide * factor)
     elif act_type == "rrelu":
         slopes = _random_slopes(xp, wide, **attrs)
@@ -145,7 +150,7 @@ def _gradient(g: tuple[V | None, ...], *values: V, act_type: str, **attrs: Any) 
 
 
 def _prelu_gradient(g: V, data: V, gamma: V) -> tuple[Any, Any]:
-    shape = _gamma_shape(data.shape, gamma.shape)
+    shape = gamma_shape(data.shape, gamma.shape)
     negative = 1.0 - GREATER(data, 0.0)
     factor = gamma if shape == gamma.shape else reshape(gamma, shape)
     return (
@@ -164,9 +169,17 @@ def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attr
         known = inputs[1].shape
         if known is None and shape is not None:
             known = shape[1:2] if len(shape) > 1 else (1,)
-        elif known == (UNKNOWN,) and shape is not None and len(shape) > 1:
-            known = (shape[1],)
+        elif known is not None and shape is not None and len(shape) > 1:
+            known = _filled_gamma(known, shape)
         inputs[1] = PartialSpec(known, inputs[1].dtype or inputs[0].dtype)
+
+
+def _filled_gamma(gamma: Shape, data: Shape) -> Shape:
+    """Return gamma's shape with the data's extents along axes 0 and 1 where it has unknown ones."""
+    if len(gamma) > 2:
+        return gamma
+    axes = (1,) if len(gamma) == 1 else (0, 1)
+    return tuple(data[i] if n == UNKNOWN else n for n, i in zip(gamma, axes, strict=False))
 
 
 LEAKY_RELU = register(
@@ -183,7 +196,8 @@ LEAKY_RELU = register(
             "lower_bound and upper_bound, outside training their mean (rrelu, which also\n"
             "returns the slopes). selu is a scaled elu, also where data is positive; gelu is\n"
             "data times the normal distribution function of data.\n\n"
-            "Shapes: data (N, C, ...) or any, gamma (C,) or (1,), outputs that of data."
+            "Shapes: data (N, C, ...) or any, gamma (C,), (1,), (N, C) or (1, C), outputs that of\n"
+            "data."
         ),
         inputs=("data", "gamma"),
         active_inputs=_input_names,

@@ -18,12 +18,13 @@ from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT32, INT6
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, dtype_attr, integer, number, optional, text
 from gluonish.core.schema import shape as shape_attr
-from gluonish.core.spec import Shape, Spec, checked_spec
-from gluonish.ops.facts import Execution
+from gluonish.core.spec import PartialSpec, Shape, Spec, checked_spec
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support import variates
 from gluonish.ops.support.philox import normal, random_bits, uniform
 from gluonish.ops.support.precision import in_dtype
+from gluonish.ops.support.shape_rules import alike, open_extents
 from gluonish.ops.support.variates import fill
 from gluonish.ops.support.zero_gradient import zero_gradient
 
@@ -205,6 +206,12 @@ class _Distribution:
                 f"{given['high']}"
             )
 
+    def _opens(self, attrs: Attrs) -> PartialSpec | None:
+        shape, dtype = attrs["shape"], attrs["dtype"] or self.default
+        if shape is None:
+            return PartialSpec(None, dtype)
+        return None if all(n > 0 for n in shape) else PartialSpec(open_extents(shape), dtype)
+
     def register(self, *aliases: str) -> None:
         """Register the operator without inputs."""
         name = self.name
@@ -241,10 +248,14 @@ class _Distribution:
                 infer,
                 kernel,
                 None,
-                doc=f"{self.doc}.\n\nShapes: output shape, (1,) by default.",
+                doc=(
+                    f"{self.doc}.\n\nShapes: output shape; without one an array is (1,), a Symbol "
+                    "that of\nits readers."
+                ),
                 inputs=(),
                 schema=schema,
                 aliases=(f"random_{self.word}", *aliases),
+                shapes=ShapeFacts(opens=self._opens),
                 execution=Execution(random=True, heavy=self.heavy),
             )
         )
@@ -268,6 +279,7 @@ class _Distribution:
                 zero_gradient,
                 doc=f"{self.doc}, in the dtype of data.\n\nShapes: data any, output the same.",
                 schema=Schema(**self.parameters),
+                shapes=ShapeFacts(rule=alike()),
                 execution=Execution(random=True, heavy=self.heavy),
             )
         )

@@ -9,6 +9,7 @@ from gluonish.graph.interpreter import evaluate
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray
+from gluonish.symbol.open_shapes import check_open_shapes
 from gluonish.symbol.symbol import Symbol
 
 __all__ = ["Group", "compose", "evaluate_symbol", "replaced"]
@@ -126,5 +127,7 @@ def evaluate_symbol(self: Symbol, ctx: Any = None, **kwargs: NDArray) -> list[ND
         if not isinstance(x, NDArray):
             raise ArgumentTypeError(f"eval: expected {node.name} to be an NDArray, got {x!r:.40}")
     train = bool(recording.mode.get() & recording.TRAINING)
-    graph = specialize(variables, self._values, [x._spec for x in arrays], train=train)
+    specs = [x._spec for x in arrays]
+    check_open_shapes("eval", self._values, variables, specs)
+    graph = specialize(variables, self._values, specs, train=train)
     return evaluate(graph, arrays)

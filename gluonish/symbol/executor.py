@@ -31,6 +31,7 @@ from gluonish.symbol.backend import as_environment_says
 from gluonish.symbol.bound_graphs import graph_of, keep_if_small
 from gluonish.symbol.debug import debug_str
 from gluonish.symbol.execution_report import ExecutionReport, MonitorCallback
+from gluonish.symbol.open_shapes import check_open_shapes, with_found_shapes
 from gluonish.symbol.placed_graph import CallKeys, PlacedGraph, node_context
 from gluonish.symbol.resized import fitted, resized_arrays
 from gluonish.symbol.storage import makes_sparse
@@ -118,7 +119,12 @@ class Executor:
         }
         variables = symbol._variables()
         self._names = [node.name for node in variables]
-        self._values = as_environment_says(symbol, {**self.arg_dict, **self.aux_dict})
+        named = {**self.arg_dict, **self.aux_dict}
+        self._values = as_environment_says(symbol, named)
+        if group2ctx:  # a part for one device does not see all readers
+            specs = [named[name]._spec for name in self._names]
+            found = with_found_shapes(self._values, variables, specs)
+            graph, self._values = (graph if found is self._values else None), found
         if graph is None and not group2ctx and self._values is symbol._values:
             graph = graph_of(symbol, ctx)
         self._graph = graph or PlacedGraph(
@@ -145,7 +151,9 @@ class Executor:
         placed = self._graph
         found = placed.output_specs.get(specs)
         if found is None:
-            graph = specialize(self._symbol._variables(), self._symbol._values, specs, train=False)
+            variables, values = self._symbol._variables(), self._symbol._values
+            check_open_shapes("bind", values, variables, specs)
+            graph = specialize(variables, values, specs, train=False)
             found = placed.output_specs[specs] = [value.spec for value in graph.outputs]
             keep_if_small(placed, graph)
         contexts = placed.contexts()

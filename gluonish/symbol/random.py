@@ -5,6 +5,7 @@ from typing import Any
 
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentTypeError
+from gluonish.core.numpy_mode import is_np_shape
 from gluonish.ops.support.random_functions import RandomFunctions
 from gluonish.symbol.namespace import operator_function
 from gluonish.symbol.symbol import Symbol
@@ -35,6 +36,8 @@ def _draw(name: str, parameters: Mapping[str, Any], options: dict[str, Any]) -> 
     """Draw with parameters that are numbers, or for each element of parameters that are Symbols."""
     options = {key: value for key, value in options.items() if value is not None}
     options.pop("ctx", None)  # a graph runs where its inputs are
+    if options.get("shape") == () and not is_np_shape():
+        del options["shape"]  # its readers tell it
     symbols = [value for value in parameters.values() if isinstance(value, Symbol)]
     if symbols and len(symbols) < len(parameters):
         raise ArgumentTypeError(

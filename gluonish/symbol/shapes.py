@@ -145,18 +145,22 @@ def infer_shape_partial(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
     nothing = None if is_np_shape() else ()
     arguments, outputs, auxiliary = (
         [nothing if shape is None else shape for shape in part]
-        for part in _shapes(self, args, kwargs)
+        for part in _shapes(self, args, kwargs)[0]
     )
     return arguments, outputs, auxiliary
 
 
-def _shapes(symbol: Symbol, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Lists:
+def _shapes(
+    symbol: Symbol, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Lists, Inference]:
+    """Return what is known of arguments, outputs and auxiliary states, and of all values."""
     shapes = _by_name(symbol, args, kwargs)
     given = {name: PartialSpec(from_public(shape)) for name, shape in shapes.items()}
+    inference = _run(symbol, given)
     arguments, outputs, auxiliary = (
-        [to_public(spec.shape) for spec in part] for part in _lists(symbol, _run(symbol, given))
+        [to_public(spec.shape) for spec in part] for part in _lists(symbol, inference)
     )
-    return arguments, outputs, auxiliary
+    return (arguments, outputs, auxiliary), inference
 
 
 def infer_shape(self: Symbol, *args: Any, **kwargs: Any) -> Any:
@@ -181,10 +185,10 @@ def infer_shape(self: Symbol, *args: Any, **kwargs: Any) -> Any:
         >>> net.infer_shape(data=(2, 5))
         ([(2, 5), (3, 5), (3,)], [(2, 3)], [])
     """
-    lists = _shapes(self, args, kwargs)
+    lists, inference = _shapes(self, args, kwargs)
     unknown = _unknown_extent()
     complete = all(shape is not None and unknown not in shape for part in lists for shape in part)
-    return lists if complete else (None, None, None)
+    return lists if complete and not inference.undetermined() else (None, None, None)
 
 
 def infer_type(self: Symbol, *args: Any, **kwargs: Any) -> Any:

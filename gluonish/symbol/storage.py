@@ -12,6 +12,15 @@ __all__ = ["Storage", "makes_sparse", "storage_types"]
 
 # Operators whose gradient of the second input has the rows that the first one names.
 _LOOKUPS = {"Embedding": "sparse_grad", "_contrib_SparseEmbedding": None}
+# Operators whose gradients have the rows of their inputs, where all of these are row-sparse.
+_KEEP_ROWS = frozenset(
+    (
+        *("abs", "sign", "square", "relu", "rint", "ceil", "floor", "trunc", "fix", "round"),
+        *("negative", "_copy", "BlockGrad", "zeros_like", "ones_like", "_square_sum"),
+        *("_mul_scalar", "_div_scalar", "_scatter_plus_scalar", "_scatter_minus_scalar"),
+        *("add_n", "elemwise_add", "elemwise_sub", "_grad_add"),
+    )
+)
 
 
 class Storage(NamedTuple):
@@ -35,9 +44,9 @@ def makes_sparse(outputs: Sequence[Value]) -> bool:
 def storage_types(symbol: Symbol, given: Mapping[str, str | None]) -> dict[str, Storage]:
     """Return the storage types of all arguments and of their gradients.
 
-    The gradient of a row-sparse argument is row-sparse. So is that of a dense argument if every
-    operator that reads it gives a row-sparse gradient: an embedding, or a product with a csr array
-    as first operand.
+    The gradient of an argument is row-sparse if every operator that reads it gives such a gradient:
+    an embedding with ``sparse_grad``, or a product with a csr array as first operand; of a
+    row-sparse argument also operators of single elements that keep zeros.
 
     Args:
         symbol: The graph, whose variables may declare their storage type.
@@ -48,15 +57,25 @@ def storage_types(symbol: Symbol, given: Mapping[str, str | None]) -> dict[str, 
     """
     nodes = topological_order(symbol._values)
     own = {node.name: _declared(node, given) for node in nodes if node.op is None}
-    by_rows = {node.inputs[1].node.name for node in nodes if _gives_rows(node, own)}
+    by_rows = {name for name, stype in own.items() if stype == "row_sparse"}
+    by_rows |= {node.inputs[1].node.name for node in nodes if _gives_rows(node, own)}
     if by_rows:
         for node in nodes:
-            first = 2 if _gives_rows(node, own) else 0
-            by_rows -= {value.node.name for value in (*node.inputs[:1], *node.inputs[first:])}
+            dense = set(range(len(node.inputs))) - _inputs_by_rows(node, own)
+            by_rows -= {node.inputs[i].node.name for i in dense}
     return {
         name: Storage(stype, _of_gradient(stype, by_rows=name in by_rows))
         for name, stype in own.items()
     }
+
+
+def _inputs_by_rows(node: Node, own: Mapping[str, str]) -> set[int]:
+    """Return the inputs of an operator whose gradients have few rows, if they are row-sparse."""
+    if _gives_rows(node, own):
+        return {1}
+    if node.op is None or any(own.get(x.node.name) != "row_sparse" for x in node.inputs):
+        return set()
+    return set(range(len(node.inputs))) if node.op.name in _KEEP_ROWS else set()
 
 
 def _declared(node: Node, given: Mapping[str, str | None]) -> str:
@@ -88,5 +107,5 @@ def _gives_rows(node: Node, own: Mapping[str, str]) -> bool:
 
 
 def _of_gradient(stype: str, *, by_rows: bool) -> str:
-    is_sparse = stype == "row_sparse" or (stype == "default" and by_rows)
+    is_sparse = stype in ("row_sparse", "default") and by_rows
     return "row_sparse" if is_sparse else "default"

@@ -176,11 +176,6 @@ def test_float_indices_are_cut() -> None:
     assert x[nd.array([2, 0.7])].tolist() == [30, 10]
 
 
-def test_float_comparison_selects_by_number_as_in_mxnet() -> None:
-    x = nd.array([10, 20, 30])
-    assert x[x > 15].tolist() == [10, 20, 20]
-
-
 def test_boolean_array_selects_by_mask() -> None:
     x = nd.array([10, 20, 30])
     assert x[(x > 15).astype("bool")].tolist() == [20, 30]

@@ -260,3 +260,54 @@ def test_bounds_may_be_arrays_without_axes() -> None:
     assert np.clip(x, np.array(1.5), np.array(2.0)).tolist() == [1.5, 2, 2]
     assert np.arange(np.array(3, dtype="int32")).tolist() == [0, 1, 2]
     assert np.sum(x, axis=np.array([0], dtype="int32")).item() == 6
+
+
+@pytest.mark.parametrize(
+    ("source", "shape", "expected"),
+    [
+        ((3,), (2, -2), (2, 3)),
+        ((2, 3), (-2, -2), (2, 3)),
+        ((1, 3), (4, -2), (4, 3)),
+        ((2, 1, 3), (-2, 4, -2), (2, 4, 3)),
+        ((2, 3), (5, -2, -2), (5, 2, 3)),
+    ],
+)
+def test_minus_two_keeps_an_axis_of_broadcast_to(
+    source: tuple[int, ...], shape: tuple[int, ...], expected: tuple[int, ...]
+) -> None:
+    x = np.arange(numpy.prod(source)).reshape(source)
+    for made in (np.broadcast_to(x, shape), x.broadcast_to(shape)):
+        numpy.testing.assert_array_equal(made.asnumpy(), numpy.broadcast_to(x.asnumpy(), expected))
+    y = mx.sym.np.broadcast_to(mx.sym.var("x").as_np_ndarray(), shape)
+    with mx.util.np_shape(True):
+        assert y.infer_shape(x=source)[1] == [expected]
+
+
+@pytest.mark.parametrize("shape", [(-2,), (-1, 3), (5, -2), (-2, -1), (4, -4), (-2, -2, -2)])
+def test_other_negative_extents_of_broadcast_to_are_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises((ArgumentError, OperatorError), match="broadcast_to: expected"):
+        np.broadcast_to(np.ones((2, 3)), shape)
+
+
+@pytest.mark.parametrize("axis", [None, 0, (0, 1)])
+@pytest.mark.parametrize("ord", ["inf", "-inf", "1"])
+def test_order_of_a_norm_may_be_a_text(ord: str, axis: Any) -> None:  # noqa: A002
+    x = numpy.array([[1.0, -5], [2, 3]], numpy.float32)
+    expected = numpy.linalg.norm(x, float(ord), axis)
+    numpy.testing.assert_allclose(np.linalg.norm(np.array(x), ord, axis).asnumpy(), expected)
+
+
+def test_unknown_order_of_a_norm_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="norm: expected ord 'fro'"):
+        np.linalg.norm(np.ones((2, 2)), "infinite?")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_multivariate_normal_keeps_the_dtype(dtype: str) -> None:
+    mean = np.array([1.0, -2.0]).astype(dtype)
+    cov = np.array([[1.0, 0.5], [0.5, 2.0]]).astype(dtype)
+    drawn = np.random.multivariate_normal(mean, cov, size=(4000,))
+    assert (drawn.dtype, drawn.shape) == (mean.dtype, (4000, 2))
+    values = drawn.astype("float64").asnumpy()
+    numpy.testing.assert_allclose(values.mean(0), [1, -2], atol=0.15)
+    numpy.testing.assert_allclose(numpy.cov(values.T), [[1, 0.5], [0.5, 2]], atol=0.2)

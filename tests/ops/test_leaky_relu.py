@@ -4,6 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gluonish as mx
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.leaky_relu import LEAKY_RELU
@@ -42,6 +43,33 @@ def test_prelu_broadcasts_its_slopes(gamma: tuple[int, ...]) -> None:
         {"act_type": "prelu"},
         lambda x, _: np.where(x > 0, x, factor * x),
     )
+
+
+@pytest.mark.parametrize("gamma", [(3, 4), (1, 4), (3, 1)])
+def test_matrix_of_slopes_runs_along_samples_and_channels(gamma: tuple[int, ...]) -> None:
+    slopes = np.random.default_rng(5).uniform(0.1, 0.5, gamma)
+    check_operator(
+        LEAKY_RELU,
+        [_DATA, slopes],
+        {"act_type": "prelu"},
+        lambda x, _: np.where(x > 0, x, slopes[..., None] * x),
+    )
+
+
+@pytest.mark.parametrize("gamma", [(4, 16), (1, 16)])
+def test_generated_kernels_read_a_matrix_of_slopes_alike(gamma: tuple[int, ...]) -> None:
+    r = np.random.default_rng(6)
+    x, g = (r.standard_normal(s).astype(np.float32) for s in ((4, 16, 16, 16), gamma))
+    symbol = mx.sym.LeakyReLU(mx.sym.var("x"), mx.sym.var("g"), act_type="prelu") * 2
+    out = symbol.bind(mx.cpu(), {"x": mx.nd.array(x), "g": mx.nd.array(g)}).forward()[0]
+    expected = 2 * np.where(x > 0, x, g[..., None, None] * x)
+    np.testing.assert_allclose(out.asnumpy(), expected, rtol=1e-6)
+
+
+def test_unknown_extents_of_a_matrix_of_slopes_follow_from_the_data() -> None:
+    symbol = mx.sym.LeakyReLU(mx.sym.var("x"), mx.sym.var("g"), act_type="prelu")
+    assert symbol.infer_shape(x=(2, 3, 4), g=(0, 3))[0] == [(2, 3, 4), (2, 3)]
+    assert symbol.infer_shape(x=(2, 3, 4), g=(1, 0))[0] == [(2, 3, 4), (1, 3)]
 
 
 def test_rrelu_draws_slopes_in_training() -> None:

@@ -157,3 +157,89 @@ def test_module_trains_row_sparse_weights_lazily() -> None:
         assert found.stype == "row_sparse"
         assert found.asnumpy()[1].tolist() == start.asnumpy()[1].tolist()
         assert (found.asnumpy()[[0, 2]] != start.asnumpy()[[0, 2]]).all()
+
+
+def _embedding(sparse_grad: bool) -> Any:
+    weight = _var("w", "row_sparse")
+    shape = {"input_dim": 3, "output_dim": 2, "sparse_grad": sparse_grad}
+    return sym.Embedding(sym.var("x"), weight, **shape)
+
+
+# (graph of a row-sparse w, shapes, storage type of its gradient), as MXNet 1.9.1 tells them.
+GRADIENTS: list[tuple[Callable[[], Any], dict[str, tuple[int, ...]], str]] = [
+    (lambda: _embedding(True), {"x": (2,)}, "row_sparse"),
+    (lambda: _embedding(False), {"x": (2,)}, "default"),
+    (
+        lambda: sym.FullyConnected(
+            sym.var("x"), _var("w", "row_sparse"), num_hidden=4, no_bias=True
+        ),
+        {"x": (2, 3)},
+        "default",
+    ),
+    (lambda: sym.dot(sym.var("x"), _var("w", "row_sparse")), {"x": (2, 4), "w": (4, 2)}, "default"),
+    (
+        lambda: sym.dot(_var("x", "csr"), _var("w", "row_sparse"), transpose_a=True),
+        {"x": (4, 2), "w": (4, 2)},
+        "default",
+    ),
+    (lambda: sym.var("x") + _var("w", "row_sparse"), {"x": (2, 3)}, "default"),
+    (lambda: sym.take(_var("w", "row_sparse"), sym.var("x")), {"w": (4, 3), "x": (2,)}, "default"),
+    *(
+        (lambda op=op: op(_var("w", "row_sparse")), {"w": (2, 3)}, "row_sparse")
+        for op in (
+            sym.square,
+            sym.relu,
+            sym.abs,
+            sym.negative,
+            sym.BlockGrad,
+            sym.sign,
+            sym.identity,
+        )
+    ),
+    *(
+        (lambda op=op: op(_var("w", "row_sparse")), {"w": (2, 3)}, "default")
+        for op in (
+            sym.exp,
+            sym.sqrt,
+            sym.sin,
+            sym.sum,
+            sym.norm,
+            sym.sigmoid,
+            sym.transpose,
+            sym.Flatten,
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("graph", "shapes", "expected"), GRADIENTS)
+def test_gradient_of_a_row_sparse_argument_is_stored_as_in_mxnet(
+    graph: Callable[[], Any], shapes: dict[str, tuple[int, ...]], expected: str
+) -> None:
+    executor = graph().simple_bind(mx.cpu(), **shapes)
+    assert executor.grad_dict["w"].stype == expected
+
+
+@pytest.mark.parametrize("sparse_grad", [True, False])
+def test_gradients_of_an_embedding_are_those_of_its_rows(sparse_grad: bool) -> None:
+    executor = _embedding(sparse_grad).simple_bind(mx.cpu(), x=(3,))
+    executor.forward(is_train=True, x=nd.array([1, 2, 1]))
+    executor.backward(nd.ones((3, 2)))
+    assert executor.grad_dict["w"].asnumpy().tolist() == [[0, 0], [2, 2], [1, 1]]
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_row_sparse_weight_learns_from_a_dense_gradient(optimizer: str) -> None:
+    x = np.random.default_rng(0).standard_normal((16, 3)).astype(np.float32)
+    y = x @ np.array([[1], [2], [3]], np.float32)
+    layer = sym.FullyConnected(
+        sym.var("data"), _var("fc_weight", "row_sparse"), num_hidden=1, no_bias=True
+    )
+    module = mx.mod.Module(
+        sym.LinearRegressionOutput(layer, sym.var("label")), label_names=["label"]
+    )
+    data = mx.io.NDArrayIter({"data": x}, {"label": y}, 16)
+    rate = {"learning_rate": 1.0 if optimizer == "sgd" else 0.1}
+    module.fit(data, num_epoch=60, optimizer=optimizer, optimizer_params=rate, eval_metric="mse")
+    weight = module.get_params()[0]["fc_weight"].asnumpy()
+    np.testing.assert_allclose(weight, [[1, 2, 3]], atol=0.3)

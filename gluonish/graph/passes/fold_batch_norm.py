@@ -7,6 +7,7 @@ from gluonish.graph.passes.dead_code import eliminate_dead_code
 from gluonish.graph.readers import Reads, count_reads
 from gluonish.graph.rewrite import has_operator, rebuild
 from gluonish.ops.activation import ACTIVATION
+from gluonish.ops.dense import has_vector_bias
 from gluonish.ops.normalization.fold_batch_norm import FOLD_BATCH_NORM
 
 __all__ = ["fold_batch_norm"]
@@ -48,6 +49,8 @@ def _is_foldable(node: Node, reads: Reads) -> bool:
 def _is_layer(node: Node, layer: Node) -> bool:
     """Whether a layer computes the data of a normalization, with its outputs along its axis."""
     if layer.op is None or layer.op.name not in _LAYERS:
+        return False
+    if layer.op.name == "FullyConnected" and not has_vector_bias(*(x.spec for x in layer.inputs)):
         return False
     rank = len(layer.specs[0].shape)
     layout = layer.attrs.get("layout") or ""

@@ -25,6 +25,6 @@ def fully_connected(
     rows = out.size // num_hidden
     product = out.reshape(rows, num_hidden)
     if bias is not None:
-        product[...] = bias
+        product[...] = bias.reshape(num_hidden)
     inputs = data.reshape(rows, weight.shape[1])
     multiply(xp, product, inputs, weight.T, accumulate=bias is not None)

@@ -16,6 +16,7 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT32, INT64
 from gluonish.core.spec import Shape, Spec
+from gluonish.ops.leaky_relu import gamma_shape
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.precision import in_dtype
 
@@ -402,11 +403,10 @@ def draws(op: Operator, attrs: Attrs) -> bool:
 def aligned_shape(op: Operator, attrs: Attrs, specs: Sequence[Spec], index: int) -> Shape:
     """Return the shape in which an input broadcasts: most broadcast from their last axis."""
     own, data = specs[index].shape, specs[-1 if op.name == "where" else 0].shape
-    vector = len(own) == 1 and len(data) > 1
-    if vector and op.name == "where" and index == 0:
+    if op.name == "where" and index == 0 and len(own) == 1 < len(data):
         return (*own, *(1,) * (len(data) - 1))
-    if vector and op.name == "LeakyReLU" and index == 1 and own != (1,):
-        return (*own, *(1,) * (len(data) - 2))
+    if op.name == "LeakyReLU" and index == 1:
+        return gamma_shape(data, own)
     return own
 
 

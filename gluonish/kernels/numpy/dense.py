@@ -10,7 +10,7 @@ import numpy as np
 
 from gluonish.core.spec import Spec
 from gluonish.kernels.numpy.plan import NumpyPlan, is_small_product
-from gluonish.ops.dense import FULLY_CONNECTED
+from gluonish.ops.dense import FULLY_CONNECTED, has_vector_bias
 from gluonish.ops.fused.dense import FUSED_DENSE
 from gluonish.ops.kernel import BackEnd, Bound, FastKernel
 from gluonish.ops.registry import Attrs
@@ -87,7 +87,7 @@ def _takes(
 ) -> bool:
     if with_sum or activation not in (None, "relu") or not (flatten or len(data.shape) == 2):
         return False
-    if len(data.shape) < 2 or not data.size:
+    if len(data.shape) < 2 or not data.size or not has_vector_bias(data, weight, *rest):
         return False
     return is_small_product(data.dtype, data.size * weight.shape[0])
 

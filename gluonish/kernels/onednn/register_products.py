@@ -21,7 +21,7 @@ from gluonish.ops.convolution import (
     CONVOLUTION_BACKWARD_WEIGHT,
     CONVOLUTION_BACKWARD_WEIGHT_BIAS,
 )
-from gluonish.ops.dense import FULLY_CONNECTED
+from gluonish.ops.dense import FULLY_CONNECTED, has_vector_bias
 from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
 from gluonish.ops.fused.dense import FUSED_DENSE
 from gluonish.ops.matmul import BATCH_DOT, DOT, WIDE_DOT
@@ -36,7 +36,7 @@ def _takes_convolution(*specs: Spec, **attrs: Any) -> bool:
 def _takes_dense(*specs: Spec, **attrs: Any) -> bool:
     data, weight = specs[:2]
     rows = data.size // max(1, weight.shape[1])
-    return plain(*specs) and rows * weight.size > SMALL_PRODUCT
+    return has_vector_bias(*specs) and plain(*specs) and rows * weight.size > SMALL_PRODUCT
 
 
 def _takes_dot(lhs: Spec, rhs: Spec, *, transpose_a: bool, transpose_b: bool, **attrs: Any) -> bool:

@@ -27,7 +27,8 @@ from gluonish.ops.take import take
 
 __all__ = ["add_rows", "take_rows"]
 
-_SUMS = "elemwise_add elemwise_sub"
+_SUMS = "elemwise_add elemwise_sub _grad_add"
+_ZERO_AT_ZEROS = "_maximum _minimum _hypot"
 
 
 # -- row_sparse ------------------------------------------------------------------------------------
@@ -66,7 +67,7 @@ def _common_rows(arrays: Sequence[RowSparseNDArray]) -> Any:
     return reduce(union, [x._parts.aux[0].asnumpy() for x in arrays])
 
 
-@implement(_SUMS, "rr")
+@implement(f"{_SUMS} {_ZERO_AT_ZEROS}", "rr")
 def _combine_rows(op: Operator, inputs: Sequence[RowSparseNDArray], attrs: Attrs) -> Any:
     a, b = inputs
     rows = _common_rows(inputs)
@@ -104,6 +105,16 @@ def _rows_and_dense(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> An
     return sparse._with_values(invoke(op, (sparse._parts.values, take_rows(dense, rows)), attrs))
 
 
+@implement("_scatter_elemwise_div", "rc")
+def _divide_rows_by_matrix(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
+    return _rows_and_dense(op, (inputs[0], inputs[1].tostype("default")), attrs)
+
+
+@implement("_identity_with_attr_like_rhs", "dr dc rr rc cr cc")
+def _in_storage_of_second(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> Any:
+    return inputs[0].tostype("default").tostype(inputs[1].stype)
+
+
 @implement("_scatter_elemwise_div", "rr")
 def _divide_rows(op: Operator, inputs: Sequence[RowSparseNDArray], attrs: Attrs) -> Any:
     return _rows_and_dense(op, inputs, attrs)
@@ -135,7 +146,7 @@ def _matrix(values: NDArray, places: Any, shape: Shape) -> CSRNDArray:
     return compressed(values, places % width, pointers, shape)
 
 
-@implement(_SUMS, "cc")
+@implement(f"{_SUMS} {_ZERO_AT_ZEROS}", "cc")
 def _combine_elements(op: Operator, inputs: Sequence[CSRNDArray], attrs: Attrs) -> Any:
     places = [_flat_places(x) for x in inputs]
     if not _ascending(*places):

@@ -6,7 +6,7 @@ from typing import Any
 from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.sparse.array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
 from gluonish.ndarray.sparse.dispatch import implement
-from gluonish.ndarray.sparse.storage import place_rows
+from gluonish.ndarray.sparse.storage import nothing, place_rows
 from gluonish.ops.reduction import reduced_axes, sum_
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.reshape import reshape
@@ -51,8 +51,12 @@ def _norm(op: Operator, inputs: Sequence[BaseSparseNDArray], attrs: Attrs) -> An
 def _square_sum(op: Operator, inputs: Sequence[RowSparseNDArray], attrs: Attrs) -> Any:
     (x,) = inputs
     axes = reduced_axes(op.name, x.ndim, attrs["axis"], attrs["exclude"])
-    if x.ndim != 2 or axes not in ((0,), (1,)) or not x._parts.values.size:
+    if x.ndim != 2 or axes not in ((0,), (1,)):
         return NotImplemented
+    if not x._parts.values.size:
+        if axes == (0,) or not attrs["keepdims"]:
+            return NotImplemented
+        return nothing((x.shape[0], 1), "row_sparse", x.context, x.dtype)
     values = invoke(op, (x._parts.values,), {**attrs, "axis": axes, "exclude": False})
     if axes == (0,):
         return values

@@ -13,9 +13,10 @@ from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.random import fill_uniform, work_dtype
-from gluonish.ops.registry import Operator, register
+from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support import variates
 from gluonish.ops.support.philox import normal, uniform
+from gluonish.ops.support.shape_rules import Shapes, tell
 from gluonish.ops.support.variates import fill
 from gluonish.ops.support.zero_gradient import zero_gradient
 
@@ -94,7 +95,7 @@ def _sampler(name: str, doc: str, filled: Fill, *inputs: str) -> Operator:
             schema=Schema(shape=shape_attr(()), dtype=optional(dtype_attr())),
             aliases=(f"sample_{word}",),
             execution=Execution(random=True, heavy=True),
-            shapes=ShapeFacts(complete=_complete),
+            shapes=ShapeFacts(complete=_complete, rule=_tell_parameters),
         )
     )
 
@@ -109,6 +110,18 @@ def _complete(inputs: list[Any], outputs: list[Any], attrs: Any) -> None:
                 dtype=other.dtype if spec.dtype is None else spec.dtype,
             )
         inputs[i] = spec
+
+
+def _tell_parameters(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
+    """Tell parameters the axes of the output ahead of those that ``shape`` adds, and back."""
+    added = attrs["shape"]
+    out = outputs[0]
+    if out is not None and len(out) >= len(added):
+        for i in range(len(inputs)):
+            tell(inputs, i, out[: len(out) - len(added)])
+    for known in inputs:
+        if known is not None:
+            tell(outputs, 0, known + added)
 
 
 SAMPLERS = (

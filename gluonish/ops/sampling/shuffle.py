@@ -5,9 +5,10 @@ from typing import Any
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
-from gluonish.ops.facts import Execution
+from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.philox import random_bits
+from gluonish.ops.support.shape_rules import alike
 
 __all__ = ["SHUFFLE"]
 
@@ -34,5 +35,6 @@ SHUFFLE = register(
         doc=("The slices along axis 0 in random order.\n\nShapes: data (N, ...), output the same."),
         aliases=("shuffle", "_npi_shuffle"),
         execution=Execution(random=True),
+        shapes=ShapeFacts(rule=alike()),
     )
 )

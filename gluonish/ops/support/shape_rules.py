@@ -10,15 +10,17 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import GluonishError
-from gluonish.core.spec import UNKNOWN, Shape, Spec, merge_shapes
+from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_shapes
 from gluonish.ops.registry import Attrs, Operator, ShapeRule
 
 __all__ = [
     "Shapes",
     "alike",
     "broadcast",
-    "open_shape",
+    "open_extents",
+    "open_spec",
     "permuted",
     "probe",
     "same_rows",
@@ -158,18 +160,23 @@ def same_rows(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
         tell(outputs, 0, (data[0], *unknown_of(len(out) - 1)))
 
 
-def open_shape(op: Operator, attrs: Attrs) -> Shape | None:
-    """Return the partial shape of an array made from nothing, or None if it is known in full.
+def open_spec(op: Operator, attrs: Attrs) -> PartialSpec | None:
+    """Return what is known of an array made from nothing, or None if its shape is known in full.
 
     Extents that an attribute ``shape`` leaves open follow from those who read the array: 0 or -1
     in classic operators, -1 in NumPy's, where 0 is an extent.
     """
-    shape = attrs.get("shape")
     if op.opens is not None:
         return op.opens(attrs)
+    shape = attrs.get("shape")
     if not isinstance(shape, tuple) or op.schema.attributes.get("shape") is None:
         return None
     least = 0 if op.name.startswith(("_np", "_npi", "_npx")) else 1
     if all(n >= least for n in shape):
         return None
+    return PartialSpec(open_extents(shape, least), attrs.get("dtype") or FLOAT32)
+
+
+def open_extents(shape: Shape, least: int = 1) -> Shape:
+    """Return a shape with `UNKNOWN` for extents below ``least``, which stand for any."""
     return tuple(n if n >= least else UNKNOWN for n in shape)

@@ -112,28 +112,40 @@ def test_columns_that_begin_anew_in_each_row_are_in_order() -> None:
     nd.sparse.csr_matrix(([1, 2, 3, 4], [1, 2, 0, 2], [0, 2, 2, 4]), shape=(3, 3)).check_format()
 
 
-def test_matrix_of_scipy_is_taken() -> None:
-    class Matrix:
-        """What SciPy's matrices look like."""
+class _Matrix:
+    """What SciPy's matrices look like, of three rows and columns."""
 
-        nnz = 3
+    def __init__(self, data: list[float], indices: list[int], indptr: list[int]) -> None:
+        self.data = np.array(data, np.float32)
+        self.indices = np.array(indices, np.int32)
+        self.indptr = np.array(indptr, np.int32)
+        self.shape = (3, 3)
+        self.nnz = len(data)
 
-        def __init__(self) -> None:
-            self.data = np.array([1, 2, 3], np.float32)
-            self.indices = np.array([1, 0, 2])
-            self.indptr = np.array([0, 1, 1, 3])
-            self.shape = (3, 3)
+    def tocsr(self) -> "_Matrix":
+        return self
 
-        def tocsr(self) -> "Matrix":
-            return self
 
-        def sort_indices(self) -> None:
-            """They are sorted."""
+@pytest.mark.parametrize("make", [nd.sparse.csr_matrix, nd.sparse.array, nd.array])
+def test_matrix_of_scipy_is_taken(make: Any) -> None:
+    x = make(_Matrix([1, 2, 3], [1, 0, 2], [0, 1, 1, 3]))
+    assert x.stype == "csr"
+    np.testing.assert_array_equal(x.asnumpy(), MATRIX)
 
-    for make in (nd.sparse.csr_matrix, nd.sparse.array, nd.array):
-        x = make(Matrix())
-        assert x.stype == "csr"
-        np.testing.assert_array_equal(x.asnumpy(), MATRIX)
+
+@pytest.mark.parametrize("make", [nd.sparse.csr_matrix, nd.sparse.array, nd.array])
+def test_elements_that_a_matrix_of_scipy_has_twice_are_summed(make: Any) -> None:
+    source = _Matrix([4, 1, 2, 3, 5], [2, 0, 2, 1, 1], [0, 3, 3, 5])
+    x = make(source)
+    assert x.tolist() == [[1, 0, 6], [0, 0, 0], [0, 8, 0]]
+    assert (x.data.tolist(), x.indices.tolist()) == ([1, 6, 8], [0, 2, 1])
+    x.check_format()
+    assert source.indices.tolist() == [2, 0, 2, 1, 1]
+
+
+def test_columns_that_a_matrix_of_scipy_has_in_any_order_are_sorted() -> None:
+    x = nd.sparse.csr_matrix(_Matrix([1, 2, 3], [2, 0, 1], [0, 2, 2, 3]), dtype="float64")
+    assert (x.data.tolist(), x.indices.tolist(), x.dtype) == ([2, 1, 3], [0, 2, 1], np.float64)
 
 
 def test_inner_arrays_are_numbered_as_in_mxnet() -> None:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -85,6 +86,7 @@ def _deconvolution(call: Call) -> Tensor:
 
 def _dense(call: Call) -> Tensor:
     x, weight, *bias = call.inputs
+    bias = [to_shape(b, b.known_shape, (b.size(0),)) if b.rank == 2 else b for b in bias]
     if call["flatten"] or x.rank == 2:
         flat = x if x.rank == 2 else call("Flatten", x, axis=1)
         return call("Gemm", flat, weight, *bias, transB=1)
@@ -124,13 +126,23 @@ def _leaky_relu(call: Call) -> Tensor:
         return call("Selu", x)
     if kind == "prelu":
         slope = call.inputs[1]
-        if slope.rank == 1 and slope.shape != (1,) and x.rank > 2:
-            slope = to_shape(slope, slope.known_shape, (slope.size(0), *(1,) * (x.rank - 2)))
+        ones = (1,) * (x.rank - 2)
+        if slope.rank == 1 and slope.shape != (1,) and ones:
+            slope = to_shape(slope, slope.known_shape, (slope.size(0), *ones))
+        elif slope.rank == 2 and ones and _is_by_sample(slope.shape, x.shape):
+            slope = to_shape(slope, slope.known_shape, (slope.size(0), slope.size(1), *ones))
         return call("PRelu", x, slope)
     if kind == "rrelu":
         slope = (call["lower_bound"] + call["upper_bound"]) / 2
         return call("LeakyRelu", x, alpha=float(slope))
     return call("LeakyRelu", x, alpha=float(call["slope"]))
+
+
+def _is_by_sample(slope: Sequence[Any] | None, x: Sequence[Any] | None) -> bool:
+    """Whether a matrix of slopes runs along the first two axes, as the operator reads it."""
+    if slope is None or x is None:
+        return False
+    return slope[0] in (1, x[0]) and slope[1] in (1, x[1])
 
 
 def _scaled(call: Call, sign: float = 1.0) -> Tensor:

@@ -1,0 +1,148 @@
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gluonish import autograd, nd
+from gluonish.core.errors import GluonishError
+from gluonish.core.mxnet_rules import follow_mxnet
+
+X = np.array([[0, 1, 2], [0, 5, 0]], np.float32)
+Compare = Callable[[Any, Any], Any]  # (array, module with logical functions)
+
+
+@pytest.fixture
+def mxnet_rules() -> Iterator[None]:
+    before = follow_mxnet(True)
+    yield
+    follow_mxnet(before)
+
+
+COMPARISONS: list[Compare] = [
+    lambda x, m: x == 0,
+    lambda x, m: x != 0,
+    lambda x, m: x > 0,
+    lambda x, m: x >= 1,
+    lambda x, m: x < 1,
+    lambda x, m: x <= 1,
+    lambda x, m: 1 <= x,  # noqa: SIM300  # the number first
+    lambda x, m: x > x[:, :1] + 1,
+    lambda x, m: (x > 0) * (x < 3),
+    lambda x, m: m.logical_and(x > 0, x < 3),
+    lambda x, m: m.logical_or(x > 1, x == 0),
+    lambda x, m: m.logical_xor(x > 1, x > 3),
+    lambda x, m: m.logical_not(x),
+    lambda x, m: m.equal(x, 0),
+    lambda x, m: m.not_equal(x, x),
+    lambda x, m: m.greater(x, 0),
+    lambda x, m: (x == 0).astype("int32"),
+    lambda x, m: (x == 0).copy(),
+]
+
+
+def truth_of(compare: Compare) -> Any:
+    return np.asarray(compare(X, np)).astype(bool)
+
+
+@pytest.mark.parametrize("compare", COMPARISONS)
+@pytest.mark.parametrize("dtype", ["float32", "int32"])
+def test_comparison_is_a_mask_of_its_array(compare: Compare, dtype: str) -> None:
+    x = nd.array(X, dtype=dtype)
+    mask = truth_of(compare)
+    np.testing.assert_array_equal(x[compare(x, nd)].asnumpy(), X[mask])
+    count = int(mask.sum())
+    for value in (-3, np.arange(count), nd.arange(10, 10 + count) if count else 7):
+        written, expected = x.copy(), X.copy()
+        written[compare(x, nd)] = value
+        expected[mask] = value.asnumpy() if isinstance(value, nd.NDArray) else value
+        np.testing.assert_array_equal(written.asnumpy(), expected)
+
+
+@pytest.mark.parametrize("shape", [(4,), (2, 2, 2)])
+def test_masks_of_any_rank(shape: tuple[int, ...]) -> None:
+    values = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    x = nd.array(values)
+    x[x % 2 == 0] += 10
+    values[values % 2 == 0] += 10
+    np.testing.assert_array_equal(x.asnumpy(), values)
+
+
+def test_operators_of_the_registry_give_masks() -> None:
+    x = nd.array(X)
+    x[nd.broadcast_greater(x, nd.array([[1], [0]]))] = 9
+    assert x.tolist() == [[0, 1, 9], [0, 9, 0]]
+    x[nd.broadcast_lesser(x, nd.array([[5]]))] = 7
+    assert x.tolist() == [[7, 7, 9], [7, 9, 7]]
+
+
+def test_product_with_other_numbers_is_no_mask() -> None:
+    x = nd.array([1, 0, 5])
+    assert x[(x > 0) * nd.array([2, 2, 2])].tolist() == [5, 1, 5]
+
+
+def test_array_that_holds_0_and_1_keeps_its_meaning() -> None:
+    x = nd.array([10, 20])
+    assert x[nd.array([1, 0])].tolist() == [20, 10]
+    square = nd.array([[1, 2], [3, 4]])
+    assert square[nd.array([[0, 1], [1, 1]])].shape == (2, 2, 2)
+    square[nd.array([[0, 0], [0, 0]])] = 9
+    assert square.tolist() == [[9, 9], [3, 4]]
+
+
+def test_comparison_of_another_shape_keeps_its_meaning() -> None:
+    x = nd.array(X)
+    assert x[nd.array([3, 0]) > 1].tolist() == [X[1].tolist(), X[0].tolist()]
+    assert x[:, nd.array([1, 0, 1]) > 0].shape == (2, 3)
+
+
+def test_comparison_that_was_written_to_is_no_mask() -> None:
+    x = nd.array([5, 6, 7])
+    positions = x > 0
+    positions[:] = nd.array([2, 0, 1])
+    assert x[positions].tolist() == [7, 5, 6]
+
+
+def test_gradient_reaches_what_a_mask_selects() -> None:
+    x = nd.array(X)
+    x.attach_grad()
+    with autograd.record():
+        y = (x[x > 0] * 2).sum()
+    y.backward()
+    np.testing.assert_array_equal(x.grad.asnumpy(), 2 * (X > 0))
+
+
+def test_assignment_by_a_mask_outside_the_graph_works_while_recording() -> None:
+    x = nd.array(X)
+    with autograd.record():
+        x[x == 0] = 4
+    assert x.tolist() == [[4, 1, 2], [4, 5, 4]]
+
+
+@pytest.mark.parametrize("key", [X == 0, (X == 0).tolist()])
+def test_boolean_arrays_of_numpy_are_masks(key: Any) -> None:
+    x = nd.array(X)
+    x[key] = 4
+    assert x.tolist() == [[4, 1, 2], [4, 5, 4]]
+    assert x[key].tolist() == [4, 4, 4]
+
+
+def test_boolean_mask_of_leading_axes() -> None:
+    x = nd.array(X)
+    x[(nd.array([3, 0]) > 1).astype("bool")] = 4
+    assert x.tolist() == [[4, 4, 4], [0, 5, 0]]
+
+
+@pytest.mark.parametrize("stype", ["csr", "row_sparse"])
+def test_sparse_array_refuses_a_mask(stype: str) -> None:
+    x = nd.array(X)
+    with pytest.raises((GluonishError, ValueError)):
+        x.tostype(stype)[x == 0]
+
+
+@pytest.mark.usefixtures("mxnet_rules")
+def test_under_the_name_mxnet_a_comparison_holds_positions() -> None:
+    x = nd.array([10, 20, 30])
+    assert x[x > 15].tolist() == [10, 20, 20]
+    x[x > 15] = 0
+    assert x.tolist() == [0, 0, 30]
