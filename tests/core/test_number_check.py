@@ -233,7 +233,9 @@ def test_settings_of_a_trainer_are_a_dict(settings: Any) -> None:
 
 @pytest.mark.parametrize("settings", ["adam", 0.1, None])
 def test_settings_of_a_module_are_a_dict_or_pairs(settings: Any) -> None:
-    module = mx.mod.Module(mx.sym.MakeLoss(mx.sym.var("data") * mx.sym.var("w")), label_names=None)
+    module = mx.mod.Module(
+        mx.sym.MakeLoss(mx.sym.var("data") * mx.sym.var("w_weight")), label_names=None
+    )
     module.bind([("data", (2,))])
     module.init_params()
     with pytest.raises(ArgumentTypeError, match="expected optimizer_params as a dict or pairs"):
