@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, ClassVar
 
+from gluonish.block.refusal import RefusedAtCall
 from gluonish.core.errors import ArgumentError
 from gluonish.nn.tensor import Tensor
 from gluonish.recurrent.modifier_cell import ModifierCell, holds_bidirectional, same_kind
@@ -51,11 +52,6 @@ class VariationalDropoutCell(ModifierCell):
         drop_states: float = 0.0,
         drop_outputs: float = 0.0,
     ) -> None:
-        for rate in (drop_inputs, drop_states, drop_outputs):
-            if not 0 <= rate < 1:
-                raise ArgumentError(
-                    f"VariationalDropoutCell: expected probabilities in [0, 1), got {rate}"
-                )
         if drop_states and holds_bidirectional(base_cell):
             raise ArgumentError(
                 "VariationalDropoutCell: expected a base_cell that takes single steps for "
@@ -63,6 +59,12 @@ class VariationalDropoutCell(ModifierCell):
                 "the cells in it"
             )
         super().__init__(base_cell)
+        with RefusedAtCall(self):
+            for rate in (drop_inputs, drop_states, drop_outputs):
+                if not 0 <= rate <= 1:
+                    raise ArgumentError(
+                        f"VariationalDropoutCell: expected probabilities in [0, 1], got {rate}"
+                    )
         self.drop_inputs = drop_inputs
         self.drop_states = drop_states
         self.drop_outputs = drop_outputs
