@@ -332,7 +332,7 @@ _POINTWISE: dict[str, Compute] = {
     "square": lambda F, x: F.square(F.tanh(x)),
     "root": lambda F, x: F.sqrt(F.abs(x) + 0.5),
     "exp": lambda F, x: F.exp(-F.abs(x)),
-    "clip": lambda F, x: F.clip(x, -1.3, 1.7),
+    "clip": lambda F, x: F.clip(x, -1.25, 1.75),
     "scale": lambda F, x: 1.0 - 0.5 * x,
     "inverse": lambda F, x: 1.0 / (1.5 + F.square(x)),
     "twice": lambda F, x: x + x,
