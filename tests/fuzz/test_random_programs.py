@@ -79,7 +79,7 @@ def _distance(found: Results, expected: Results) -> float:
     )
 
 
-# How far an imperative run may be from one in float64, and a hybridized run beyond thrice that.
+# How far an imperative run may be from one in float64, and a hybridized run beyond ten times that.
 BOUNDS = {"float32": (0.02, 2e-5), "float64": (1e-10, 1e-11), "bfloat16": (2.0, 0.05)}
 # Operators with ties, which are frequent among numbers of 16 bits: gradients go one way or another.
 TIES = {"max_pool", "maximum", "clip"}
@@ -107,7 +107,7 @@ def check_program(seed: int, dtypes: Sequence[str] = tuple(DTYPES)) -> None:
             for call, found in enumerate(_results(program, DTYPES[name], form)):
                 error = _distance(imperative[call], reference[call])
                 got = _distance(found, reference[call])
-                assert got <= 3 * error + tight, (
+                assert got <= 10 * error + tight, (
                     f"{name}, {form}, call {call}: {got}, imperative {error}\n{program}"
                 )
 
