@@ -4969,6 +4969,16 @@ def _npi_reciprocal(
     name: str | None = None,
 ) -> NDArray:
     """Elementwise 1 / data."""
+def _npi_repeats(
+    data: NDArray,
+    repeats: int | Sequence[int],
+    axis: int | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Repeat each position along axis as often as repeats says, one number for all or one for each;
+    without axis, data is flattened first."""
 def _npi_reshape(
     a: NDArray,
     newshape: int | Sequence[int],
@@ -6517,6 +6527,15 @@ def _rpower_scalar(
     name: str | None = None,
 ) -> NDArray:
     """Elementwise scalar to the power of data, in the dtype of data (int64 for bool)."""
+def _run_sums(
+    data: NDArray,
+    lengths: int | Sequence[int],
+    axis: int,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Sums of successive runs along axis, of given lengths: the gradient of _npi_repeats."""
 def _sample_exponential(
     lam: NDArray,
     shape: int | Sequence[int] = (),

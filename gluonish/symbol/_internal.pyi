@@ -5416,6 +5416,17 @@ def _npi_reciprocal(
     out: None = None,
 ) -> Symbol:
     """Elementwise 1 / data."""
+def _npi_repeats(
+    data: Symbol | None = None,
+    repeats: int | Sequence[int] = ...,
+    axis: int | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Repeat each position along axis as often as repeats says, one number for all or one for each;
+    without axis, data is flattened first."""
 def _npi_reshape(
     a: Symbol | None = None,
     newshape: int | Sequence[int] = ...,
@@ -7118,6 +7129,16 @@ def _rpower_scalar(
     out: None = None,
 ) -> Symbol:
     """Elementwise scalar to the power of data, in the dtype of data (int64 for bool)."""
+def _run_sums(
+    data: Symbol | None = None,
+    lengths: int | Sequence[int] = ...,
+    axis: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sums of successive runs along axis, of given lengths: the gradient of _npi_repeats."""
 def _sample_exponential(
     lam: Symbol | None = None,
     shape: int | Sequence[int] = (),

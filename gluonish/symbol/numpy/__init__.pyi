@@ -329,8 +329,8 @@ def equal(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
     """Whether x1 == x2."""
 def exp(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """e to the power of x."""
-def expand_dims(a: Any, axis: int) -> NumpySymbol:
-    """Return the array with an axis of size 1 at ``axis``."""
+def expand_dims(a: Any, axis: Any) -> NumpySymbol:
+    """Return the array with an axis of size 1 at ``axis``, or at each of several of the result."""
 def expm1(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """exp(x) - 1, exact for small x."""
 def extract(condition: Any, arr: Any) -> NumpySymbol:
