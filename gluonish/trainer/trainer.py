@@ -29,6 +29,7 @@ from gluonish.trainer.arguments import (
     refuse_update_in_store,
 )
 from gluonish.trainer.gradients import LossScaler, clear_old, groups, new_gradients, stale_error
+from gluonish.trainer.overflow import overflows
 from gluonish.trainer.sharded_update import ShardedUpdate, sharded_update
 from gluonish.trainer.state_transfer import (
     copy_states,
@@ -339,11 +340,8 @@ class Trainer:
 
     def _skips(self, selection: Selection) -> bool:
         """Whether a loss scaler found gradients that cannot be used; they count as used then."""
-        scaler = self._amp_loss_scaler
-        if scaler is None or not scaler.has_overflow(self._params):
-            return False
-        selection.mark_used()
-        return True
+        store, in_store = self._kvstore, bool(self._update_on_kvstore)
+        return overflows(self._amp_loss_scaler, self._params, selection, store, in_store)
 
     def _allreduce_grads(self) -> None:
         """Add up gradients by the store, if there is one; subclasses may do it in another way."""

@@ -1,6 +1,6 @@
 """LossScaler: the factor on a loss that keeps gradients of half precision from vanishing."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from gluonish.autograd import pause
 from gluonish.core.context import Context
@@ -11,12 +11,15 @@ from gluonish.parameter import Parameter
 
 __all__ = ["LossScaler"]
 
-_START, _LARGEST = 2.0**16, 2.0**24
+_START, _LARGEST, _SMALLEST = 2.0**16, 2.0**24, 2.0**-24
 _STEPS_TO_GROW = 2000
 
 
 class LossScaler:
-    """Dynamic loss scale: halves when gradients overflow, doubles after 2000 steps without."""
+    """Dynamic loss scale: halves when gradients overflow, doubles after 2000 steps without.
+
+    It begins at 2**16, and stays from 2**-24 to 2**24.
+    """
 
     def __init__(self) -> None:
         self._loss_scale = _START
@@ -30,15 +33,20 @@ class LossScaler:
         """The factor by which the loss of the current step was multiplied."""
         return self._loss_scale
 
-    def has_overflow(self, params: Iterable[Parameter]) -> bool:
+    def has_overflow(
+        self, params: Iterable[Parameter], agreed: Callable[[bool], bool] | None = None
+    ) -> bool:
         """Whether a gradient is infinite or NaN; also sets the scale of the next step.
 
         Args:
             params: Parameters after a backward pass; those with ``grad_req="null"`` are skipped.
+            agreed: Function that returns whether one was found in any process, from whether one
+                was found here; by default all processes have the same gradients.
         """
         self._loss_scale = self._next_loss_scale
-        if _overflows(params):
-            self._next_loss_scale = self._loss_scale / 2
+        found = _overflows(params)
+        if found if agreed is None else agreed(found):
+            self._next_loss_scale = max(_SMALLEST, self._loss_scale / 2)
             self._unskipped = 0
             return True
         self._unskipped += 1
