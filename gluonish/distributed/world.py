@@ -26,6 +26,7 @@ from gluonish.core.config import (
 )
 from gluonish.core.config.environment import LoadEnvironment, get_variable
 from gluonish.core.errors import NotSupportedError
+from gluonish.core.optional import IMPORT_FAILURES
 
 __all__ = ["World", "joined", "world"]
 
@@ -109,9 +110,10 @@ def _load_mpi() -> Any:
         ports = LoadEnvironment(**(_WITHOUT_PORTS if _all_are_here() else {}))
         with ports, LoadEnvironment(UCX_DEBUG_SIGNO="0"):  # SIGHUP had UCX write a log
             from mpi4py import MPI
-    except (ImportError, RuntimeError) as error:
+    except IMPORT_FAILURES as error:
         raise NotSupportedError(
-            f"kvstore: expected MPI for a store of several processes, got {error}; "
+            "kvstore: expected MPI for a store of several processes, got "
+            f"{' '.join(str(error).split())}; "
             "pip install 'gluonish[dist]', which brings mpi4py and MPICH"
         ) from error
     if MPI.Query_thread() < MPI.THREAD_MULTIPLE:

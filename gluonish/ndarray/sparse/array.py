@@ -20,6 +20,7 @@ from gluonish.core.errors import (
     NotSupportedError,
     NotSupportedForSparseNDArray,
 )
+from gluonish.core.optional import IMPORT_FAILURES, why_not
 from gluonish.core.spec import Shape, Spec
 from gluonish.ndarray.array_record import SparseRecord, sparse_problem
 from gluonish.ndarray.mxnet_numbers import STORAGE_TYPE_NUMBERS
@@ -293,9 +294,9 @@ class CSRNDArray(BaseSparseNDArray):
         """
         try:
             from scipy.sparse import csr_matrix  # type: ignore[import-untyped]  # none has stubs
-        except ImportError as error:
+        except IMPORT_FAILURES as error:
             raise NotSupportedError(
-                "asscipy: expected SciPy to be installed, got none; install scipy"
+                f"asscipy: expected SciPy to be installed, got {why_not(error)}; install scipy"
             ) from error
         pointers, columns = (part.asnumpy() for part in self._parts.aux)
         parts = (self._parts.values.asnumpy(), columns, pointers)

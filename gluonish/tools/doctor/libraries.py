@@ -66,6 +66,19 @@ def _jpeg_of_opencv(module: ModuleType) -> str:
     return f", {module.getNumThreads()} threads, JPEG: {found[1] if found else 'none'}"
 
 
+def _mpi(_: ModuleType) -> str:
+    import mpi4py
+
+    before = mpi4py.rc.initialize, mpi4py.rc.finalize
+    mpi4py.rc.initialize = mpi4py.rc.finalize = False  # it is only looked at
+    try:
+        from mpi4py import MPI
+    finally:
+        mpi4py.rc.initialize, mpi4py.rc.finalize = before
+    first = str(MPI.Get_library_version()).splitlines()[0]
+    return f", with {' '.join(first.replace(chr(0), '').split())}"
+
+
 _REQUIRED = (
     _Package("NumPy", "numpy", "numpy", "everything", _openblas),
     _Package("ml_dtypes", "ml_dtypes", "ml_dtypes", "bfloat16"),
@@ -78,7 +91,7 @@ _REQUIRED = (
 )
 _OPTIONAL = (
     _Package("OpenCV", "cv2", "gluonish[image]", "images, faster than Pillow", _jpeg_of_opencv),
-    _Package("MPI", "mpi4py", "gluonish[dist]", "the dist kvstores, which are not there yet"),
+    _Package("MPI", "mpi4py", "gluonish[dist]", "training in several processes", _mpi),
     _Package("ONNX", "onnx", "gluonish[onnx]", "files of other frameworks"),
     _Package("Graphviz", "graphviz", "gluonish[plot]", "drawings of networks"),
     _Package("tensorboardX", "tensorboardX", "gluonish[tensorboard]", "events for TensorBoard"),
@@ -101,7 +114,13 @@ def _package(package: _Package, otherwise: str) -> Finding:
         advice = f"for {package.purpose}: pip install '{package.distribution}'"
         return Finding(_TOPIC, package.title, otherwise, module, advice)
     version = getattr(module, "__version__", None) or version_of(package.distribution)
-    return Finding(_TOPIC, package.title, FOUND, f"{version}{package.more(module)}")
+    try:
+        more = package.more(module)
+    except Exception as error:  # what a broken installation raises is anybody's guess
+        advice = f"for {package.purpose}: pip install --force-reinstall '{package.distribution}'"
+        text = f"{version}, which does not work: {type(error).__name__}: {error}"
+        return Finding(_TOPIC, package.title, BROKEN, " ".join(text.split()), advice)
+    return Finding(_TOPIC, package.title, FOUND, f"{version}{more}")
 
 
 def _onednn() -> Finding:
