@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from gluonish.core import loading
 from gluonish.core.errors import ArgumentError, DeviceError
 
 __all__ = [
@@ -84,9 +85,7 @@ def cuda_major() -> int:
     Raises:
         ImportError: There is no CuPy.
     """
-    import cupy
-
-    module: Any = cupy
+    module: Any = loading.load("cupy")
     return int(module.cuda.runtime.runtimeGetVersion()) // 1000
 
 

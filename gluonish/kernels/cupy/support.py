@@ -12,6 +12,7 @@ from gluonish.core.config import MXNET_CUDA_LIB_CHECKING
 from gluonish.core.context import Context
 from gluonish.core.errors import DeviceError
 from gluonish.core.later import later
+from gluonish.core.loading import load
 from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.device import GPUDevice
 from gluonish.kernels.cupy.pinned import PinnedDevice
@@ -29,10 +30,7 @@ _INSTALL = "install gluonish[cuda13] (or cuda12 for CUDA 12) and NVIDIA's driver
 
 
 def _import_cupy() -> ModuleType:
-    import cupy
-
-    module: ModuleType = cupy
-    return module
+    return load("cupy")
 
 
 def _load_libraries(cupy: Any) -> None:

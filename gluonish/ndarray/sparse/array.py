@@ -20,6 +20,7 @@ from gluonish.core.errors import (
     NotSupportedError,
     NotSupportedForSparseNDArray,
 )
+from gluonish.core.loading import load
 from gluonish.core.spec import Shape, Spec
 from gluonish.ndarray.array_record import SparseRecord, sparse_problem
 from gluonish.ndarray.mxnet_numbers import STORAGE_TYPE_NUMBERS
@@ -292,7 +293,7 @@ class CSRNDArray(BaseSparseNDArray):
             NotSupportedError: SciPy is not installed.
         """
         try:
-            from scipy.sparse import csr_matrix  # type: ignore[import-untyped]  # none has stubs
+            csr_matrix = load("scipy.sparse").csr_matrix
         except ImportError as error:
             raise NotSupportedError(
                 "asscipy: expected SciPy to be installed, got none; install scipy"
