@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from gluonish.core import loading
 from gluonish.core.errors import ArgumentError, DeviceError
 from gluonish.core.optional import IMPORT_FAILURES
 
@@ -87,12 +88,11 @@ def import_cupy() -> ModuleType:
         OSError: There is one that does not start, for whatever reason.
     """
     try:
-        import cupy
+        module = loading.load("cupy")
     except (ImportError, OSError):
         raise
     except IMPORT_FAILURES as error:
         raise OSError(f"{type(error).__name__}: {error}") from error
-    module: ModuleType = cupy
     if not hasattr(module, "cuda"):
         where = ", ".join(map(str, getattr(module, "__path__", ["a file"])))
         raise OSError(f"no module cupy.cuda in what is called cupy: {where}")

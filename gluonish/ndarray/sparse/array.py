@@ -20,6 +20,7 @@ from gluonish.core.errors import (
     NotSupportedError,
     NotSupportedForSparseNDArray,
 )
+from gluonish.core.loading import load
 from gluonish.core.optional import IMPORT_FAILURES, why_not
 from gluonish.core.spec import Shape, Spec
 from gluonish.ndarray.array_record import SparseRecord, sparse_problem
@@ -293,7 +294,7 @@ class CSRNDArray(BaseSparseNDArray):
             NotSupportedError: SciPy is not installed.
         """
         try:
-            from scipy.sparse import csr_matrix  # type: ignore[import-untyped]  # none has stubs
+            csr_matrix = load("scipy.sparse").csr_matrix
         except IMPORT_FAILURES as error:
             raise NotSupportedError(
                 f"asscipy: expected SciPy to be installed, got {why_not(error)}; install scipy"
