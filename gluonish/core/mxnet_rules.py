@@ -55,6 +55,7 @@ DIFFERENCES = (
         "round or repeat some in silence, as `arange` and `linspace` do",
         "are refused; `arange` and `linspace` warn",
     ),
+    Difference("`np.mean` of an array without elements", "is 0", "is NaN, as in NumPy"),
     Difference(
         "`npx.set_np`, `set_np_shape`, `set_np_array`",
         "hold in the thread that calls them",

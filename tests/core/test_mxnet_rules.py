@@ -156,7 +156,7 @@ def test_elemwise_operators_on_arrays_of_different_shapes(mxnet: bool) -> None:
 def test_version_is_gluonishs_own_without_the_name() -> None:
     # The other way, the pool of processes and imported modules are in tests/test_as_mxnet.py.
     assert mx.__version__ != "1.9.1"
-    assert len(DIFFERENCES) == 11
+    assert len(DIFFERENCES) == 12
 
 
 @pytest.mark.parametrize("follows", [False, True])
