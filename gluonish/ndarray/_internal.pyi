@@ -6091,6 +6091,17 @@ def _ones(
     name: str | None = None,
 ) -> NDArray:
     """An array of 1s."""
+def _others_times(
+    g: NDArray,
+    x: NDArray,
+    y: NDArray,
+    axis: int | Sequence[int],
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Gradient of a product over axis: g times, for each element of x, the product y of all without
+    it."""
 def _plus(
     lhs: NDArray,
     rhs: NDArray,
@@ -6739,6 +6750,23 @@ def _shuffle(
     name: str | None = None,
 ) -> NDArray:
     """The slices along axis 0 in random order."""
+def _singular_cofactors(
+    A: NDArray,
+    det: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Cofactors of every singular matrix, whose det is 0, and zeros for a regular one."""
+def _singular_cofactors_backward(
+    g: NDArray,
+    A: NDArray,
+    det: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Gradient of the cofactors of singular matrices, from that of the cofactors."""
 def _sldwin_spread(
     score: NDArray,
     query: NDArray,

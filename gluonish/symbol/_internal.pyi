@@ -6652,6 +6652,18 @@ def _ones(
     out: None = None,
 ) -> Symbol:
     """An array of 1s."""
+def _others_times(
+    g: Symbol | None = None,
+    x: Symbol | None = None,
+    y: Symbol | None = None,
+    axis: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of a product over axis: g times, for each element of x, the product y of all without
+    it."""
 def _plus(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -7361,6 +7373,25 @@ def _shuffle(
     out: None = None,
 ) -> Symbol:
     """The slices along axis 0 in random order."""
+def _singular_cofactors(
+    A: Symbol | None = None,
+    det: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Cofactors of every singular matrix, whose det is 0, and zeros for a regular one."""
+def _singular_cofactors_backward(
+    g: Symbol | None = None,
+    A: Symbol | None = None,
+    det: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of the cofactors of singular matrices, from that of the cofactors."""
 def _sldwin_spread(
     score: Symbol | None = None,
     query: Symbol | None = None,
