@@ -167,6 +167,19 @@ def _repeat(call: Call) -> Tensor:
     return to_shape(call("Tile", wide, reps), shape, call.out.shape)
 
 
+def _repeats(call: Call) -> Tensor:
+    x, axis = call.x, call["axis"]
+    if axis is None:
+        x, axis = reshaped(x, [-1]), 0
+        extent = int(np.prod(call.x.known_shape))
+    else:
+        axis = axis_of(axis, x.rank)
+        extent = x.size(axis)
+    repeats = call["repeats"]
+    places = np.repeat(np.arange(extent), repeats if len(repeats) > 1 else sum(repeats))
+    return call("Gather", x, places.astype(np.int64), axis=axis)
+
+
 def _pad(call: Call) -> Tensor:
     widths = call["pad_width"]
     pairs = (
@@ -356,6 +369,7 @@ TABLE: dict[str, Any] = {
     "_np_roll": _roll,
     "tile": _tile,
     "repeat": _repeat,
+    "_npi_repeats": _repeats,
     **dict.fromkeys(("Pad", "_npi_pad"), _pad),
     "depth_to_space": _depth_to_space,
     "space_to_depth": _space_to_depth,
