@@ -1,5 +1,6 @@
 """Shapes: reshaping, order of axes, slicing, padding, repeating."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -171,7 +172,7 @@ def _repeats(call: Call) -> Tensor:
     x, axis = call.x, call["axis"]
     if axis is None:
         x, axis = reshaped(x, [-1]), 0
-        extent = int(np.prod(call.x.known_shape))
+        extent = math.prod(call.x.size(i) for i in range(call.x.rank))
     else:
         axis = axis_of(axis, x.rank)
         extent = x.size(axis)
