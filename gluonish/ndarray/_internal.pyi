@@ -6546,7 +6546,7 @@ def _run_sums(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Sums of successive runs along axis, of given lengths: the gradient of _npi_repeats."""
+    """Sums of successive runs of given lengths along axis: the gradient of repeats."""
 def _sample_exponential(
     lam: NDArray,
     shape: int | Sequence[int] = (),

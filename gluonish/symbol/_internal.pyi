@@ -7150,7 +7150,7 @@ def _run_sums(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Sums of successive runs along axis, of given lengths: the gradient of _npi_repeats."""
+    """Sums of successive runs of given lengths along axis: the gradient of repeats."""
 def _sample_exponential(
     lam: Symbol | None = None,
     shape: int | Sequence[int] = (),

@@ -817,16 +817,8 @@ def reciprocal(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """1 / x."""
 def remainder(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Rest of x1 / x2, with the sign of x2."""
-def repeat(
-    data: NumpySymbol | None = None,
-    repeats: int = ...,
-    axis: int | None = None,
-    *,
-    name: str | None = None,
-    attr: Mapping[str, str] | None = None,
-    out: None = None,
-) -> NumpySymbol:
-    """Repeat every element repeats times along axis; without axis, data is flattened first."""
+def repeat(a: Any, repeats: Any, axis: Any = None) -> NumpySymbol:
+    """Return the array with each element repeated on an axis."""
 def reshape(
     a: NumpySymbol | None = None,
     newshape: int | Sequence[int] = ...,
