@@ -358,10 +358,10 @@ class Trainer:
         if scaler is None:
             return False
         params = [param for _, param in selection.members]
-        if ranks is not None and self._update_on_kvstore:  # gradients are not added up yet
-            overflows = scaler.has_overflow(params, ranks.any_of)
-        else:
-            overflows = scaler.has_overflow(params)
+        # Where the store updates, gradients are not added up yet.
+        asked = (ranks.any_of,) if ranks is not None and self._update_on_kvstore else ()
+        has_overflow: Any = scaler.has_overflow
+        overflows = bool(has_overflow(params, *asked))
         if overflows:
             self._trainables.mark_used(selection)
         return overflows

@@ -1,7 +1,10 @@
 """The libraries: those that gluonish requires, oneDNN among them, and the optional ones."""
 
 import ctypes
+import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -19,6 +22,15 @@ from gluonish.tools.doctor.finding import BROKEN, FOUND, MISSING, Finding, impor
 __all__ = ["library_findings"]
 
 _TOPIC = "libraries"
+_TIMEOUT_S = 60.0
+_ASK_MPI = """\
+import json, sys
+sys.path[:] = json.loads(sys.argv.pop(1))
+import mpi4py
+mpi4py.rc.initialize = mpi4py.rc.finalize = False
+from mpi4py import MPI
+print(MPI.Get_library_version().splitlines()[0].strip(chr(0)))
+"""
 # ``dnnl_cpu_isa_t``: every one has the bits of those before it on its branch.
 _INSTRUCTION_SETS = {
     0x1: "SSE4.1",
@@ -67,16 +79,16 @@ def _jpeg_of_opencv(module: ModuleType) -> str:
 
 
 def _mpi(_: ModuleType) -> str:
-    import mpi4py
-
-    before = mpi4py.rc.initialize, mpi4py.rc.finalize
-    mpi4py.rc.initialize = mpi4py.rc.finalize = False  # it is only looked at
-    try:
-        from mpi4py import MPI
-    finally:
-        mpi4py.rc.initialize, mpi4py.rc.finalize = before
-    first = str(MPI.Get_library_version()).splitlines()[0]
-    return f", with {' '.join(first.replace(chr(0), '').split())}"
+    """What MPI there is, from a process of its own: one that is broken ends what loads it."""
+    command = [sys.executable, "-c", _ASK_MPI, json.dumps(sys.path)]
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT_S, check=False
+    )
+    lines = done.stdout.decode(errors="replace").splitlines()
+    if done.returncode or not lines:
+        reason = done.stderr.decode(errors="replace").split("\n\n")[0].strip().splitlines()
+        raise RuntimeError(reason[-1] if reason else f"it ended with status {done.returncode}")
+    return f", with {' '.join(lines[-1].split())}"
 
 
 _REQUIRED = (
