@@ -1,6 +1,6 @@
 """Gradients of a step: which are new, and what stands in for those that are not."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from gluonish.core.errors import ParameterError
@@ -25,16 +25,8 @@ class StaleGradientError(ParameterError, UserWarning):
 class LossScaler(Protocol):
     """What a Trainer asks of a loss scaler, which `contrib.amp` attaches to it."""
 
-    def has_overflow(
-        self, params: Sequence[Parameter], agreed: Callable[[bool], bool] | None = None
-    ) -> bool:
-        """Whether a gradient is infinite or no number, so that this step has to be skipped.
-
-        Args:
-            params: The parameters whose gradients are looked at.
-            agreed: Function that returns whether it is so in any process; None where all look at
-                the same gradients.
-        """
+    def has_overflow(self, params: Sequence[Parameter]) -> bool:
+        """Whether a gradient is infinite or no number, so that this step has to be skipped."""
         raise NotImplementedError
 
 

@@ -37,7 +37,8 @@ def overflows(
         # All, for the processes may differ in what is new.
         found = scaler.has_overflow(params)
     else:
-        found = scaler.has_overflow(params, lambda here: any(store.gather(here)))
+        together: Any = scaler  # that of `contrib.amp` can be told what others found
+        found = together.has_overflow(params, lambda here: any(store.gather(here)))
     if found:
         selection.mark_used()
     return found
