@@ -66,7 +66,9 @@ def _windows(x: Array, kernel: Sequence[int], attrs: dict[str, Any], fill: float
             slice(p * d, p * d + (n - 1) * s + 1, s)
             for p, d, n, s in zip(place, dilate, counts, stride, strict=True)
         )
-        found[(..., *place)] = x[(slice(None), slice(None), *rows)]
+        whole: Any = (slice(None), slice(None), *rows)
+        at: Any = (..., *place)
+        found[at] = x[whole]
     return found
 
 
