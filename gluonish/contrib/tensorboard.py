@@ -10,6 +10,7 @@ from typing import Any
 
 from gluonish.core.errors import NotSupportedError
 from gluonish.core.files import path_text
+from gluonish.core.optional import IMPORT_FAILURES, why_not
 from gluonish.module.feed_forward import BatchEndParams
 
 __all__ = ["LogMetricsCallback", "summary_writer"]
@@ -27,10 +28,10 @@ def summary_writer(logging_dir: str | os.PathLike[str], purge_step: int | None =
     """
     try:
         from tensorboardX import SummaryWriter
-    except ImportError as error:
+    except IMPORT_FAILURES as error:
         raise NotSupportedError(
-            "tensorboard: expected the package tensorboardX, got none; install it with `pip "
-            "install tensorboardX` (or gluonish[tensorboard])"
+            f"tensorboard: expected the package tensorboardX, got {why_not(error)}; install it "
+            "with `pip install tensorboardX` (or gluonish[tensorboard])"
         ) from error
     return SummaryWriter(path_text(logging_dir, "LogMetricsCallback"), purge_step=purge_step)
 

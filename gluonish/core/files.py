@@ -163,8 +163,12 @@ def atomic_write(path: AnyPath) -> Iterator[BinaryIO]:
     if mode is not None and stat.S_ISDIR(mode):
         raise FolderPathError(f"write: expected the path of a file, got the folder {str(target)!r}")
     if mode is not None and not stat.S_ISREG(mode):
-        with target.open("wb") as direct:
-            yield direct
+        try:
+            with target.open("wb") as direct:
+                yield direct
+        except OSError as error:
+            _name_file(error, target)
+            raise
         return
     try:
         with ExitStack() as held:

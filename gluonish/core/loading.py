@@ -189,8 +189,11 @@ def _run_whole(
                 sys.modules.pop(f"{name}.{child}", None)
         raise
     parent, _, last = name.rpartition(".")
-    if parent in sys.modules:  # Python does so, too, but an interrupt may come before
+    # Python does all this, too, but an interrupt may come before.
+    if parent in sys.modules:
         setattr(sys.modules[parent], last, module)
+    spec: Any = module.__spec__
+    spec._initializing = False
 
 
 def _children(package: str) -> list[tuple[str, ModuleType]]:

@@ -55,6 +55,7 @@ DIFFERENCES = (
         "round or repeat some in silence, as `arange` and `linspace` do",
         "are refused; `arange` and `linspace` warn",
     ),
+    Difference("`np.mean` of an array without elements", "is 0", "is NaN, as in NumPy"),
     Difference(
         "a `sample_weight` of one axis for a loss of several",
         "broadcasts to the last axis, so that samples may get each other's weights",

@@ -344,7 +344,7 @@ def operator_symbol(
 def _imperative_custom(
     *args: Any, op_type: str | None = None, out: Any = None, **kwargs: Any
 ) -> Any:
-    if not args and not any(isinstance(value, Symbol) for value in kwargs.values()):
+    if not args and not any(hasattr(type(value), "__apply__") for value in kwargs.values()):
         options = {k: v for k, v in kwargs.items() if k not in ("name", "attr")}
         attrs = CUSTOM.schema.parse("Custom", {"op_type": op_type or "", **options})
         state: CustomState = attrs["state"]

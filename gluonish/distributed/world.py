@@ -26,6 +26,7 @@ from gluonish.core.config import (
 )
 from gluonish.core.config.environment import LoadEnvironment, get_variable
 from gluonish.core.errors import NotSupportedError
+from gluonish.core.optional import IMPORT_FAILURES
 
 __all__ = ["World", "joined", "world"]
 
@@ -42,6 +43,8 @@ _WITHOUT_PORTS = {
     "FI_SOCKETS_IFACE": "lo",
     "MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE": "lo",
 }
+
+_LEAST_ROOM_NBYTES, _ROOM_NBYTES = 3 << 19, 64 << 20  # in /dev/shm, of two ranks
 
 _worlds: list["World"] = []
 
@@ -100,18 +103,49 @@ def _all_are_here() -> bool:
     return (here or "1") == str(max(1, *(flag.value for flag in _SIZES)))
 
 
+def _environment_of_mpi() -> dict[str, str]:
+    """Return what MPICH is to read when it starts on this host.
+
+    Raises:
+        NotSupportedError: There is no room for its shared memory, without which it would crash.
+    """
+    if not _all_are_here():
+        return {}
+    room = _shared_memory_room()
+    needed = max(_LEAST_ROOM_NBYTES, PMI_SIZE.value * _LEAST_ROOM_NBYTES // 2)
+    if PMI_SIZE.value > 1 and room < needed:
+        raise NotSupportedError(
+            f"kvstore: expected {needed / 2**20:.1f} MB of shared memory in /dev/shm for MPI, got "
+            f"{room / 2**20:.1f} MB that can be written; remove files there, or make it larger, as "
+            "by docker run --shm-size"
+        )
+    if room >= _ROOM_NBYTES:
+        return _WITHOUT_PORTS
+    return {**_WITHOUT_PORTS, "UCX_TLS": "self,sysv,cma"}  # UCX crashes in a full /dev/shm
+
+
+def _shared_memory_room() -> int:
+    """Return how many bytes can be written to /dev/shm."""
+    if not os.access("/dev/shm", os.W_OK):
+        return 0
+    found = os.statvfs("/dev/shm")
+    return found.f_bavail * found.f_frsize
+
+
 def _load_mpi() -> Any:
+    variables = _environment_of_mpi()
     try:
         import mpi4py
 
         mpi4py.rc.threads = True
         mpi4py.rc.thread_level = "multiple"
-        ports = LoadEnvironment(**(_WITHOUT_PORTS if _all_are_here() else {}))
-        with ports, LoadEnvironment(UCX_DEBUG_SIGNO="0"):  # SIGHUP had UCX write a log
+        # Without the other one UCX writes a log at SIGHUP, and the process goes on.
+        with LoadEnvironment(**variables), LoadEnvironment(UCX_DEBUG_SIGNO="0"):
             from mpi4py import MPI
-    except (ImportError, RuntimeError) as error:
+    except IMPORT_FAILURES as error:
         raise NotSupportedError(
-            f"kvstore: expected MPI for a store of several processes, got {error}; "
+            "kvstore: expected MPI for a store of several processes, got "
+            f"{' '.join(str(error).split())}; "
             "pip install 'gluonish[dist]', which brings mpi4py and MPICH"
         ) from error
     if MPI.Query_thread() < MPI.THREAD_MULTIPLE:

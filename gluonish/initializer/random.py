@@ -65,16 +65,16 @@ class Orthogonal(Initializer):
 
     def __init__(self, scale: float = 1.414, rand_type: str = "uniform") -> None:
         super().__init__(scale=scale, rand_type=rand_type)
-        if rand_type not in ("uniform", "normal"):
-            raise ArgumentError(
-                f"Orthogonal: expected rand_type 'uniform' or 'normal', got {rand_type!r}"
-            )
         self.scale = scale
         self.rand_type = rand_type
 
     def _init_weight(self, name: str, arr: NDArray) -> None:
         if not arr.shape:
             raise ArgumentError(f"Orthogonal: expected {str(name)!r} with axes, got shape ()")
+        if self.rand_type not in ("uniform", "normal"):
+            raise ArgumentError(
+                f"Orthogonal: expected rand_type 'uniform' or 'normal', got {self.rand_type!r}"
+            )
         shape = (arr.shape[0], math.prod(arr.shape[1:]))
         if self.rand_type == "uniform":
             drawn = random.uniform(-1.0, 1.0, shape=shape, ctx=arr.context)

@@ -48,21 +48,25 @@ class Xavier(Initializer):
         self, rnd_type: str = "uniform", factor_type: str = "avg", magnitude: float = 3
     ) -> None:
         super().__init__(rnd_type=rnd_type, factor_type=factor_type, magnitude=magnitude)
-        if rnd_type not in ("uniform", "gaussian"):
-            raise ArgumentError(
-                f"{type(self).__name__}: expected rnd_type 'uniform' or 'gaussian', "
-                f"got {rnd_type!r}"
-            )
-        if factor_type not in _FACTORS:
-            raise ArgumentError(
-                f"{type(self).__name__}: expected factor_type 'avg', 'in' or 'out', "
-                f"got {factor_type!r}"
-            )
         self.rnd_type = rnd_type
         self.factor_type = factor_type
         self.magnitude = float(magnitude)
 
+    def _check_words(self) -> None:
+        """Refuse words that say nothing; where an initializer is used, as in MXNet."""
+        if self.rnd_type not in ("uniform", "gaussian"):
+            raise ArgumentError(
+                f"{type(self).__name__}: expected rnd_type 'uniform' or 'gaussian', "
+                f"got {self.rnd_type!r}"
+            )
+        if self.factor_type not in _FACTORS:
+            raise ArgumentError(
+                f"{type(self).__name__}: expected factor_type 'avg', 'in' or 'out', "
+                f"got {self.factor_type!r}"
+            )
+
     def _init_weight(self, name: str, arr: NDArray) -> None:
+        self._check_words()
         shape = arr.shape
         if len(shape) < 2:
             raise ArgumentError(

@@ -12,6 +12,7 @@ from typing import Any
 from gluonish.core.context import Context
 from gluonish.core.device import gpu_count
 from gluonish.core.errors import DeviceError
+from gluonish.core.optional import IMPORT_FAILURES
 from gluonish.core.turn import Turn
 from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.device import health_of
@@ -54,7 +55,7 @@ def find_nccl(load: Callable[[], ModuleType] = _import_nccl) -> ModuleType:
     """
     try:
         module = load()
-    except (ImportError, OSError) as error:
+    except IMPORT_FAILURES as error:
         raise DeviceError(f"nccl: expected CuPy with NCCL, got {error}") from error
     if not getattr(module, "available", True):
         raise DeviceError(

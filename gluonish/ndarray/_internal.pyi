@@ -4969,6 +4969,16 @@ def _npi_reciprocal(
     name: str | None = None,
 ) -> NDArray:
     """Elementwise 1 / data."""
+def _npi_repeats(
+    data: NDArray,
+    repeats: int | Sequence[int],
+    axis: int | None = None,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Repeat each position along axis as often as repeats says, one number for all or one for each;
+    without axis, data is flattened first."""
 def _npi_reshape(
     a: NDArray,
     newshape: int | Sequence[int],
@@ -6081,6 +6091,17 @@ def _ones(
     name: str | None = None,
 ) -> NDArray:
     """An array of 1s."""
+def _others_times(
+    g: NDArray,
+    x: NDArray,
+    y: NDArray,
+    axis: int | Sequence[int],
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Gradient of a product over axis: g times, for each element of x, the product y of all without
+    it."""
 def _plus(
     lhs: NDArray,
     rhs: NDArray,
@@ -6517,6 +6538,15 @@ def _rpower_scalar(
     name: str | None = None,
 ) -> NDArray:
     """Elementwise scalar to the power of data, in the dtype of data (int64 for bool)."""
+def _run_sums(
+    data: NDArray,
+    lengths: int | Sequence[int],
+    axis: int,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Sums of successive runs of given lengths along axis: the gradient of repeats."""
 def _sample_exponential(
     lam: NDArray,
     shape: int | Sequence[int] = (),
@@ -6720,6 +6750,23 @@ def _shuffle(
     name: str | None = None,
 ) -> NDArray:
     """The slices along axis 0 in random order."""
+def _singular_cofactors(
+    A: NDArray,
+    det: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Cofactors of every singular matrix, whose det is 0, and zeros for a regular one."""
+def _singular_cofactors_backward(
+    g: NDArray,
+    A: NDArray,
+    det: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Gradient of the cofactors of singular matrices, from that of the cofactors."""
 def _sldwin_spread(
     score: NDArray,
     query: NDArray,

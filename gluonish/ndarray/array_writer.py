@@ -1,6 +1,7 @@
 """Writing files of arrays in the format that the name's ending says; see `array_file`."""
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -145,7 +146,7 @@ def _check_names(arrays: Sequence[Entry], names: Sequence[str]) -> None:
     if names and len(names) != len(arrays):
         raise ArgumentError(f"save: expected {len(arrays)} names or none, got {len(names)}")
     if len(set(names)) != len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        ((twice, _),) = Counter(names).most_common(1)
         raise ArgumentError(f"save: expected distinct names, got {twice!r} twice")
 
 

@@ -30,12 +30,19 @@ from gluonish.ndarray.sparse.methods import _tostype as _function_tostype
 from gluonish.numpy.array import ndarray
 from gluonish.ops.fluent import Fluent as Fluent
 from typing import Any
+from typing import Self
 
 class AttachedMethods(Fluent):
     __apply__ = staticmethod(_function_invoke)
     __copy__ = _function_duplicate
     __deepcopy__ = _function_duplicate
+    def __eq__(self, other: Any) -> Self:
+        """Return self==value."""
+    def __ge__(self, other: Any) -> Self:
+        """Return self>=value."""
     __getstate__ = _function_array_state
+    def __gt__(self, other: Any) -> Self:
+        """Return self>value."""
     def __iadd__(self, other: Any) -> NDArray:
         """Return the array itself, after ``x += other``."""
     def __imod__(self, other: Any) -> NDArray:
@@ -46,6 +53,13 @@ class AttachedMethods(Fluent):
         """Return the array itself, after ``x -= other``."""
     def __itruediv__(self, other: Any) -> NDArray:
         """Return the array itself, after ``x /= other``."""
+    def __le__(self, other: Any) -> Self:
+        """Return self<=value."""
+    def __lt__(self, other: Any) -> Self:
+        """Return self<value."""
+    def __mul__(self, other: Any) -> Self: ...
+    def __ne__(self, other: Any) -> Self:
+        """Return self!=value."""
     __repr__ = _function_array_repr
     __setstate__ = _function_array_from_state
     _at = _function_at
@@ -77,3 +91,4 @@ class AttachedMethods(Fluent):
     to_dlpack_for_read = _function_to_dlpack_for_read
     to_dlpack_for_write = _function_to_dlpack_for_write
     tostype = _function_tostype
+    def __hash__(self) -> int: ...

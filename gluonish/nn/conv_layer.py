@@ -4,6 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.refusal import RefusedAtCall
 from gluonish.core.errors import ArgumentError
 from gluonish.core.spec import Shape
 from gluonish.nn.activation import Activation
@@ -73,15 +74,19 @@ class ConvLayer(HybridBlock):
         super().__init__(prefix=prefix, params=params)
         rank, layer = len(kernel_size), type(self).__name__
         check_ints(layer, channels=channels, in_channels=in_channels, groups=groups)
-        _check_groups(layer, channels, in_channels, groups)
+        with RefusedAtCall(self):
+            if channels < 0:
+                raise ArgumentError(f"{layer}: expected channels of 1 or more, got {channels}")
+        if channels >= 0 or groups < 1:
+            _check_groups(layer, channels, in_channels, groups)
         self._channels = channels
         self._in_channels = in_channels
         self._op_name = op_name
         self._kwargs: dict[str, Any] = {
             "kernel": kernel_size,
-            "stride": as_extents(strides, rank, f"{layer} strides"),
-            "dilate": as_extents(dilation, rank, f"{layer} dilation"),
-            "pad": as_extents(padding, rank, f"{layer} padding"),
+            "stride": as_extents(strides, rank, f"{layer} strides", 1),
+            "dilate": as_extents(dilation, rank, f"{layer} dilation", 1),
+            "pad": as_extents(padding, rank, f"{layer} padding", 0),
             "num_filter": channels,
             "num_group": groups,
             "no_bias": not use_bias,

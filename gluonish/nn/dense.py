@@ -4,6 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.refusal import RefusedAtCall
 from gluonish.core.errors import ArgumentError
 from gluonish.nn.activation import Activation
 from gluonish.nn.tensor import Tensor, check_ints
@@ -29,7 +30,7 @@ class Dense(HybridBlock):
         **kwargs: See `HybridBlock`.
 
     Raises:
-        ArgumentError: ``units`` is below 1.
+        ArgumentError: At the call: ``units`` is below 1.
         ArgumentTypeError: ``units`` or ``in_units`` is not an int.
 
     Inputs:
@@ -62,8 +63,9 @@ class Dense(HybridBlock):
     ) -> None:
         super().__init__(**kwargs)
         check_ints("Dense", units=units, in_units=in_units)
-        if units < 1:
-            raise ArgumentError(f"Dense: expected units of 1 or more, got {units}")
+        with RefusedAtCall(self):
+            if units < 1:
+                raise ArgumentError(f"Dense: expected units of 1 or more, got {units}")
         self._units = units
         self._in_units = in_units
         self._flatten = flatten

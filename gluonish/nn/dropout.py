@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import Any, SupportsFloat
 
 from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.refusal import RefusedAtCall
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.nn.tensor import Tensor
 
@@ -15,7 +16,8 @@ class Dropout(HybridBlock):
     """Zero elements with probability ``rate`` while training, and scale the rest by 1 / (1 - rate).
 
     Args:
-        rate: Probability of zeroing, in [0, 1).
+        rate: Probability of zeroing, in [0, 1]; with 1 all elements are 0 while training, and below
+            0 none is.
         axes: Axes that share one random decision: with ``(2, 3)`` whole channels of images are
             dropped; () decides for each element.
         **kwargs: See `HybridBlock`.
@@ -27,7 +29,7 @@ class Dropout(HybridBlock):
         y: shape of ``x``; equal to ``x`` outside training.
 
     Raises:
-        ArgumentError: ``rate`` is not in [0, 1).
+        ArgumentError: At the call: ``rate`` is above 1.
 
     References:
         N. Srivastava et al., Dropout: A Simple Way to Prevent Neural Networks from Overfitting,
@@ -43,9 +45,10 @@ class Dropout(HybridBlock):
     def __init__(self, rate: float, axes: Sequence[int] = (), **kwargs: Any) -> None:
         if not isinstance(rate, SupportsFloat):
             raise ArgumentTypeError(f"Dropout: expected rate to be a number, got {rate!r}")
-        if not 0 <= rate < 1:
-            raise ArgumentError(f"Dropout: expected rate in [0, 1), got {rate}")
         super().__init__(**kwargs)
+        with RefusedAtCall(self):
+            if not rate <= 1:
+                raise ArgumentError(f"Dropout: expected rate in [0, 1], got {rate}")
         self._rate = rate
         self._axes = tuple(axes)
 

@@ -4,6 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.refusal import RefusedAtCall
 from gluonish.nn.tensor import Extents, Tensor, as_extents, check_layout
 
 __all__ = [
@@ -51,11 +52,16 @@ class PoolingLayer(HybridBlock):
         super().__init__(**kwargs)
         layer, rank = type(self).__name__, len(pool_size)
         check_layout(layout, _LAYOUTS[rank], layer)
-        kernel = pool_size
+        kernel = stride = pool_size
+        pad = (0,) * rank
+        with RefusedAtCall(self):
+            if strides is not None:
+                stride = as_extents(strides, rank, f"{layer} strides", 1)
+            pad = as_extents(padding, rank, f"{layer} padding", 0)
         self._kwargs: dict[str, Any] = {
             "kernel": kernel,
-            "stride": kernel if strides is None else as_extents(strides, rank, f"{layer} strides"),
-            "pad": as_extents(padding, rank, f"{layer} padding"),
+            "stride": stride,
+            "pad": pad,
             "global_pool": global_pool,
             "pool_type": pool_type,
             "layout": layout,

@@ -14,8 +14,8 @@ Tensor = NDArray | Symbol
 Extents = int | Sequence[int]
 
 
-def as_extents(value: Extents, rank: int, what: str) -> tuple[int, ...]:
-    """Return one number for each spatial axis; a single number is repeated.
+def as_extents(value: Extents, rank: int, what: str, default: int | None = None) -> tuple[int, ...]:
+    """Return one number for each spatial axis; a single number is repeated, and () the default.
 
     Raises:
         ArgumentError: There are more or fewer.
@@ -26,6 +26,8 @@ def as_extents(value: Extents, rank: int, what: str) -> tuple[int, ...]:
     if not isinstance(value, Iterable):
         raise ArgumentTypeError(f"{what}: expected an int or {rank} of them, got {value!r}")
     extents = tuple(value)
+    if not extents and default is not None:
+        return (default,) * rank
     if len(extents) != rank:
         raise ArgumentError(f"{what}: expected an int or {rank} of them, got {value!r}")
     return extents

@@ -102,6 +102,7 @@ class AttachedMethods(NDArray):
     argsort = NumpyMethods.argsort
     as_in_ctx = _function_as_in_ctx
     astype = NumpyMethods.astype
+    broadcast_to = NumpyMethods.broadcast_to
     clip = NumpyMethods.clip
     copy = NumpyMethods.copy
     cumsum = NumpyMethods.cumsum

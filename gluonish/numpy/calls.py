@@ -28,11 +28,13 @@ __all__ = [
     "chosen",
     "create",
     "from_official",
+    "host_values",
     "is_value",
     "official",
     "pieces",
     "run",
     "source_maker",
+    "whole_numbers",
 ]
 
 NUMBERS = (int, float, np.number, np.bool_)
@@ -47,6 +49,26 @@ source_maker: ContextVar[Callable[[Operator, Attrs], Any] | None] = ContextVar(
 def is_value(x: Any) -> bool:
     """Whether operators apply to a value: array, value of a trace, Symbol."""
     return hasattr(x, "__apply__")
+
+
+def host_values(given: Any) -> Any:
+    """Return an argument that may be an array of ``np`` as what NumPy takes."""
+    return given.asnumpy() if isinstance(given, NDArray) and not given.is_traced else given
+
+
+def whole_numbers(given: Any, what: str, name: str) -> tuple[int, ...]:
+    """Return an argument of one or several ints, which may be an array, as a tuple.
+
+    Raises:
+        ArgumentTypeError: It holds something else.
+    """
+    try:
+        values = np.asarray(host_values(given))
+    except ValueError:
+        values = np.asarray(None)
+    if values.ndim > 1 or (values.dtype.kind not in "biu" and values.size):
+        raise ArgumentTypeError(f"{what}: expected {name} of one or several ints, got {given!r}")
+    return tuple(int(n) for n in values.reshape(-1))
 
 
 def from_official(values: Any, context: Context | None = None, dtype: Any = None) -> ndarray:

@@ -14,6 +14,7 @@ from gluonish.numpy.calls import (
     as_value,
     call,
     check_order,
+    host_values,
     is_value,
     official,
     pieces,
@@ -237,6 +238,24 @@ def unravel_index(indices: Any, shape: Sequence[int], order: str = "C") -> Any:
     return tuple(array(part, "int64", getattr(value, "ctx", None)) for part in found)
 
 
+def _unmasked(obj: Any, arr: Any, axis: int | None) -> Any:
+    """Return the positions that a mask of truth values means; other places as they are.
+
+    Raises:
+        ArgumentError: The mask has not as many values as the axis.
+    """
+    is_listed = isinstance(obj, list | tuple | np.ndarray | NDArray)
+    values = np.asarray(host_values(obj)) if is_listed else None
+    if not isinstance(values, np.ndarray) or values.dtype != np.bool_:
+        return obj
+    extent = arr.size if axis is None else arr.shape[axis]
+    if values.shape != (extent,):
+        raise ArgumentError(
+            f"delete: expected a mask of {extent} truth values, got shape {values.shape}"
+        )
+    return np.flatnonzero(values).tolist()
+
+
 def _place(what: str, obj: Any, given: dict[str, Any]) -> Any:
     """Write a place on an axis into attributes; an array of places is returned instead."""
     if isinstance(obj, int | np.integer):
@@ -263,7 +282,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
         axis: Axis; None for the flattened array.
     """
     given: dict[str, Any] = {"axis": axis}
-    places = _place("delete", obj, given)
+    places = _place("delete", _unmasked(obj, arr, axis), given)
     inputs = (arr,) if places is None else (arr, places)
     return call("_npi_delete", inputs, given, what="delete")
 

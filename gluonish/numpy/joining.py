@@ -8,7 +8,7 @@ import numpy as np
 
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.numpy.calls import as_value, axis_in, call, call_list, pieces
+from gluonish.numpy.calls import as_value, axis_in, call, call_list, host_values, pieces
 from gluonish.numpy.shapes import ravel
 
 __all__ = [
@@ -85,6 +85,7 @@ def _cuts(what: str, indices_or_sections: Any) -> dict[str, Any]:
         if sections < 1:
             raise ArgumentError(f"{what}: expected at least 1 section, got {sections}")
         return {"indices": (), "sections": sections}
+    indices_or_sections = host_values(indices_or_sections)
     if not isinstance(indices_or_sections, list | tuple | set | range | np.ndarray):
         raise ArgumentTypeError(
             f"{what}: expected an int or a sequence of ints, got {indices_or_sections!r}"

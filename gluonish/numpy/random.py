@@ -344,12 +344,13 @@ def multivariate_normal(
             "multivariate_normal: expected check_valid and tol to be None, got values"
         )
     centers = as_value(mean, "multivariate_normal")
+    leading = centers.shape[:-1]  # first: a Symbol's call is repeated once its shape is known
     if centers.dtype in _NARROW:  # no root is taken in so few digits
         wide = cov.astype(FLOAT32) if cov.dtype in _NARROW else cov
         drawn = multivariate_normal(centers.astype(wide.dtype), wide, size)
         return drawn.astype(centers.dtype)
     roots = cholesky(cov)
-    batch = np.broadcast_shapes(centers.shape[:-1], roots.shape[:-2])
+    batch = np.broadcast_shapes(leading, roots.shape[:-2])
     extra = () if size is None else extents(size, "multivariate_normal")
     shape = (*extra, *batch, centers.shape[-1])
     standard = normal(0.0, 1.0, shape, centers.dtype, getattr(centers, "ctx", None))

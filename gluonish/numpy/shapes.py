@@ -7,7 +7,18 @@ import numpy as np
 
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.numpy.calls import NUMBERS, as_value, call, call_list, check_order, official, pieces
+from gluonish.numpy.calls import (
+    NUMBERS,
+    as_value,
+    axis_in,
+    call,
+    call_list,
+    check_order,
+    host_values,
+    official,
+    pieces,
+    whole_numbers,
+)
 from gluonish.numpy.creation import extents, full, zeros
 
 __all__ = [
@@ -94,9 +105,19 @@ def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[in
     return call("_np_moveaxis", (a,), given, what="moveaxis")
 
 
-def expand_dims(a: Any, axis: int) -> Any:
-    """Return the array with an axis of size 1 at ``axis``."""
-    return call("_npi_expand_dims", (a,), {"axis": axis}, what="expand_dims")
+def expand_dims(a: Any, axis: int | Sequence[int]) -> Any:
+    """Return the array with an axis of size 1 at ``axis``, or at each of several of the result."""
+    if not isinstance(axis, list | tuple):
+        return call("_npi_expand_dims", (a,), {"axis": axis}, what="expand_dims")
+    value = as_value(a, "expand_dims")
+    if any(n < 0 for n in axis):
+        rank = value.ndim + len(axis)
+        axis = [axis_in(n, rank, "expand_dims") for n in axis]
+    if len(set(axis)) < len(axis):
+        raise ArgumentError(f"expand_dims: expected different axes, got {axis}")
+    for place in sorted(axis):
+        value = call("_npi_expand_dims", (value,), {"axis": place}, what="expand_dims")
+    return value
 
 
 def squeeze(a: Any, axis: Axes = None, out: Any = None) -> Any:
@@ -201,7 +222,19 @@ def roll(a: Any, shift: int | Sequence[int], axis: Axes = None) -> Any:
         shift: How far, for each axis.
         axis: Axis or axes; None for the flattened array.
     """
-    return call("_np_roll", (a,), {"shift": shift, "axis": axis}, what="roll")
+    shifts, axes = _rolls(shift, axis)
+    return call("_np_roll", (a,), {"shift": shifts, "axis": axes}, what="roll")
+
+
+def _rolls(shift: Any, axis: Any) -> tuple[Any, Any]:
+    """Return shifts and axes in pairs; the one that is single goes with each of the others."""
+    if not isinstance(shift, int | np.integer):
+        shift = whole_numbers(shift, "roll", "shift")
+        if axis is None:
+            return sum(shift), None
+        if isinstance(axis, int | np.integer) or len(axis) == 1:
+            return sum(shift), axis
+    return shift, axis
 
 
 def tile(A: Any, reps: int | Sequence[int]) -> Any:
@@ -211,9 +244,24 @@ def tile(A: Any, reps: int | Sequence[int]) -> Any:
     return call("_npi_tile", (A,), {"reps": reps}, what="tile")
 
 
-def repeat(a: Any, repeats: int, axis: int | None = None) -> Any:
-    """Return the array with each element repeated on an axis; None for the flattened array."""
-    return call("_np_repeat", (a,), {"repeats": repeats, "axis": axis}, what="repeat")
+def repeat(a: Any, repeats: int | Sequence[int], axis: int | None = None) -> Any:
+    """Return the array with each element repeated on an axis.
+
+    Args:
+        a: Array.
+        repeats: How often: a number for all, or one for each position on the axis.
+        axis: Axis; None for the flattened array.
+
+    Raises:
+        OperatorError: A number is negative, or there are not as many as positions.
+        ArgumentTypeError: ``repeats`` are no ints.
+    """
+    if isinstance(a, NUMBERS):
+        return official("repeat", a, repeats, axis)
+    if isinstance(repeats, int | np.integer):
+        return call("_np_repeat", (a,), {"repeats": repeats, "axis": axis}, what="repeat")
+    each = whole_numbers(repeats, "repeat", "repeats")
+    return call("_npi_repeats", (a,), {"repeats": each, "axis": axis}, what="repeat")
 
 
 def resize(a: Any, new_shape: int | Sequence[int]) -> Any:
@@ -249,7 +297,8 @@ def pad(x: Any, pad_width: Any = None, mode: str = "constant", **kwargs: Any) ->
     """
     value = as_value(x, "pad")
     try:
-        pairs = np.broadcast_to(np.asarray(pad_width or 0, np.int64), (value.ndim, 2))
+        widths = np.asarray(0 if pad_width is None else host_values(pad_width))
+        pairs = np.broadcast_to(widths.astype(np.int64, casting="same_kind"), (value.ndim, 2))
     except (TypeError, ValueError, OverflowError) as error:
         raise ArgumentError(
             f"pad: expected pad_width of pairs for {value.ndim} axes, got {pad_width!r}"

@@ -26,7 +26,6 @@ OPERATORS: Mapping[str, str] = {
     "amax": "_np_max",
     "amin": "_np_min",
     "product": "_np_prod",
-    "repeat": "repeat",
     "sometrue": "_np_any",
 }
 

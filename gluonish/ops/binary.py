@@ -41,6 +41,7 @@ __all__ = [
     "NOT_EQUAL",
     "POWER",
     "SUBTRACT",
+    "is_zero",
     "over_root",
 ]
 
@@ -116,7 +117,7 @@ def _hypot(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
         out[...] = real.astype(out.dtype)
 
 
-def _is_zero(x: Any) -> Any:
+def is_zero(x: Any) -> Any:
     """Return 1 where a value or a number is 0, else 0."""
     return EQUAL(x, 0.0) if hasattr(x, "__apply__") else float(x == 0)
 
@@ -137,7 +138,7 @@ def over_root(x: Any, root: Any) -> Any:
 
 def _quotient(a: Any, b: Any) -> Any:
     """Return ``a / b``, and 0 where both are 0."""
-    both = _is_zero(a) * _is_zero(b)
+    both = is_zero(a) * is_zero(b)
     return a / _with_ones(b, both) * (1.0 - both)
 
 
@@ -145,7 +146,7 @@ def _power_by_base(g: Any, a: Any, b: Any) -> Any:
     """Return ``g b a^(b - 1)``; 0 at a^0, which is 1 for every a."""
     if not hasattr(b, "__apply__"):
         return zeros_like(g) if b == 0 else g * b * POWER(a, b - 1)
-    both = _is_zero(a) * _is_zero(b)
+    both = is_zero(a) * is_zero(b)
     return g * b * POWER(_with_ones(a, both), b - 1) * (1.0 - both)
 
 
@@ -155,7 +156,7 @@ def _power_by_exponent(g: Any, a: Any, b: Any) -> Any:
         if a == 0:
             return -g * POWER(a, b) * LESSER(b, 0.0)
         return g * POWER(a, b) * (math.log(a) if a > 0 else math.nan)
-    flat = _is_zero(a) * GREATER_EQUAL(b, 0.0)
+    flat = is_zero(a) * GREATER_EQUAL(b, 0.0)
     base = _with_ones(a, flat)
     return g * POWER(base, b) * LOG(base) * (1.0 - flat)
 

@@ -210,6 +210,7 @@ MODULES: dict[str, str] = {
         "_np_all _np_amax _np_amin _np_any _np_max _np_min _np_prod _np_product _np_sometrue "
         "_np_sum _npi_mean"
     ),
+    "numpy.repeats": "_npi_repeats _run_sums",
     "numpy.reshape": (
         "_np_atleast_1d _np_atleast_2d _np_atleast_3d _np_copy _np_reshape _np_squeeze "
         "_npi_reshape _npx_reshape"

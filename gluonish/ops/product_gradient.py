@@ -53,7 +53,8 @@ def _kernel(xp: ModuleType, out: Any, g: Any, x: Any, y: Any, *, axis: Shape) ->
     order = _order(x.ndim, axis)
     moved = widen(x).transpose(order)
     rows = moved.reshape(*moved.shape[: x.ndim - len(axis)], prod(x.shape[i] for i in axis))
-    others = _products_of_others(xp, rows).reshape(moved.shape).transpose(np.argsort(order))
+    back = [order.index(i) for i in range(x.ndim)]
+    others = _products_of_others(xp, rows).reshape(moved.shape).transpose(back)
     out[...] = xp.where(exact, plain, (widen(g) * others).astype(out.dtype))
 
 

@@ -3,6 +3,7 @@
 from types import ModuleType
 from typing import Any
 
+from gluonish.block.refusal import RefusedAtCall
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import ArgumentError
 from gluonish.core.spec import Spec
@@ -48,11 +49,12 @@ class DenseCell(HybridRecurrentCell):
     ) -> None:
         super().__init__(prefix=prefix, params=params)
         width = hidden_size if projection_size is None else projection_size
-        if hidden_size < 1 or width < 1 or input_size < 0:
-            raise ArgumentError(
-                f"{type(self).__name__}: expected sizes of 1 or more, got hidden_size "
-                f"{hidden_size}, projection_size {projection_size}, input_size {input_size}"
-            )
+        with RefusedAtCall(self):
+            if hidden_size < 1 or width < 1 or input_size < 0:
+                raise ArgumentError(
+                    f"{type(self).__name__}: expected sizes of 1 or more, got hidden_size "
+                    f"{hidden_size}, projection_size {projection_size}, input_size {input_size}"
+                )
         self._hidden_size = hidden_size
         self._input_size = input_size
         self._rows = gates * hidden_size

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
+from gluonish.block.refusal import RefusedAtCall
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.nn.tensor import Tensor
 from gluonish.parameter import ParameterDict
@@ -48,9 +49,10 @@ class DropoutCell(HybridRecurrentCell):
         given: object = rate
         if isinstance(given, bool) or not isinstance(given, numbers.Real):
             raise ArgumentTypeError(f"DropoutCell: expected rate to be a number, got {rate!r}")
-        if not 0 <= rate < 1:
-            raise ArgumentError(f"DropoutCell: expected rate in [0, 1), got {rate}")
         super().__init__(prefix=prefix, params=params)
+        with RefusedAtCall(self):
+            if not rate <= 1:
+                raise ArgumentError(f"DropoutCell: expected rate in [0, 1], got {rate}")
         self._rate = rate
         self._axes = tuple(axes)
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import gluonish.ndarray as nd
 from gluonish.block import Block
+from gluonish.block.refusal import RefusedAtCall
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.number_check import check_numbers
 from gluonish.nn.tensor import Tensor
@@ -250,10 +251,13 @@ class ZoneoutCell(ModifierCell):
                 "BidirectionalCell; put ZoneoutCell around the cells in it"
             )
         check_numbers("ZoneoutCell", zoneout_outputs=zoneout_outputs, zoneout_states=zoneout_states)
-        for rate in (zoneout_outputs, zoneout_states):
-            if not 0 <= rate < 1:
-                raise ArgumentError(f"ZoneoutCell: expected probabilities in [0, 1), got {rate}")
         super().__init__(base_cell)
+        with RefusedAtCall(self):
+            for rate in (zoneout_outputs, zoneout_states):
+                if not 0 <= rate <= 1:
+                    raise ArgumentError(
+                        f"ZoneoutCell: expected probabilities in [0, 1], got {rate}"
+                    )
         self.zoneout_outputs = zoneout_outputs
         self.zoneout_states = zoneout_states
         self._prev_output: Any = None

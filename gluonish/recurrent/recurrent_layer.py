@@ -9,6 +9,7 @@ import gluonish.ndarray as nd
 import gluonish.symbol as sym
 from gluonish.block.arguments import check_one_kind, no_arrays_error
 from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.refusal import RefusedAtCall
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.number_check import check_numbers
 from gluonish.core.numpy_mode import is_np_array
@@ -81,7 +82,8 @@ class RecurrentLayer(HybridBlock):
         super().__init__(**kwargs)
         what = type(self).__name__
         check_layout(layout, ("TNC", "NTC"), what)
-        _check_sizes(what, hidden_size, num_layers, input_size, projection_size, dropout)
+        with RefusedAtCall(self):
+            _check_sizes(what, hidden_size, num_layers, input_size, projection_size, dropout)
         if mode != "lstm":
             clip = (lstm_state_clip_min, lstm_state_clip_max, lstm_state_clip_nan or None)
             _refuse_lstms_options(what, projection_size, h2r_weight_initializer, *clip)

@@ -14,6 +14,7 @@ import numpy as np
 from gluonish.core.config import MXNET_CUDNN_ENABLED
 from gluonish.core.device import gpu_count
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError, nearest
+from gluonish.core.optional import IMPORT_FAILURES
 from gluonish.kernels import openmp
 from gluonish.kernels.cupy import libraries
 from gluonish.kernels.onednn.register import enabled as onednn_enabled
@@ -67,7 +68,7 @@ def _numpy_calls(library: str) -> Callable[[], bool]:
 def _has_opencv() -> bool:
     try:
         importlib.import_module("cv2")
-    except (ImportError, OSError):  # OSError: a library that it needs is missing
+    except IMPORT_FAILURES:
         return False
     return True
 

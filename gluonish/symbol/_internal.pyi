@@ -5416,6 +5416,17 @@ def _npi_reciprocal(
     out: None = None,
 ) -> Symbol:
     """Elementwise 1 / data."""
+def _npi_repeats(
+    data: Symbol | None = None,
+    repeats: int | Sequence[int] = ...,
+    axis: int | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Repeat each position along axis as often as repeats says, one number for all or one for each;
+    without axis, data is flattened first."""
 def _npi_reshape(
     a: Symbol | None = None,
     newshape: int | Sequence[int] = ...,
@@ -6641,6 +6652,18 @@ def _ones(
     out: None = None,
 ) -> Symbol:
     """An array of 1s."""
+def _others_times(
+    g: Symbol | None = None,
+    x: Symbol | None = None,
+    y: Symbol | None = None,
+    axis: int | Sequence[int] = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of a product over axis: g times, for each element of x, the product y of all without
+    it."""
 def _plus(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -7118,6 +7141,16 @@ def _rpower_scalar(
     out: None = None,
 ) -> Symbol:
     """Elementwise scalar to the power of data, in the dtype of data (int64 for bool)."""
+def _run_sums(
+    data: Symbol | None = None,
+    lengths: int | Sequence[int] = ...,
+    axis: int = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Sums of successive runs of given lengths along axis: the gradient of repeats."""
 def _sample_exponential(
     lam: Symbol | None = None,
     shape: int | Sequence[int] = (),
@@ -7340,6 +7373,25 @@ def _shuffle(
     out: None = None,
 ) -> Symbol:
     """The slices along axis 0 in random order."""
+def _singular_cofactors(
+    A: Symbol | None = None,
+    det: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Cofactors of every singular matrix, whose det is 0, and zeros for a regular one."""
+def _singular_cofactors_backward(
+    g: Symbol | None = None,
+    A: Symbol | None = None,
+    det: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of the cofactors of singular matrices, from that of the cofactors."""
 def _sldwin_spread(
     score: Symbol | None = None,
     query: Symbol | None = None,

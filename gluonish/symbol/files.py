@@ -18,6 +18,7 @@ from gluonish.ops.registry import Operator, find_operator
 from gluonish.symbol.casts import without_casts
 from gluonish.symbol.json_format import VARIABLE, GraphData, NodeData, dump, parse
 from gluonish.symbol.legacy_json import upgrade
+from gluonish.symbol.shape_semantics import with_current_shapes
 from gluonish.symbol.subgraph_call import SUBGRAPH_CALL
 from gluonish.symbol.symbol import VARIABLE_STARTS, Symbol, operator_attributes
 
@@ -196,7 +197,7 @@ def symbol_from_state(symbol: Symbol, state: Mapping[str, str | None]) -> None:
 def _read(text: str | bytes, name: str) -> Symbol:
     try:
         data = upgrade(parse(text, name), _input_names, _input_attributes)
-        return Symbol(_values(data))
+        return Symbol(_values(with_current_shapes(data)))
     except OperatorError as error:
         raise FileFormatError(
             f"{name}: expected a graph of operators that gluonish knows, got {error}"

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.optional import IMPORT_FAILURES, why_not
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.symbol import Symbol
 from gluonish.symbol.symbol import operator_attributes, output_names
@@ -119,10 +120,10 @@ def plot_network(
     """
     try:
         from graphviz import Digraph
-    except ImportError as error:
+    except IMPORT_FAILURES as error:
         raise NotSupportedError(
-            "plot_network: expected the package graphviz to be installed, got none; "
-            "pip install graphviz"
+            "plot_network: expected the package graphviz to be installed, got "
+            f"{why_not(error)}; pip install graphviz"
         ) from error
     _check_symbol("plot_network", symbol)
     nodes = topological_order(symbol._values)

@@ -136,7 +136,8 @@ def _is_here(arguments: argparse.Namespace) -> bool:
     elsewhere = arguments.hostfile or arguments.launcher not in ("", "local")
     if elsewhere or not _is_hydra(_mpiexec()):
         return False
-    return arguments.launcher == "local" or not is_set(*_SCHEDULERS)
+    asked = arguments.launcher == "local" or arguments.standalone
+    return asked or not is_set(*_SCHEDULERS)
 
 
 def _local_ranks(arguments: argparse.Namespace, folder: str) -> LocalRanks:

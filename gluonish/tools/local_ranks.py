@@ -205,9 +205,20 @@ class LocalRanks:
             self._status = self._pmi.aborted or 1
         elif failed is not None:
             self._status = failed if failed > 0 else 128 - failed
+            if failed < 0 and not signalled:
+                self._tell_signal(next(rank for rank, code in ended.items() if code), -failed)
         elif not lost:
             return
         self._deadline = time.monotonic() + (_GRACE_S if signalled else 0.0)
+
+    @staticmethod
+    def _tell_signal(rank: int, number: int) -> None:
+        name = {one.value: one.name for one in signal.Signals}.get(number, str(number))
+        hint = {
+            "SIGBUS": "; is /dev/shm full?",
+            "SIGKILL": "; did the system run out of memory?",
+        }.get(name, "")
+        print(f"gluonish: launch: rank {rank} was ended by {name}{hint}", file=sys.stderr)
 
     def _end(self) -> None:
         """End what is left of a job that failed, with all that ranks have started."""

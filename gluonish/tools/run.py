@@ -5,7 +5,13 @@ import importlib
 from collections.abc import Callable, Sequence
 
 from gluonish.core.errors import ArgumentError
-from gluonish.tools.script import become_code, become_module, become_script
+from gluonish.tools.script import (
+    become_code,
+    become_input,
+    become_module,
+    become_script,
+    check_script,
+)
 
 __all__ = ["add_parser", "run"]
 
@@ -20,7 +26,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         description="Run a Python program in which, and in the processes it starts, `import mxnet` "
         "gives gluonish's modules with the rules of MXNet 1.9.1. The rest is as Python does it: "
         "arguments, __main__, module path, exit status. `python -m gluonish.as_mxnet` is the same.",
-        usage="gluonish run [--numpy1] (SCRIPT | -m MODULE | -c CODE) [ARGUMENT ...]",
+        usage="gluonish run [--numpy1] (SCRIPT | - | -m MODULE | -c CODE) [ARGUMENT ...]",
     )
     parser.add_argument(
         "--numpy1",
@@ -30,7 +36,9 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     rest = argparse.REMAINDER
     parser.add_argument("-m", nargs=rest, metavar="MODULE", dest="module", help="run a module")
     parser.add_argument("-c", nargs=rest, metavar="CODE", dest="code", help="run a string of code")
-    parser.add_argument("script", nargs="?", metavar="SCRIPT", help="the program")
+    parser.add_argument(
+        "script", nargs="?", metavar="SCRIPT", help="the program; - reads it from standard input"
+    )
     parser.add_argument("arguments", nargs=rest, metavar="ARGUMENT", help="its own arguments")
     parser.set_defaults(run=run)
 
@@ -39,12 +47,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the program; its exit status.
 
     Raises:
-        ArgumentError: There is no program.
+        ArgumentError: There is no program, or no module of that name.
+        MissingFileError: There is no such script.
+        FolderPathError: The folder has no ``__main__.py``.
         NameTakenError: Another package called mxnet is installed.
     """
     start, words = _chosen(arguments)
     if not words:
         raise ArgumentError("run: expected a script, -m and a module, or -c and code, got none")
+    if start is become_script:
+        check_script("run", words[0])
     # It acts on the whole process.
     importlib.import_module(
         "gluonish.mxnet_names.as_mxnet_numpy1" if arguments.numpy1 else "gluonish.as_mxnet"
@@ -58,4 +70,5 @@ def _chosen(arguments: argparse.Namespace) -> tuple[_Start, list[str]]:
         return become_module, arguments.module
     if arguments.code is not None:
         return become_code, arguments.code
-    return become_script, [arguments.script, *arguments.arguments] if arguments.script else []
+    start = become_input if arguments.script == "-" else become_script
+    return start, [arguments.script, *arguments.arguments] if arguments.script else []

@@ -61,27 +61,31 @@ class OtherRanks:
         self._all: tuple[Selection, NewGradients] = (Selection(()), NewGradients({}))
         store.set_labels({first_key + i: described(param) for i, param in enumerate(params)})
 
-    def agreed(self, trainables: Trainables, scale: float) -> tuple[Selection, float]:
+    def agreed(
+        self, trainables: Trainables, fresh: Selection, scale: float
+    ) -> tuple[Selection, float]:
         """Agree on the parameters with a new gradient on any rank; those of other ranks count as 0.
 
         All ranks call this at the beginning of a step; it waits only where not all are new here.
 
         Args:
             trainables: The trainer's; takes note of what is new on other ranks only.
+            fresh: What is new, as it says.
             scale: What gradients are to be multiplied by.
 
         Returns:
             The parameters, and the factor; that of another rank where nothing is new on this one,
             as `contrib.amp.scale_loss` was not called then.
         """
-        trainables.elsewhere = frozenset()
-        everything, (fresh, _) = trainables.all(), trainables.fresh()
-        first = self._first_key
-        if self._all[0] is not everything:
+        if trainables.elsewhere:  # of a step that failed
+            trainables.elsewhere = frozenset()
+            fresh, _ = trainables.fresh()
+        everything, first = trainables.known, self._first_key
+        if self._all[0] is not everything or self._all[1].scale != scale:
             names: dict[Hashable, str] = {}
             names.update((first + i, described(param)) for i, param in everything.members)
-            self._all = (everything, NewGradients(names))
-        mine = self._all[1]._replace(scale=scale)
+            self._all = (everything, NewGradients(names, scale=scale))
+        mine = self._all[1]
         if fresh is everything:
             self._store.new_gradients(mine)
             return everything, scale

@@ -99,6 +99,11 @@ class Trainables:
         self._moves = moves
         return self._all
 
+    @property
+    def known(self) -> Selection:
+        """What `all` returned last."""
+        return self._all
+
     def _holds_the_same(self) -> bool:
         """Whether no parameter got other arrays since the last time."""
         return len(self._data) == len(self._params) and all(

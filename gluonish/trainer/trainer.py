@@ -296,7 +296,7 @@ class Trainer:
         if self._kvstore is not None:
             fresh = self._fresh(ignore_stale_grad)  # before anything is added up
             if self._ranks is not None:
-                fresh, self._scale = self._ranks.agreed(self._trainables, self._scale)
+                fresh, self._scale = self._ranks.agreed(self._trainables, fresh, self._scale)
                 self._check_and_rescale_grad(self._scale / samples)
             if self._update_on_kvstore:
                 self._update_in_store(self._kvstore, fresh)
@@ -319,7 +319,8 @@ class Trainer:
         self._prepare()
         refuse_update_in_store("allreduce_grads", self._update_on_kvstore)
         if self._ranks is not None:
-            _, self._scale = self._ranks.agreed(self._trainables, self._scale)
+            fresh, _ = self._trainables.fresh()
+            _, self._scale = self._ranks.agreed(self._trainables, fresh, self._scale)
         self._allreduce_grads()
 
     def update(self, batch_size: float, ignore_stale_grad: bool = False) -> None:
@@ -358,11 +359,10 @@ class Trainer:
         if scaler is None:
             return False
         params = [param for _, param in selection.members]
-        if ranks is not None and self._update_on_kvstore:  # gradients are not added up yet
-            overflows = scaler.has_overflow(params, ranks.any_of)
-        else:
-            overflows = scaler.has_overflow(params)
-        if overflows:
+        # Where the store updates, gradients are not added up yet.
+        asked = (ranks.any_of,) if ranks is not None and self._update_on_kvstore else ()
+        has_overflow: Any = scaler.has_overflow
+        if overflows := bool(has_overflow(params, *asked)):
             self._trainables.mark_used(selection)
         return overflows
 

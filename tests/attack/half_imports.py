@@ -95,9 +95,12 @@ def _is_module(frame: FrameType) -> bool:
     return frame.f_code.co_name == "<module>" and "gluonish" in frame.f_code.co_filename
 
 
+# Functions of the import system with a lock of Python's, which an exception there leaves locked.
+_LOCKS = ("ModuleLock", "ImportLock", "_lock", "_find_spec")
+
+
 def _is_python(frame: FrameType) -> bool:
-    # Locks of the import system that are left locked belong to Python.
-    return "ModuleLock" not in frame.f_code.co_qualname and "_lock" not in frame.f_code.co_name
+    return not any(name in frame.f_code.co_qualname for name in _LOCKS)
 
 
 class At:

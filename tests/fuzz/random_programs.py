@@ -222,7 +222,7 @@ class _Writer:
             self.add(
                 name,
                 self.shapes[i],
-                lambda F, x, *p: F.BatchNorm(x, *p, fix_gamma=fixed, eps=1e-3),
+                lambda F, x, *p: F.BatchNorm(x, *p, fix_gamma=fixed, eps=0.1),
                 [i],
                 names,
             )
@@ -332,7 +332,7 @@ _POINTWISE: dict[str, Compute] = {
     "square": lambda F, x: F.square(F.tanh(x)),
     "root": lambda F, x: F.sqrt(F.abs(x) + 0.5),
     "exp": lambda F, x: F.exp(-F.abs(x)),
-    "clip": lambda F, x: F.clip(x, -1.3, 1.7),
+    "clip": lambda F, x: F.clip(x, -1.25, 1.75),
     "scale": lambda F, x: 1.0 - 0.5 * x,
     "inverse": lambda F, x: 1.0 / (1.5 + F.square(x)),
     "twice": lambda F, x: x + x,
@@ -342,7 +342,7 @@ _POINTWISE: dict[str, Compute] = {
 }
 _PAIRS: dict[str, Compute] = {
     "add": lambda F, x, y: F.broadcast_add(x, y) * 0.7,
-    "sub": lambda F, x, y: F.broadcast_sub(x, y) * 0.7,
+    "sub": lambda F, x, y: F.broadcast_sub(x, 0.6 * y) * 0.7,
     "mul": lambda F, x, y: F.broadcast_mul(x, F.tanh(y)),
     "maximum": lambda F, x, y: F.broadcast_maximum(x, y * 0.9 + 0.01),
     "div": lambda F, x, y: F.broadcast_div(x, 1.5 + F.square(y)),

@@ -142,7 +142,11 @@ def test_given_boxes_stay_as_they_were() -> None:
     ("make", "error", "message"),
     [
         (lambda: image.HorizontalFlipAug(2), ArgumentError, "expected p from 0 to 1, got 2"),
-        (lambda: image.BrightnessJitterAug(-1), ArgumentError, "brightness of at least 0, got -1"),
+        (
+            lambda: image.BrightnessJitterAug(-1)(PIXELS),
+            ArgumentError,
+            "brightness of at least 0, g",
+        ),
         (
             lambda: image.ResizeAug(eval("1.5")),
             ArgumentTypeError,

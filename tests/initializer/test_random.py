@@ -65,4 +65,4 @@ def test_orthogonal_rows_or_columns(rand_type: str, shape: tuple[int, ...]) -> N
 
 def test_unknown_rand_type_is_refused() -> None:
     with pytest.raises(ArgumentError, match="got 'q'"):
-        Orthogonal(rand_type="q")
+        drawn(Orthogonal(rand_type="q"), (2, 3))

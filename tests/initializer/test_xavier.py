@@ -46,4 +46,4 @@ def test_vector_is_refused() -> None:
 @pytest.mark.parametrize("arguments", [{"rnd_type": "q"}, {"factor_type": "q"}])
 def test_unknown_kind_is_refused(arguments: dict[str, str]) -> None:
     with pytest.raises(ArgumentError, match="got 'q'"):
-        Xavier(**arguments)
+        drawn(Xavier(**arguments), (2, 3))

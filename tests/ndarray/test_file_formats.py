@@ -3,6 +3,7 @@
 import json
 import os
 import struct
+import time
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +22,7 @@ from gluonish.core.dtype import DTYPE_FLAGS, STORED_DTYPES
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, FileFormatError
 from gluonish.core.file_map import is_mapped
 from gluonish.ndarray import sparse
-from gluonish.ndarray.array_file import open_arrays
+from gluonish.ndarray.array_file import DenseRecord, open_arrays, write_arrays
 from gluonish.ndarray.stored_array import record_of
 
 ENDINGS = (".params", ".safetensors", ".npz", ".safetensors.index.json")
@@ -401,3 +402,29 @@ def test_arrays_that_are_not_aligned_are_copied(tmp_path: Path) -> None:
     assert loaded.handle.flags.aligned
     assert not is_mapped(loaded.handle)
     np.testing.assert_array_equal(loaded.asnumpy(), values)
+
+
+# -- very many arrays ---
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_time_is_linear_in_the_number_of_arrays(ending: str, tmp_path: Path) -> None:
+    seconds = []
+    for count in (1_000, 8_000):
+        arrays = {f"layer{i}.weight": nd.ones(1) for i in range(count)}
+        path = tmp_path / f"a{ending}"
+        start = time.process_time()
+        nd.save(path, arrays)
+        assert len(nd.load(path)) == count
+        seconds.append(time.process_time() - start)
+    # 8 by count, 64 by its square; the least number is small against what a loaded machine adds.
+    assert seconds[1] < 24 * seconds[0] + 0.5
+
+
+def test_a_name_that_is_there_twice_is_found_in_linear_time(tmp_path: Path) -> None:
+    names = [f"w{i}" for i in range(40_000)]
+    record = DenseRecord(np.ones(1, np.float32))
+    start = time.process_time()
+    with pytest.raises(ArgumentError, match="expected distinct names, got 'w39999' twice"):
+        write_arrays(tmp_path / "a.npz", [record] * 40_001, [*names, names[-1]])
+    assert time.process_time() - start < 2

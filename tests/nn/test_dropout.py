@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gluonish import nn
+from gluonish import autograd, nd, nn
 from gluonish.autograd import train_mode
 from gluonish.core.errors import ArgumentError
 from gluonish.ndarray import ones
@@ -16,7 +16,15 @@ def test_only_training_drops() -> None:
     assert abs(y.mean() - 1) < 0.1
 
 
-@pytest.mark.parametrize("rate", [-0.1, 1, 2])
-def test_rate_that_is_no_probability_is_refused(rate: float) -> None:
-    with pytest.raises(ArgumentError, match=r"rate in \[0, 1\)"):
-        nn.Dropout(rate)
+@pytest.mark.parametrize("rate", [1.5, 2])
+def test_rate_that_is_no_probability_is_refused_at_the_call(rate: float) -> None:
+    layer = nn.Dropout(rate)
+    with pytest.raises(ArgumentError, match=r"rate in \[0, 1\]"):
+        layer(nd.ones((2,)))
+
+
+def test_rate_1_is_the_identity_outside_training_and_leaves_nothing_in_it() -> None:
+    layer, x = nn.Dropout(1), nd.ones((3,))
+    assert layer(x).tolist() == [1, 1, 1]
+    with autograd.record():
+        assert layer(x).tolist() == [0, 0, 0]

@@ -25,9 +25,6 @@ WORDS = "words"
 # What MXNet takes without a word and cannot run, or runs wrong: refused here when it is made (or,
 # with data, when it is called). And the other way round.
 DIFFERENT = {
-    "nn.Dense(0)": "a layer without units",
-    "nn.Dropout(1.5)": "not a probability",
-    "nn.Dropout(-0.5)": "not a probability",
     "nn.Dropout('a')": "not a number",
     "nn.BatchNorm(in_channels=3)(x(2, 4))": "reads beyond its parameters there",
     "nn.Sequential().add(3)": "no Block",

@@ -1,6 +1,6 @@
 import pytest
 
-from gluonish import nn
+from gluonish import nd, nn
 from gluonish.core.errors import ArgumentError
 
 
@@ -8,7 +8,10 @@ from gluonish.core.errors import ArgumentError
     ("make", "message"),
     [
         (lambda: nn.MaxPool2D((2, 2, 2)), "MaxPool2D pool_size: expected an int or 2"),
-        (lambda: nn.AvgPool2D(strides=(1, 2, 3)), "AvgPool2D strides: expected an int or 2"),
+        (
+            lambda: nn.AvgPool2D(strides=(1, 2, 3))(nd.ones((1, 1, 4, 4))),
+            "AvgPool2D strides: expected an int or 2",
+        ),
         (lambda: nn.MaxPool1D(layout="NCHW"), "MaxPool1D: expected layout NCW or NWC"),
         (lambda: nn.GlobalAvgPool3D(layout="NCHW"), "expected layout NCDHW or NDHWC"),
     ],

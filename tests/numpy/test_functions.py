@@ -311,3 +311,97 @@ def test_multivariate_normal_keeps_the_dtype(dtype: str) -> None:
     values = drawn.astype("float64").asnumpy()
     numpy.testing.assert_allclose(values.mean(0), [1, -2], atol=0.15)
     numpy.testing.assert_allclose(numpy.cov(values.T), [[1, 0.5], [0.5, 2]], atol=0.2)
+
+
+_MATRIX = numpy.arange(12, dtype=numpy.float32).reshape(3, 4)
+_AXES = [([1, 2, 0], 0), ((1, 0, 2, 1), -1), ([2], 1), ([3], None), (list(range(12)), None)]
+
+
+@pytest.mark.parametrize("kind", [list, tuple, numpy.array, lambda n: np.array(n, dtype="int64")])
+@pytest.mark.parametrize(("repeats", "axis"), _AXES)
+def test_each_position_is_repeated_as_often_as_said(repeats: Any, axis: Any, kind: Any) -> None:
+    expected = numpy.repeat(_MATRIX, repeats, axis)
+    for made in (
+        np.repeat(np.array(_MATRIX), kind(repeats), axis),
+        np.array(_MATRIX).repeat(kind(repeats), axis),
+    ):
+        numpy.testing.assert_array_equal(made.asnumpy(), expected)
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+@pytest.mark.parametrize(("repeats", "axis"), _AXES)
+def test_gradient_of_repeats_sums_the_copies(repeats: Any, axis: Any, hybrid: bool) -> None:
+    class Repeated(mx.gluon.HybridBlock):
+        def hybrid_forward(self, F: Any, x: Any) -> Any:
+            return F.np.repeat(x, repeats, axis) ** 2
+
+    x = np.array(_MATRIX)
+    x.attach_grad()
+    net = Repeated()
+    net.hybridize(hybrid)
+    with mx.util.np_shape(True), mx.util.np_array(True), mx.autograd.record():
+        y = net(x).sum()
+    y.backward()
+    shape = (12,) if axis is None else (3, 4)
+    flat = _MATRIX.reshape(shape)
+    counts = numpy.broadcast_to(repeats, (shape[axis or 0],))
+    along = [1] * len(shape)
+    along[axis or 0] = -1
+    expected = 2 * flat * counts.reshape(along)
+    numpy.testing.assert_allclose(x.grad.asnumpy(), expected.reshape(3, 4))
+
+
+def test_symbol_of_repeats_is_kept_in_files() -> None:
+    y = mx.sym.np.repeat(mx.sym.var("x").as_np_ndarray(), [1, 2], axis=0)
+    loaded = mx.sym.load_json(y.tojson())
+    assert loaded.eval(x=np.ones((2, 3)))[0].shape == (3, 3)
+
+
+@pytest.mark.parametrize("repeats", [[1, 2], [1, -1, 1], [1.0, 2.0, 1.0], [[1, 2, 3]], "12"])
+def test_other_repeats_are_refused(repeats: Any) -> None:
+    with pytest.raises((OperatorError, ArgumentTypeError), match=r"repeat.*: expected"):
+        np.repeat(np.array(_MATRIX), repeats, axis=0)
+
+
+def test_classic_repeat_takes_a_number_as_in_mxnet() -> None:
+    with pytest.raises(OperatorError, match="expected repeats to be an int"):
+        mx.nd.repeat(mx.nd.ones(3), repeats=[1, 2, 0])
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("repeat", (2, 1)),
+        ("roll", ((1, 2), 0)),
+        ("roll", ((1, 2), None)),
+        ("roll", ([1, 2], (0, 1))),
+        ("roll", (1, (0, 1))),
+        ("roll", (numpy.array([1, 2]), (0, 1))),
+        ("roll", ((1, 2), (1,))),
+        ("pad", (numpy.array([[1, 2], [0, 1]]),)),
+        ("pad", (numpy.array([1, 2]),)),
+        ("delete", ([True, False, True, False], 1)),
+        ("delete", (numpy.array([True, False, True]), 0)),
+        ("expand_dims", ((0, 1),)),
+        ("expand_dims", ((0, -1),)),
+        ("expand_dims", ([1, 3],)),
+        ("array_split", (numpy.array([1, 2]),)),
+    ],
+)
+def test_arrays_and_sequences_for_numbers_are_taken_as_by_numpy(name: str, args: Any) -> None:
+    expected = getattr(numpy, name)(_MATRIX, *args)
+    found = getattr(np, name)(np.array(_MATRIX), *args)
+    if not isinstance(expected, list):
+        expected, found = [expected], [found]
+    for x, y in zip(expected, found, strict=True):
+        numpy.testing.assert_array_equal(y.asnumpy(), x)
+
+
+def test_positions_of_cuts_may_be_an_array_of_np() -> None:
+    parts = np.split(np.arange(6), np.array([1, 3], dtype="int64"))
+    assert [part.tolist() for part in parts] == [[0], [1, 2], [3, 4, 5]]
+
+
+def test_mask_of_delete_has_a_value_for_each_position() -> None:
+    with pytest.raises(ArgumentError, match="delete: expected a mask of 6 truth values"):
+        np.delete(np.arange(6), [True, False])

@@ -218,7 +218,7 @@ def _products_and_reductions() -> dict[str, Case]:
             [np.ones((2, 1, 4), np.float32), x, x.prod(1, keepdims=True)],
             {"axis": (1,)},
             lambda g, v, y: y / v,
-            {"wrt": (0, 1)},
+            FORWARD_ONLY,
         ),
         "max": Case([x], {"axis": 1}, lambda v: v.max(1)),
         "min": Case([x], {"axis": 1, "keepdims": True}, lambda v: v.min(1, keepdims=True)),

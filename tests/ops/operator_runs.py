@@ -220,6 +220,9 @@ def _recurrent() -> Iterator[tuple[str, Case]]:
     yield "_gru_step_backward", Case([normal(2, 5), *kept])
     yield "_log_softmax_pick", Case([normal(3, 4), index(1, 0, 3)])
     yield "_log_softmax_pick", Case([normal(3, 4, 2), index([1, 0], [3, 2], [0, 0])], {"axis": 1})
+    yield "_npi_repeats", Case([normal(3, 2)], {"repeats": (2, 0, 1), "axis": 0})
+    yield "_npi_repeats", Case([normal(2, 2)], {"repeats": (3,), "axis": None})
+    yield "_run_sums", Case([normal(2, 4)], {"lengths": (3, 0, 1), "axis": 1})
 
 
 def _weight_updates() -> Iterator[tuple[str, Case]]:

@@ -34,5 +34,5 @@ def test_axes_share_a_decision() -> None:
 def test_rates_are_checked() -> None:
     with pytest.raises(ArgumentTypeError, match="expected rate to be a number, got 'a'"):
         rnn.DropoutCell("a")  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match=r"expected rate in \[0, 1\), got 1.5"):
-        rnn.DropoutCell(1.5)
+    with pytest.raises(ArgumentError, match=r"expected rate in \[0, 1\], got 1.5"):
+        rnn.DropoutCell(1.5)(nd.ones((1, 2)), [])

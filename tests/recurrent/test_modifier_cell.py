@@ -161,7 +161,7 @@ def test_steps_need_cells_that_take_them() -> None:
             contrib.VariationalDropoutCell(base, drop_states=0.1)
 
 
-@pytest.mark.parametrize("rates", [(1, 0), (0, -0.1)])
+@pytest.mark.parametrize("rates", [(1.5, 0), (0, -0.1)])
 def test_probabilities_are_checked(rates: tuple[float, float]) -> None:
-    with pytest.raises(ArgumentError, match=r"ZoneoutCell: expected probabilities in \[0, 1\), go"):
-        rnn.ZoneoutCell(rnn.GRUCell(2), *rates)
+    with pytest.raises(ArgumentError, match=r"ZoneoutCell: expected probabilities in \[0, 1\], go"):
+        rnn.ZoneoutCell(rnn.GRUCell(2), *rates).unroll(1, nd.ones((1, 1, 2)))

@@ -264,7 +264,7 @@ def test_a_users_cell_is_unrolled(kind: Any) -> None:
         (lambda c: c.unroll(T, sample(), layout="NC"), "expected a layout with T and N"),
         (lambda c: c.unroll(T, sym.Group([sym.var("a"), sym.var("b")])), "Symbol with one output"),
         (lambda c: c(nd.ones((2, 3)), []), "expected 1 states, got 0"),
-        (lambda c: rnn.GRUCell(0), "expected sizes of 1 or more, got hidden_size 0"),
+        (lambda c: rnn.GRUCell(0)(sample(), []), "expected sizes of 1 or more, got hidden_size 0"),
     ],
 )
 def test_what_does_not_fit_is_refused(call: Any, message: str) -> None:

@@ -236,15 +236,21 @@ def test_mxnets_graph_runs() -> None:
     np.testing.assert_allclose(found, data["output"], rtol=1e-5, atol=1e-6)
 
 
+X = nd.ones((2, 1, 3))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: rnn.LSTM(4, layout="CTN"), "LSTM: expected layout TNC or NTC, got 'CTN'"),
         (lambda: rnn.RNN(4, activation="exp"), "RNN: expected activation 'relu' or 'tanh'"),
-        (lambda: rnn.GRU(0), "GRU: expected sizes of 1 or more, got hidden_size 0, num_layers 1"),
-        (lambda: rnn.LSTM(3, 0), "LSTM: expected sizes of 1 or more"),
-        (lambda: rnn.LSTM(3, projection_size=0), "projection_size 0"),
-        (lambda: rnn.LSTM(3, dropout=1.5), r"expected dropout in \[0, 1\], got 1.5"),
+        (
+            lambda: rnn.GRU(0)(X),
+            "GRU: expected sizes of 1 or more, got hidden_size 0, num_layers 1",
+        ),
+        (lambda: rnn.LSTM(3, 0)(X), "LSTM: expected sizes of 1 or more"),
+        (lambda: rnn.LSTM(3, projection_size=0)(X), "projection_size 0"),
+        (lambda: rnn.LSTM(3, dropout=1.5)(X), r"expected dropout in \[0, 1\], got 1.5"),
     ],
 )
 def test_unknown_options_are_refused(call: Any, message: str) -> None:

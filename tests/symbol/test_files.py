@@ -171,7 +171,7 @@ def test_none_is_written_where_it_is_a_value() -> None:
 
 
 def test_a_number_is_no_path() -> None:
-    with pytest.raises(TypeError, match="expected a path, as str, bytes or os.PathLike, got 3"):
+    with pytest.raises(TypeError, match=r"expected a path, as str, bytes or os\.PathLike, got 3"):
         sym.var("x").save(3)
-    with pytest.raises(TypeError, match="expected a path, as str, bytes or os.PathLike, got 3"):
+    with pytest.raises(TypeError, match=r"expected a path, as str, bytes or os\.PathLike, got 3"):
         sym.load(3)

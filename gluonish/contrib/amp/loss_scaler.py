@@ -11,12 +11,15 @@ from gluonish.parameter import Parameter
 
 __all__ = ["LossScaler"]
 
-_START, _LARGEST = 2.0**16, 2.0**24
+_START, _LARGEST, _SMALLEST = 2.0**16, 2.0**24, 2.0**-24
 _STEPS_TO_GROW = 2000
 
 
 class LossScaler:
-    """Dynamic loss scale: halves when gradients overflow, doubles after 2000 steps without."""
+    """Dynamic loss scale: halves when gradients overflow, doubles after 2000 steps without.
+
+    It begins at 2**16, and stays from 2**-24 to 2**24.
+    """
 
     def __init__(self) -> None:
         self._loss_scale = _START
@@ -42,7 +45,7 @@ class LossScaler:
         """
         self._loss_scale = self._next_loss_scale
         if any_of(_overflows(params)):
-            self._next_loss_scale = self._loss_scale / 2
+            self._next_loss_scale = max(_SMALLEST, self._loss_scale / 2)
             self._unskipped = 0
             return True
         self._unskipped += 1

@@ -113,7 +113,7 @@ def _trainer(what: str, given: Any) -> Trainer:
 def init_trainer(optimizer_or_trainer: Any) -> None:
     """Give a Trainer a dynamic loss scale.
 
-    A step whose gradients overflow is skipped, and the scale halves; after 2000 steps without
+    A step whose new gradients overflow is skipped, and the scale halves; after 2000 steps without
     overflow it doubles. float16 needs it; bfloat16, with the range of float32, does not.
 
     Args:
@@ -123,8 +123,10 @@ def init_trainer(optimizer_or_trainer: Any) -> None:
         ArgumentTypeError: It is not a Trainer.
     """
     trainer = _trainer("init_trainer", optimizer_or_trainer)
+    if trainer._amp_loss_scaler is None:  # else its scale may be one of a step
+        trainer._amp_original_scale = trainer._scale
+    trainer._scale = trainer._amp_original_scale
     trainer._amp_loss_scaler = LossScaler()
-    trainer._amp_original_scale = trainer._scale
 
 
 @contextmanager
@@ -156,11 +158,15 @@ def scale_loss(
             "scale_loss: expected a Trainer with a loss scale, got one without; call "
             "amp.init_trainer(trainer) first"
         )
+    before = trainer._scale
     trainer._scale = trainer._amp_original_scale / scaler.loss_scale
-    if isinstance(loss, list | tuple):
-        yield [one * scaler.loss_scale for one in loss]
-    else:
-        yield loss * scaler.loss_scale
+    many = isinstance(loss, list | tuple)
+    scaled = [one * scaler.loss_scale for one in (loss if many else [loss])]
+    try:
+        yield scaled if many else scaled[0]
+    except BaseException:  # no gradient is of the scaled loss
+        trainer._scale = before
+        raise
 
 
 def unscale(optimizer_or_trainer: Any) -> None:

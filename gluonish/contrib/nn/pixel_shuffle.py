@@ -5,6 +5,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.refusal import RefusedAtCall
 from gluonish.core.errors import ArgumentError
 from gluonish.nn.tensor import Extents, Tensor
 
@@ -18,10 +19,20 @@ def _factors(factor: Any, rank: int, layer: str) -> tuple[int, ...]:
         found = tuple(int(number) for number in given)
     except (TypeError, ValueError):
         found = ()
-    if len(found) != rank or min(found) < 1:
+    if len(found) != rank:
         wanted = "a number" if rank == 1 else f"a number or {rank} of them"
         raise ArgumentError(f"{layer}: expected factor to be {wanted}, at least 1, got {factor!r}")
     return found
+
+
+def _check_factors(block: HybridBlock, factors: tuple[int, ...]) -> None:
+    """Have calls refuse factors below 1."""
+    with RefusedAtCall(block):
+        if min(factors) < 1:
+            raise ArgumentError(
+                f"{type(block).__name__}: expected factor to be a number of at least 1, got "
+                f"{min(factors)}"
+            )
 
 
 class PixelShuffle1D(HybridBlock):
@@ -48,6 +59,7 @@ class PixelShuffle1D(HybridBlock):
     def __init__(self, factor: int) -> None:
         super().__init__()
         self._factor = _factors(factor, 1, "PixelShuffle1D")[0]
+        _check_factors(self, (self._factor,))
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
         """Rearrange the channels.
@@ -85,6 +97,7 @@ class PixelShuffle2D(HybridBlock):
     def __init__(self, factor: Extents) -> None:
         super().__init__()
         self._factors = _factors(factor, 2, "PixelShuffle2D")
+        _check_factors(self, self._factors)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
         """Rearrange the channels.
@@ -125,6 +138,7 @@ class PixelShuffle3D(HybridBlock):
     def __init__(self, factor: Extents) -> None:
         super().__init__()
         self._factors = _factors(factor, 3, "PixelShuffle3D")
+        _check_factors(self, self._factors)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
         """Rearrange the channels.

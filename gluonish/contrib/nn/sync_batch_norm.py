@@ -5,7 +5,6 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.device import gpu_count
-from gluonish.core.errors import ArgumentError
 from gluonish.nn.batch_norm import BatchNorm
 from gluonish.nn.tensor import Tensor
 from gluonish.parameter.parameter import Init
@@ -93,11 +92,8 @@ class SyncBatchNorm(BatchNorm):
         )
         if num_devices is None:
             num_devices = _devices_found()
-        if num_devices < 1:
-            raise ArgumentError(
-                f"SyncBatchNorm: expected num_devices of at least 1, got {num_devices}"
-            )
-        settings: dict[str, Any] = {**self._kwargs, "ndev": num_devices, "key": self.prefix}
+        devices = max(1, num_devices)  # MXNet takes 0 and less, too
+        settings: dict[str, Any] = {**self._kwargs, "ndev": devices, "key": self.prefix}
         del settings["axis"]
         self._kwargs = settings
 

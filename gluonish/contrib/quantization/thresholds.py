@@ -63,17 +63,24 @@ def put_thresholds(outputs: Sequence[Value], thresholds: Thresholds) -> list[Val
 
 
 def _with_range(node: Node, inputs: Sequence[Value], ends: Sequence[float]) -> Node:
-    low, high = (float(f"{float(end):f}") for end in ends)
+    low, high = (float(_text(float(end))) for end in ends)
     made = _changed(node, inputs, min_calib_range=low, max_calib_range=high)
     if low < 0 and made.attrs.get("out_type") == "uint8":  # in files; it has no negative numbers
         return _changed(made, inputs, out_type="auto")
     return made
 
 
+def _text(number: float) -> str:
+    """Return a number as MXNet writes it, with six decimals, or with more where these are too few:
+    a range below 0.0000005 would be none."""
+    text = f"{number:f}"
+    return text if abs(float(text) - number) <= 1e-3 * abs(number) else f"{number:.9g}"
+
+
 def _changed(node: Node, inputs: Sequence[Value], **attrs: Any) -> Node:
     """Return a node with further attributes."""
     texts = {
-        key: f"{value:f}" if isinstance(value, float) else str(value)
+        key: _text(value) if isinstance(value, float) else str(value)
         for key, value in attrs.items()
     }
     given = {**(node.given or {}), **texts}

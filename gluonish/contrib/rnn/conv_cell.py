@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, ClassVar
 
+from gluonish.block.refusal import RefusedAtCall
 from gluonish.core.errors import ArgumentError
 from gluonish.nn.tensor import Extents, Tensor, as_extents, check_layout
 from gluonish.parameter import ParameterDict
@@ -105,7 +106,9 @@ class ConvCell(HybridRecurrentCell):
             dilate * (extent - 1) // 2
             for extent, dilate in zip(self._h2h_kernel, self._h2h_dilate, strict=True)
         )
-        self._state_shape = self._found_state_shape(what)
+        self._state_shape = (0,) * (dims + 1)
+        with RefusedAtCall(self):
+            self._state_shape = self._found_state_shape(what)
         weights = (i2h_weight_initializer, h2h_weight_initializer)
         self._add_parameters((*weights, i2h_bias_initializer, h2h_bias_initializer))
 

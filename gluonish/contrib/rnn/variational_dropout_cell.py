@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, ClassVar
 
+from gluonish.block.refusal import RefusedAtCall
 from gluonish.core.errors import ArgumentError
 from gluonish.core.number_check import check_numbers
 from gluonish.nn.tensor import Tensor
@@ -54,11 +55,6 @@ class VariationalDropoutCell(ModifierCell):
     ) -> None:
         rates = {"drop_inputs": drop_inputs, "drop_states": drop_states}
         check_numbers("VariationalDropoutCell", **rates, drop_outputs=drop_outputs)
-        for rate in (drop_inputs, drop_states, drop_outputs):
-            if not 0 <= rate < 1:
-                raise ArgumentError(
-                    f"VariationalDropoutCell: expected probabilities in [0, 1), got {rate}"
-                )
         if drop_states and holds_bidirectional(base_cell):
             raise ArgumentError(
                 "VariationalDropoutCell: expected a base_cell that takes single steps for "
@@ -66,6 +62,12 @@ class VariationalDropoutCell(ModifierCell):
                 "the cells in it"
             )
         super().__init__(base_cell)
+        with RefusedAtCall(self):
+            for rate in (drop_inputs, drop_states, drop_outputs):
+                if not 0 <= rate <= 1:
+                    raise ArgumentError(
+                        f"VariationalDropoutCell: expected probabilities in [0, 1], got {rate}"
+                    )
         self.drop_inputs = drop_inputs
         self.drop_states = drop_states
         self.drop_outputs = drop_outputs

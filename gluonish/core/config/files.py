@@ -15,9 +15,8 @@ GLUONISH_MAP_FILES = Flag(
     "GLUONISH_MAP_FILES",
     boolean(),
     False,
-    "Have `nd.load` map large arrays of safetensors and npz files into memory instead of reading "
-    "them; a program that then shortens such a file ends this process, one that writes into it "
-    "changes numbers.",
+    "Map large arrays of safetensors and npz files instead of reading them: shortening such a file "
+    "ends the process.",
 )
 MXNET_GLUON_REPO = Flag(
     "MXNET_GLUON_REPO",

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.block.refusal import RefusedAtCall
 from gluonish.core.dtype import is_floating, normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.image.augmenters.augmenter import Augmenter, RandomOrderAug
@@ -99,12 +100,14 @@ class BrightnessJitterAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``brightness`` is not a number.
-        ArgumentError: It is below 0.
+        ArgumentError: At the call: it is below 0.
     """
 
     def __init__(self, brightness: float) -> None:
         super().__init__(brightness=brightness)
-        self.brightness = checked_amount("BrightnessJitterAug", "brightness", brightness)
+        self.brightness = brightness
+        with RefusedAtCall(self):
+            checked_amount("BrightnessJitterAug", "brightness", brightness)
 
     def _change(self, image: Array) -> Array:
         factor = 1.0 + random.uniform(-self.brightness, self.brightness)
@@ -119,12 +122,14 @@ class ContrastJitterAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``contrast`` is not a number.
-        ArgumentError: It is below 0.
+        ArgumentError: At the call: it is below 0.
     """
 
     def __init__(self, contrast: float) -> None:
         super().__init__(contrast=contrast)
-        self.contrast = checked_amount("ContrastJitterAug", "contrast", contrast)
+        self.contrast = contrast
+        with RefusedAtCall(self):
+            checked_amount("ContrastJitterAug", "contrast", contrast)
 
     def _change(self, image: Array) -> Array:
         factor = 1.0 + random.uniform(-self.contrast, self.contrast)
@@ -140,12 +145,14 @@ class SaturationJitterAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``saturation`` is not a number.
-        ArgumentError: It is below 0.
+        ArgumentError: At the call: it is below 0.
     """
 
     def __init__(self, saturation: float) -> None:
         super().__init__(saturation=saturation)
-        self.saturation = checked_amount("SaturationJitterAug", "saturation", saturation)
+        self.saturation = saturation
+        with RefusedAtCall(self):
+            checked_amount("SaturationJitterAug", "saturation", saturation)
 
     def _change(self, image: Array) -> Array:
         factor = 1.0 + random.uniform(-self.saturation, self.saturation)
@@ -166,12 +173,14 @@ class HueJitterAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``hue`` is not a number.
-        ArgumentError: It is below 0.
+        ArgumentError: At the call: it is below 0.
     """
 
     def __init__(self, hue: float) -> None:
         super().__init__(hue=hue)
-        self.hue = checked_amount("HueJitterAug", "hue", hue)
+        self.hue = hue
+        with RefusedAtCall(self):
+            checked_amount("HueJitterAug", "hue", hue)
         self.tyiq = np.array(_TO_YIQ)
         self.ityiq = np.array(_FROM_YIQ)
 
@@ -193,7 +202,7 @@ class ColorJitterAug(RandomOrderAug):
 
     Raises:
         ArgumentTypeError: An amount is not a number.
-        ArgumentError: It is below 0.
+        ArgumentError: At the call: it is below 0.
     """
 
     def __init__(self, brightness: float, contrast: float, saturation: float) -> None:
@@ -218,12 +227,14 @@ class LightingAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``alphastd`` is not a number.
-        ArgumentError: It is below 0, or ``eigval`` or ``eigvec`` has another shape.
+        ArgumentError: At the call: it is below 0. or ``eigval`` or ``eigvec`` has another shape.
     """
 
     def __init__(self, alphastd: float, eigval: Any, eigvec: Any) -> None:
         super().__init__(alphastd=alphastd, eigval=eigval, eigvec=eigvec)
-        self.alphastd = checked_amount("LightingAug", "alphastd", alphastd)
+        self.alphastd = alphastd
+        with RefusedAtCall(self):
+            checked_amount("LightingAug", "alphastd", alphastd)
         shapes = np.shape(eigval), np.shape(eigvec)
         if shapes != ((3,), (3, 3)):
             raise ArgumentError(

@@ -4,6 +4,7 @@ import random
 import warnings
 from typing import Any
 
+from gluonish.block.refusal import RefusedAtCall
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.image.augmenters.augmenter import Augmenter
 from gluonish.image.augmenters.checks import checked_extents, checked_image, checked_probability
@@ -44,12 +45,13 @@ class ResizeAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``size`` is not a whole number.
-        ArgumentError: It is below 1.
+        ArgumentError: At the call: it is below 1.
     """
 
     def __init__(self, size: int, interp: int = 2) -> None:
         super().__init__(size=size, interp=interp)
-        checked_extents("ResizeAug", (size,))
+        with RefusedAtCall(self):
+            checked_extents("ResizeAug", (size,))
         self.size = size
         self.interp = interp
 
@@ -67,12 +69,13 @@ class ForceResizeAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``size`` is not a pair of whole numbers.
-        ArgumentError: One is below 1.
+        ArgumentError: At the call: one is below 1.
     """
 
     def __init__(self, size: Size, interp: int = 2) -> None:
         super().__init__(size=size, interp=interp)
-        _pixels("ForceResizeAug", size)
+        with RefusedAtCall(self):
+            _pixels("ForceResizeAug", size)
         self.size = size
         self.interp = interp
 
@@ -90,12 +93,14 @@ class RandomCropAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``size`` is not a pair of whole numbers.
-        ArgumentError: One is below 1.
+        ArgumentError: At the call: one is below 1.
     """
 
     def __init__(self, size: Size, interp: int = 2) -> None:
         super().__init__(size=size, interp=interp)
-        self.size = _pixels("RandomCropAug", size)
+        self.size = size
+        with RefusedAtCall(self):
+            self.size = _pixels("RandomCropAug", size)
         self.interp = interp
 
     def _change(self, image: Array) -> Array:
@@ -112,12 +117,14 @@ class CenterCropAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``size`` is not a pair of whole numbers.
-        ArgumentError: One is below 1.
+        ArgumentError: At the call: one is below 1.
     """
 
     def __init__(self, size: Size, interp: int = 2) -> None:
         super().__init__(size=size, interp=interp)
-        self.size = _pixels("CenterCropAug", size)
+        self.size = size
+        with RefusedAtCall(self):
+            self.size = _pixels("CenterCropAug", size)
         self.interp = interp
 
     def _change(self, image: Array) -> Array:
@@ -141,7 +148,7 @@ class RandomSizedCropAug(Augmenter):
     Raises:
         ArgumentTypeError: ``size`` is not a pair of integers, ``ratio`` or ``area`` is not a pair,
             or there is another keyword.
-        ArgumentError: A number is out of range.
+        ArgumentError: At the call: a number is out of range.
     """
 
     def __init__(
@@ -163,10 +170,12 @@ class RandomSizedCropAug(Augmenter):
                 "RandomSizedCropAug: expected no other keyword than min_area, got "
                 f"{', '.join(kwargs)}"
             )
-        self.size = _pixels("RandomSizedCropAug", size)
+        self.size = size
         self._shares = (area, 1.0) if isinstance(area, int | float) else area
-        _check_range("area", self._shares)
-        _check_range("ratio", ratio)
+        with RefusedAtCall(self):
+            self.size = _pixels("RandomSizedCropAug", size)
+            _check_range("area", self._shares)
+            _check_range("ratio", ratio)
         self.area = area
         self.ratio = ratio
         self.interp = interp

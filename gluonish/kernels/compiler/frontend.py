@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
+from gluonish.core.optional import IMPORT_FAILURES
 from gluonish.kernels.compiler.plain_source import lower_plain
 from gluonish.kernels.compiler.scope import MARKER, kernel_scope
 from gluonish.ops.kernel import RefusedError
@@ -66,7 +67,7 @@ def lower(source: str, fastmath: Iterable[str]) -> Lowered:
     try:
         import numba
         from numba.core.errors import NumbaError
-    except ImportError as error:
+    except IMPORT_FAILURES as error:
         raise KernelError(
             f"compile_kernel: expected Numba, got {error}; pip install numba"
         ) from None

@@ -10,6 +10,7 @@ from functools import cache
 from itertools import count
 from typing import Any
 
+from gluonish.core.optional import IMPORT_FAILURES
 from gluonish.kernels.compiler.frontend import KernelError, Lowered
 
 __all__ = ["Code", "Launch", "generate", "has_float16", "host", "load"]
@@ -127,7 +128,7 @@ def host() -> tuple[str, str]:
     """
     try:
         from llvmlite import binding
-    except ImportError as error:
+    except IMPORT_FAILURES as error:
         raise KernelError(f"compile_kernel: expected llvmlite, got {error}") from None
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()

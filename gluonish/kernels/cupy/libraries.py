@@ -17,7 +17,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from gluonish.core import loading
 from gluonish.core.errors import ArgumentError, DeviceError
+from gluonish.core.optional import IMPORT_FAILURES
 
 __all__ = [
     "FRONT_END",
@@ -78,16 +80,44 @@ FRONT_END = "nvidia-cudnn-frontend>=1.18,<1.27"
 _EXTENSION = "_compiled_module"
 
 
-def cuda_major() -> int:
+def import_cupy() -> ModuleType:
+    """Return CuPy.
+
+    Raises:
+        ImportError: There is none.
+        OSError: There is one that does not start, for whatever reason.
+    """
+    try:
+        module = loading.load("cupy")
+    except (ImportError, OSError):
+        raise
+    except IMPORT_FAILURES as error:
+        raise OSError(f"{type(error).__name__}: {error}") from error
+    if not hasattr(module, "cuda"):
+        where = ", ".join(map(str, getattr(module, "__path__", ["a file"])))
+        raise OSError(f"no module cupy.cuda in what is called cupy: {where}")
+    return module
+
+
+def cuda_major(cupy: Any = None) -> int:
     """Return the major version of the CUDA that the installed CuPy is made for, as 13.
+
+    Args:
+        cupy: CuPy; None to import it.
 
     Raises:
         ImportError: There is no CuPy.
+        OSError: There is one that does not start.
+        BrokenLibraryError: It does not know its CUDA.
     """
-    import cupy
-
-    module: Any = cupy
-    return int(module.cuda.runtime.runtimeGetVersion()) // 1000
+    found: Any = import_cupy() if cupy is None else cupy
+    try:
+        return int(found.cuda.runtime.runtimeGetVersion()) // 1000
+    except IMPORT_FAILURES as error:
+        raise BrokenLibraryError(
+            f"CuPy: expected the version of CUDA that it is made for, got {type(error).__name__}: "
+            f"{error}; install gluonish[cuda13], or gluonish[cuda12], again"
+        ) from error
 
 
 def requirements(cuda: int) -> tuple[str, ...]:
@@ -178,7 +208,7 @@ def _load_extension(cuda: int) -> ModuleType:
     try:
         module = module_from_spec(spec)
         loader.exec_module(module)
-    except ImportError as error:
+    except IMPORT_FAILURES as error:
         raise BrokenLibraryError(
             f"cuDNN's front end: expected an extension that loads, got {error}; "
             f"{repair(FRONT_END, cuda)}"
@@ -202,8 +232,11 @@ def _paths(name: str, library: Library, cuda: int) -> Iterator[str]:
 def _ask_pathfinder(name: str, library: Library, cuda: int) -> str | None:
     """The path of what ``cuda.pathfinder`` loads; None where it finds nothing."""
     try:
+        package = sys.modules.get("cuda") or find_spec("cuda")
+        if getattr(package, "submodule_search_locations", ()) is None:
+            return None  # a program's own cuda.py, which this would run
         from cuda import pathfinder
-    except ImportError:  # CuPy brings it; who says `cuda` may have none
+    except IMPORT_FAILURES:  # CuPy brings it; who says `cuda` may have none
         return None
     try:
         found: str | None = pathfinder.load_nvidia_dynamic_lib(name).abs_path

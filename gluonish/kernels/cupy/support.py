@@ -12,6 +12,7 @@ from gluonish.core.config import MXNET_CUDA_LIB_CHECKING
 from gluonish.core.context import Context
 from gluonish.core.errors import DeviceError
 from gluonish.core.later import later
+from gluonish.core.optional import IMPORT_FAILURES
 from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.device import GPUDevice
 from gluonish.kernels.cupy.pinned import PinnedDevice
@@ -28,20 +29,13 @@ _DRIVER = "install NVIDIA's driver, and look at `gluonish doctor`"
 _INSTALL = "install gluonish[cuda13] (or cuda12 for CUDA 12) and NVIDIA's driver"
 
 
-def _import_cupy() -> ModuleType:
-    import cupy
-
-    module: ModuleType = cupy
-    return module
-
-
 def _load_libraries(cupy: Any) -> None:
     """Load what every program needs, so that a lack of it shows here and not in some kernel.
 
     Raises:
         DeviceError: A library is missing or broken; the message says what brings it.
     """
-    cuda = int(cupy.cuda.runtime.runtimeGetVersion()) // 1000
+    cuda = libraries.cuda_major(cupy)
     for name in ("nvrtc", "cublas"):
         libraries.load(name, cuda)
 
@@ -56,7 +50,7 @@ class CuPySupport:
 
     def __init__(
         self,
-        load: Callable[[], ModuleType] = _import_cupy,
+        load: Callable[[], ModuleType] = libraries.import_cupy,
         load_libraries: Callable[[Any], None] = _load_libraries,
     ) -> None:
         self._load = load
@@ -149,8 +143,9 @@ def _check_versions(cupy: Any) -> None:
 def _count(cupy: Any) -> int:
     try:
         return int(cupy.cuda.runtime.getDeviceCount())
-    except cupy.cuda.runtime.CUDARuntimeError as error:
-        raise DeviceError(f"CuPy {cupy.__version__} without a usable driver ({error})") from error
+    except IMPORT_FAILURES as error:  # CUDA's own errors are RuntimeErrors
+        version = getattr(cupy, "__version__", "of an unknown version")
+        raise DeviceError(f"CuPy {version} without a usable driver ({error})") from error
 
 
 def _missing(device_id: int, got: str, cure: str = _INSTALL) -> DeviceError:

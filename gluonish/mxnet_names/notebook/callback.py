@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from gluonish.core.errors import NotSupportedError
+from gluonish.core.optional import IMPORT_FAILURES, why_not
 from gluonish.module.feed_forward import BatchEndParam
 
 __all__ = [
@@ -34,10 +35,10 @@ class PandasLogger:
     def __init__(self, batch_size: int, frequent: int = 50) -> None:
         try:
             import pandas  # type: ignore[import-untyped,unused-ignore]  # no stubs for it
-        except ImportError as error:
+        except IMPORT_FAILURES as error:
             raise NotSupportedError(
-                "PandasLogger: expected pandas, which is not installed; pip install pandas, or "
-                "use mx.callback.Speedometer"
+                f"PandasLogger: expected pandas, which is not installed, got {why_not(error)}; "
+                "pip install pandas, or use mx.callback.Speedometer"
             ) from error
         self.batch_size = batch_size
         self.frequent = frequent

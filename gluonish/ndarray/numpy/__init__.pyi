@@ -237,6 +237,7 @@ from gluonish.numpy.shapes import flipud as flipud
 from gluonish.numpy.shapes import meshgrid as meshgrid
 from gluonish.numpy.shapes import pad as pad
 from gluonish.numpy.shapes import ravel as ravel
+from gluonish.numpy.shapes import repeat as repeat
 from gluonish.numpy.shapes import resize as resize
 from gluonish.numpy.shapes import rot90 as rot90
 from gluonish.numpy.shapes import shape as shape
@@ -422,15 +423,6 @@ def product(
     name: str | None = None,
 ) -> ndarray:
     """Product along axis, all axes by default, in dtype."""
-def repeat(
-    data: ndarray,
-    repeats: int,
-    axis: int | None = None,
-    *,
-    out: ndarray | Sequence[ndarray] | None = None,
-    name: str | None = None,
-) -> ndarray:
-    """Repeat every element repeats times along axis; without axis, data is flattened first."""
 def reshape(
     a: ndarray,
     newshape: int | Sequence[int],

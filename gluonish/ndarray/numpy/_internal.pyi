@@ -691,6 +691,16 @@ def rcopysign_scalar(
     name: str | None = None,
 ) -> ndarray:
     """Elementwise absolute value of scalar with the sign of data."""
+def repeats(
+    data: ndarray,
+    repeats: int | Sequence[int],
+    axis: int | None = None,
+    *,
+    out: ndarray | Sequence[ndarray] | None = None,
+    name: str | None = None,
+) -> ndarray:
+    """Repeat each position along axis as often as repeats says, one number for all or one for each;
+    without axis, data is flattened first."""
 def rldexp_scalar(
     data: ndarray,
     scalar: float = 1.0,

@@ -20,6 +20,8 @@ from gluonish.core.errors import (
     NotSupportedError,
     NotSupportedForSparseNDArray,
 )
+from gluonish.core.loading import load
+from gluonish.core.optional import IMPORT_FAILURES, why_not
 from gluonish.core.spec import Shape, Spec
 from gluonish.ndarray.array_record import SparseRecord, sparse_problem
 from gluonish.ndarray.mxnet_numbers import STORAGE_TYPE_NUMBERS
@@ -292,10 +294,10 @@ class CSRNDArray(BaseSparseNDArray):
             NotSupportedError: SciPy is not installed.
         """
         try:
-            from scipy.sparse import csr_matrix  # type: ignore[import-untyped]  # none has stubs
-        except ImportError as error:
+            csr_matrix = load("scipy.sparse").csr_matrix
+        except IMPORT_FAILURES as error:
             raise NotSupportedError(
-                "asscipy: expected SciPy to be installed, got none; install scipy"
+                f"asscipy: expected SciPy to be installed, got {why_not(error)}; install scipy"
             ) from error
         pointers, columns = (part.asnumpy() for part in self._parts.aux)
         parts = (self._parts.values.asnumpy(), columns, pointers)

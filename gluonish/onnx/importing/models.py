@@ -82,16 +82,16 @@ def parse_model(file: Any, what: str) -> tuple[Any, Path | None]:
     except Exception as error:  # protobuf's class differs between its implementations
         raise _no_model(data, what, f"a broken one ({error})") from error
     if not model.HasField("graph") or not model.graph.output or not model.opset_import:
-        raise _no_model(data, what, "one without a graph, outputs or opsets")
+        raise _no_model(data, what, "one without", "model with a graph, outputs and opsets")
     _check_texts(model, what)
     return model, folder
 
 
-def _no_model(data: bytes, what: str, found: str) -> FileFormatError:
+def _no_model(data: bytes, what: str, found: str, wanted: str = "file") -> FileFormatError:
     kind = file_kind(data[:HEAD_NBYTES])
     if kind.what != ONNX and kind.advice:
         found = f"{kind.what}; {kind.advice}"
-    return FileFormatError(f"{what}: expected an ONNX file, got {found}")
+    return FileFormatError(f"{what}: expected an ONNX {wanted}, got {found}")
 
 
 def _check_texts(message: Any, what: str) -> None:

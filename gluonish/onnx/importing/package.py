@@ -3,6 +3,7 @@
 from typing import Any
 
 from gluonish.core.errors import NotSupportedError
+from gluonish.core.optional import IMPORT_FAILURES
 
 __all__ = ["onnx_package", "schema_of"]
 
@@ -21,7 +22,7 @@ def onnx_package(wanted_by: str) -> Any:
         import onnx.defs
         import onnx.helper
         import onnx.numpy_helper
-    except ImportError as error:
+    except IMPORT_FAILURES as error:
         raise NotSupportedError(
             f"{wanted_by}: expected the package onnx, got none ({error}); "
             "pip install 'gluonish[onnx]'"

@@ -12,6 +12,7 @@ import numpy as np
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.file_kind import HEAD_NBYTES, found_instead
+from gluonish.core.loading import load
 from gluonish.ops.image.opencv import open_cv
 
 __all__ = ["AS_STORED", "COLOR", "GRAY", "decode", "encode"]
@@ -115,6 +116,7 @@ def _written_by_opencv(cv2: Any, image: Array, extension: str, quality: int) -> 
 
 
 def _by_pillow(buffer: Array, flag: int, red_first: bool, turns: bool) -> Array | None:
+    load("PIL.ImageOps")  # whole, whatever interrupts its import
     from PIL import Image, ImageOps, UnidentifiedImageError
 
     try:

@@ -5,13 +5,14 @@ With A = U diag(s) V, the cofactors are det(U V) U diag(p) V, where p has for ea
 the product of the others. Their gradient has the products of all but two.
 """
 
+from math import prod
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from gluonish.ops.facts import Execution
-from gluonish.ops.linalg.matrices import iterative
+from gluonish.ops.linalg.matrices import iterative, lapack
 from gluonish.ops.registry import Operator, V, apply, register
 
 __all__ = ["SINGULAR_COFACTORS"]
@@ -22,8 +23,11 @@ def _spectrum(xp: ModuleType, a: Any, det: Any) -> tuple[Any, Any, Any, Any]:
     singular = det == 0
     safe = xp.where(singular, a, xp.eye(a.shape[-1], dtype=a.dtype))
     left, values, right = iterative(xp, "_singular_cofactors", xp.linalg.svd, safe)
-    turns = xp.linalg.slogdet(left)[0] * xp.linalg.slogdet(right)[0]
-    return turns[..., None, None] * singular, left, values, right
+    signs = (
+        lapack(xp, "_singular_cofactors", "square matrices", xp.linalg.slogdet, factor)[0]
+        for factor in (left, right)
+    )
+    return prod(signs)[..., None, None] * singular, left, values, right
 
 
 def _without(xp: ModuleType, values: Any, count: int) -> Any:

@@ -38,6 +38,11 @@ def _reduced(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] 
     return {"axis": attrs["axis"], "keepdims": attrs["keepdims"], "exclude": False}
 
 
+def _averaged(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | None:
+    # The mean of nothing is NaN for mx.nd, and of mx.np by MXNet's rules 0.
+    return _reduced(inputs, out, attrs) if inputs[0].size else None
+
+
 def _shaped(inputs: Sequence[Spec], out: Spec, attrs: Attrs) -> dict[str, Any] | None:
     return {"shape": out.shape}
 
@@ -139,7 +144,7 @@ _TABLE: Mapping[str, Row] = {
     "_np_prod": ((PROD, _reduced),),
     "_np_max": ((MAX, _reduced),),
     "_np_min": ((MIN, _reduced),),
-    "_npi_mean": ((MEAN, _reduced),),
+    "_npi_mean": ((MEAN, _averaged),),
     "_npi_concatenate": ((CONCAT, _concatenated),),
     "_npi_vstack": ((CONCAT, _along(0, 2)),),
     "_npi_hstack": ((CONCAT, _beside),),

@@ -14,7 +14,7 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean
 from gluonish.core.spec import PartialSpec, Shape, Spec
-from gluonish.ops.binary import EQUAL, POWER
+from gluonish.ops.binary import EQUAL, POWER, is_zero
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.identity import stop_gradient
 from gluonish.ops.reduction import PROD, sum_
@@ -85,7 +85,7 @@ class _Values(Functions):
     def log_power(self, base: Any, exponent: Any) -> Any:
         zero = EQUAL(base, 0.0)
         if self._whole:
-            zero = zero * _is_zero(exponent)
+            zero = zero * is_zero(exponent)
         else:
             self.factors.append(POWER(_or_one(base, zero), exponent))
         return exponent * LOG(base + zero)
@@ -107,10 +107,6 @@ class _Values(Functions):
 def _or_one(x: Any, zero: Any) -> Any:
     """Return ``x`` where ``zero`` is 1, else 1."""
     return x * zero + (1.0 - zero)
-
-
-def _is_zero(x: Any) -> Any:
-    return EQUAL(x, 0.0) if hasattr(x, "__apply__") else float(x == 0)
 
 
 Formula = Callable[..., Any]  # (functions, sample, *parameters) -> logarithm of the density

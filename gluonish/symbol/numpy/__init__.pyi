@@ -329,8 +329,8 @@ def equal(x1: Any, x2: Any, out: Any = None) -> NumpySymbol:
     """Whether x1 == x2."""
 def exp(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """e to the power of x."""
-def expand_dims(a: Any, axis: int) -> NumpySymbol:
-    """Return the array with an axis of size 1 at ``axis``."""
+def expand_dims(a: Any, axis: Any) -> NumpySymbol:
+    """Return the array with an axis of size 1 at ``axis``, or at each of several of the result."""
 def expm1(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """exp(x) - 1, exact for small x."""
 def extract(condition: Any, arr: Any) -> NumpySymbol:
@@ -817,16 +817,8 @@ def reciprocal(x: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """1 / x."""
 def remainder(x1: Any, x2: Any, out: Any = None, **kwargs: Any) -> NumpySymbol:
     """Rest of x1 / x2, with the sign of x2."""
-def repeat(
-    data: NumpySymbol | None = None,
-    repeats: int = ...,
-    axis: int | None = None,
-    *,
-    name: str | None = None,
-    attr: Mapping[str, str] | None = None,
-    out: None = None,
-) -> NumpySymbol:
-    """Repeat every element repeats times along axis; without axis, data is flattened first."""
+def repeat(a: Any, repeats: Any, axis: Any = None) -> NumpySymbol:
+    """Return the array with each element repeated on an axis."""
 def reshape(
     a: NumpySymbol | None = None,
     newshape: int | Sequence[int] = ...,

@@ -747,6 +747,17 @@ def rcopysign_scalar(
     out: None = None,
 ) -> NumpySymbol:
     """Elementwise absolute value of scalar with the sign of data."""
+def repeats(
+    data: NumpySymbol | None = None,
+    repeats: int | Sequence[int] = ...,
+    axis: int | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> NumpySymbol:
+    """Repeat each position along axis as often as repeats says, one number for all or one for each;
+    without axis, data is flattened first."""
 def rldexp_scalar(
     data: NumpySymbol | None = None,
     scalar: float = 1.0,

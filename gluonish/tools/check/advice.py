@@ -18,8 +18,6 @@ DIFFERENT = {
     "gluon.nn.BatchNorm": "moves its running statistics in the training forward pass, not in the "
     "backward pass; read them after the step",
     "random.seed": "makes runs repeatable, with other numbers than MXNet's: compare distributions",
-    "kvstore.create": "has no distributed stores yet ('dist_sync' and the like): train on the "
-    "devices of one machine",
     "optimizer.Nadam": "keeps several devices equal, where MXNet's drift apart",
     "optimizer.LARS": "corrects the momentum of all weights when the rate changes, not of the "
     "first four of a step",

@@ -34,7 +34,7 @@ def imported(name: str) -> ModuleType | str:
     except ImportError as error:
         missing = isinstance(error, ModuleNotFoundError) and error.name == name.partition(".")[0]
         return "not installed" if missing else f"cannot be imported: {error}"
-    except Exception as error:  # what a broken installation raises is anybody's guess
+    except (Exception, SystemExit) as error:  # a broken installation's is anybody's guess
         return f"cannot be imported: {type(error).__name__}: {error}"
 
 

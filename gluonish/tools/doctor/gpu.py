@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from gluonish.kernels.cupy import libraries
 from gluonish.tools.doctor.finding import BROKEN, FOUND, MISSING, Finding, imported
 from gluonish.tools.doctor.nvidia import nvidia_findings
 
@@ -25,7 +26,12 @@ def gpu_findings() -> Iterator[Finding]:
         state = MISSING if cupy == "not installed" else BROKEN
         yield Finding(_TOPIC, "CuPy", state, cupy, advice)
         return
-    yield Finding(_TOPIC, "CuPy", FOUND, str(cupy.__version__))
+    try:
+        libraries.import_cupy()
+    except OSError as error:
+        yield Finding(_TOPIC, "CuPy", BROKEN, str(error), f"{_INSTALL}, again")
+        return
+    yield Finding(_TOPIC, "CuPy", FOUND, str(getattr(cupy, "__version__", "unknown version")))
     devices = list(_devices(cupy))
     yield from devices
     yield from nvidia_findings(has_device=any(one.name.startswith("gpu(") for one in devices))
@@ -40,11 +46,11 @@ def _driver() -> Finding:
 
 
 def _devices(cupy: Any) -> Iterator[Finding]:
-    runtime = cupy.cuda.runtime
     try:
+        runtime = cupy.cuda.runtime
         count = int(runtime.getDeviceCount())
         versions = (runtime.runtimeGetVersion(), runtime.driverGetVersion())
-    except runtime.CUDARuntimeError as error:
+    except Exception as error:  # CUDA's own, or that of a broken installation
         yield Finding(_TOPIC, "CUDA", MISSING, str(error), "gpu() needs a device and its driver")
         return
     made, driver = (f"{number // 1000}.{number % 1000 // 10}" for number in versions)

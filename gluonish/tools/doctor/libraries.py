@@ -1,7 +1,10 @@
 """The libraries: those that gluonish requires, oneDNN among them, and the optional ones."""
 
 import ctypes
+import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -19,6 +22,15 @@ from gluonish.tools.doctor.finding import BROKEN, FOUND, MISSING, Finding, impor
 __all__ = ["library_findings"]
 
 _TOPIC = "libraries"
+_TIMEOUT_S = 60.0
+_ASK_MPI = """\
+import json, sys
+sys.path[:] = json.loads(sys.argv.pop(1))
+import mpi4py
+mpi4py.rc.initialize = mpi4py.rc.finalize = False
+from mpi4py import MPI
+print(MPI.Get_library_version().splitlines()[0].strip(chr(0)))
+"""
 # ``dnnl_cpu_isa_t``: every one has the bits of those before it on its branch.
 _INSTRUCTION_SETS = {
     0x1: "SSE4.1",
@@ -66,6 +78,19 @@ def _jpeg_of_opencv(module: ModuleType) -> str:
     return f", {module.getNumThreads()} threads, JPEG: {found[1] if found else 'none'}"
 
 
+def _mpi(_: ModuleType) -> str:
+    """What MPI there is, from a process of its own: one that is broken ends what loads it."""
+    command = [sys.executable, "-c", _ASK_MPI, json.dumps(sys.path)]
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT_S, check=False
+    )
+    lines = done.stdout.decode(errors="replace").splitlines()
+    if done.returncode or not lines:
+        reason = done.stderr.decode(errors="replace").split("\n\n")[0].strip().splitlines()
+        raise RuntimeError(reason[-1] if reason else f"it ended with status {done.returncode}")
+    return f", with {' '.join(lines[-1].split())}"
+
+
 _REQUIRED = (
     _Package("NumPy", "numpy", "numpy", "everything", _openblas),
     _Package("ml_dtypes", "ml_dtypes", "ml_dtypes", "bfloat16"),
@@ -78,7 +103,7 @@ _REQUIRED = (
 )
 _OPTIONAL = (
     _Package("OpenCV", "cv2", "gluonish[image]", "images, faster than Pillow", _jpeg_of_opencv),
-    _Package("MPI", "mpi4py", "gluonish[dist]", "the dist kvstores, which are not there yet"),
+    _Package("MPI", "mpi4py", "gluonish[dist]", "training in several processes", _mpi),
     _Package("ONNX", "onnx", "gluonish[onnx]", "files of other frameworks"),
     _Package("Graphviz", "graphviz", "gluonish[plot]", "drawings of networks"),
     _Package("tensorboardX", "tensorboardX", "gluonish[tensorboard]", "events for TensorBoard"),
@@ -101,7 +126,13 @@ def _package(package: _Package, otherwise: str) -> Finding:
         advice = f"for {package.purpose}: pip install '{package.distribution}'"
         return Finding(_TOPIC, package.title, otherwise, module, advice)
     version = getattr(module, "__version__", None) or version_of(package.distribution)
-    return Finding(_TOPIC, package.title, FOUND, f"{version}{package.more(module)}")
+    try:
+        more = package.more(module)
+    except Exception as error:  # what a broken installation raises is anybody's guess
+        advice = f"for {package.purpose}: pip install --force-reinstall '{package.distribution}'"
+        text = f"{version}, which does not work: {type(error).__name__}: {error}"
+        return Finding(_TOPIC, package.title, BROKEN, " ".join(text.split()), advice)
+    return Finding(_TOPIC, package.title, FOUND, f"{version}{more}")
 
 
 def _onednn() -> Finding:

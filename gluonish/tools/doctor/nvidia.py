@@ -22,6 +22,7 @@ __all__ = ["answer", "answer_all", "nvidia_findings"]
 _TOPIC = "GPU"
 # For all of them together. A library of 700 MB may come from a slow disk.
 _TIMEOUT_S = 120.0
+_NEWEST = 13  # major version of CUDA that gluonish has packages for
 _BOOT = """\
 import json, sys
 path, names = json.loads(sys.argv.pop(1))
@@ -72,7 +73,7 @@ def nvidia_findings(has_device: bool) -> Iterator[Finding]:
         del waiting[: len(answers)]
         if waiting:
             question = _QUESTIONS[waiting.pop(0)]
-            advice = libraries.repair(question.package, libraries.cuda_major())
+            advice = libraries.repair(question.package, _cuda_major())
             text = f"the process that loads it {end}"
             yield Finding(_TOPIC, question.title, BROKEN, text, advice)
 
@@ -111,6 +112,14 @@ def _ending(code: int) -> str:
     return f"was killed by signal {-code} ({known.get(-code, 'unknown')})"
 
 
+def _cuda_major() -> int:
+    """The major version of CUDA; the newest where a broken CuPy does not tell."""
+    try:
+        return libraries.cuda_major()
+    except (ImportError, OSError, BrokenLibraryError):
+        return _NEWEST
+
+
 def answer_all(names: Sequence[str]) -> None:
     """Print the name, the state and the text of each answer as a line of JSON, once it is known."""
     for name in names:
@@ -132,7 +141,7 @@ def answer(name: str) -> tuple[str, str]:
     except BrokenLibraryError as error:
         return BROKEN, str(error)
     except Exception as error:  # what a broken installation raises is anybody's guess
-        advice = libraries.repair(question.package, libraries.cuda_major())
+        advice = libraries.repair(question.package, _cuda_major())
         return BROKEN, f"{type(error).__name__}: {error}; {advice}"
 
 

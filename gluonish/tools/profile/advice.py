@@ -88,8 +88,8 @@ def _idle(_: Trace, summary: Summary) -> Iterator[str]:
         if device.lanes and share < _IDLE_SHARE and not device.name.endswith(_OF_SERVERS):
             yield (
                 f"{device.name} was idle for {share_text(1 - share)} of the time: it waited for "
-                "the program. Larger batches, hybridize(), or a DataLoader with workers keep it "
-                "busy."
+                f"the program. Larger batches, {'' if summary.in_graphs else 'hybridize(), '}"
+                "or a DataLoader with workers keep it busy."
             )
 
 
@@ -129,9 +129,15 @@ def _short(_: Trace, summary: Summary) -> Iterator[str]:
     eager = runs - summary.in_graphs
     mean_us = summary.operator_us / runs
     if eager > max(_MANY_RUNS, _SHORT_SHARE * runs) and mean_us < _SHORT_US:
+        what = "hybridize() the network."
+        if summary.in_graphs:
+            what = (
+                "They are outside of the hybridized blocks: have a HybridBlock call them, such as "
+                "the loss."
+            )
         yield (
             f"{eager:,} of {runs:,} operators ran one by one, {time_text(mean_us)} each on "
-            "average: calling them costs as much as running them. hybridize() the network."
+            f"average: calling them costs as much as running them. {what}"
         )
 
 

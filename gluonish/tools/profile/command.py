@@ -14,7 +14,7 @@ from gluonish.tools.profile.page import page
 from gluonish.tools.profile.summary import Summary, summarize
 from gluonish.tools.profile.trace import read_trace
 from gluonish.tools.profile.units import bytes_text, share_text, time_text
-from gluonish.tools.script import run_script
+from gluonish.tools.script import check_script, run_script
 
 __all__ = ["add_parser", "run"]
 
@@ -45,10 +45,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Profile the script, write both files, print what took the longest; the script's status.
 
     Raises:
-        ArgumentError: There is no such script, or no folder to write to.
+        MissingFileError: There is no such script.
+        FileFormatError: It is no Python program.
+        ArgumentError: There is no folder to write to.
     """
-    if not os.path.isfile(arguments.script):
-        raise ArgumentError(f"profile: expected a script, got no file {arguments.script!r}")
+    check_script("profile", arguments.script, folders=False)
     # The script may go to another folder.
     output = Path(arguments.output).absolute()
     if not output.parent.is_dir():

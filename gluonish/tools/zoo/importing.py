@@ -14,8 +14,9 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "import",
         help="convert a PyTorch or Keras checkpoint to weights of a network",
         description="Convert a checkpoint of torchvision, timm, Keras, or Hugging Face's ResNet"
-        " (safetensors, in one file or by the index of several, a PyTorch file, or npz) into weights of a network of the model zoo. Outputs are those of the"
-        " origin, or the checkpoint is refused with the reason or a list of what does not fit.",
+        " (safetensors, in one file or by the index of several, a PyTorch file, or npz) into"
+        " weights of a network of the model zoo. Outputs are those of the origin, or the checkpoint"
+        " is refused with the reason or a list of what does not fit.",
     )
     parser.add_argument("file", metavar="FILE", help="the checkpoint")
     parser.add_argument("--network", required=True, help="such as resnet18_v1; see `zoo list`")
@@ -42,7 +43,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser.add_argument(
         "--ignore-extra", action="store_true", help="ignore layers that the network does not have"
     )
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, runs_no_program=True)
 
 
 def run(arguments: argparse.Namespace) -> int:

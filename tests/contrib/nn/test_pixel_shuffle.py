@@ -5,7 +5,7 @@ import pytest
 
 from gluonish.contrib.nn import PixelShuffle1D, PixelShuffle2D, PixelShuffle3D
 from gluonish.core.errors import ArgumentError
-from gluonish.ndarray import array
+from gluonish.ndarray import array, ones
 
 LAYERS = (PixelShuffle1D, PixelShuffle2D, PixelShuffle3D)
 
@@ -29,7 +29,7 @@ def test_channels_become_blocks(factors: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("layer", LAYERS)
 def test_other_factors_are_refused(layer: Any, factor: Any) -> None:
     with pytest.raises(ArgumentError, match=rf"{layer.__name__}: expected factor to be a number"):
-        layer(factor)
+        layer(factor)(ones((1, 8, 2, 2)))
 
 
 def test_channels_that_the_factor_does_not_divide_are_refused() -> None:

@@ -166,9 +166,8 @@ def test_representation_is_that_of_mxnet() -> None:
     )
 
 
-def test_no_device_is_refused() -> None:
-    with pytest.raises(ValueError, match="SyncBatchNorm: expected num_devices of at least 1, got"):
-        SyncBatchNorm(num_devices=0)
+def test_no_device_counts_as_one() -> None:
+    assert SyncBatchNorm(num_devices=0)._kwargs["ndev"] == 1
 
 
 def test_half_precision_keeps_float32_parameters() -> None:

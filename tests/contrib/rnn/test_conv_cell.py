@@ -49,6 +49,9 @@ def test_the_state_has_the_extents_of_the_inputs_convolution() -> None:
     assert cell.state_info(5) == [{"shape": (5, 4, 5, 9), "__layout__": "NCHW"}] * 2
 
 
+X = nd.ones((1, 3, 8))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -56,8 +59,14 @@ def test_the_state_has_the_extents_of_the_inputs_convolution() -> None:
         (lambda: contrib.Conv2DGRUCell((3, 8, 8), 4, 3, (3, 4)), "odd sizes in h2h_kernel"),
         (lambda: contrib.Conv2DGRUCell((3, 8), 4, 3, 3), "Conv2DGRUCell input_shape: expected"),
         (lambda: contrib.Conv2DGRUCell((3, 8, 8), 4, (3,), 3), "Conv2DGRUCell i2h_kernel: expect"),
-        (lambda: contrib.Conv1DRNNCell((3, 2), 4, 3, 3), r"that i2h_kernel \(3,\) fits into, got"),
-        (lambda: contrib.Conv1DRNNCell((3, 8), 0, 3, 3), "expected 1 channel or more, got 3 of"),
+        (
+            lambda: contrib.Conv1DRNNCell((3, 2), 4, 3, 3)(X, []),
+            r"that i2h_kernel \(3,\) fits into, got",
+        ),
+        (
+            lambda: contrib.Conv1DRNNCell((3, 8), 0, 3, 3)(X, []),
+            "expected 1 channel or more, got 3 of",
+        ),
         (
             lambda: contrib.Conv2DRNNCell((3, 8, 8), 4, 3, 3, conv_layout="NCW"),
             "Conv2DRNNCell: expected layout NCHW or NHWC, got 'NCW'",

@@ -105,5 +105,5 @@ def test_merging_is_as_asked() -> None:
 
 
 def test_probabilities_are_checked() -> None:
-    with pytest.raises(ArgumentError, match=r"expected probabilities in \[0, 1\), got 1"):
-        VariationalDropoutCell(Pass(), 0, 1)
+    with pytest.raises(ArgumentError, match=r"expected probabilities in \[0, 1\], got 2"):
+        VariationalDropoutCell(Pass(), 0, 2).unroll(1, nd.ones((1, 1, 2)))

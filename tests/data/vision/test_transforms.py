@@ -110,30 +110,35 @@ def test_seeds_repeat_what_is_random() -> None:
 
 
 @pytest.mark.parametrize("kind", ["Brightness", "Contrast", "Saturation", "Hue"])
-def test_negative_amounts_are_refused(kind: str) -> None:
-    with pytest.raises(ArgumentError, match=f"Random{kind}: expected {kind.lower()} of at least 0"):
-        getattr(T, f"Random{kind}")(-0.1)
-
-
-def test_other_negative_amounts_are_refused() -> None:
-    with pytest.raises(ArgumentError, match="expected hue of at least 0, got -1"):
-        T.RandomColorJitter(hue=-1)
-    with pytest.raises(ArgumentError, match="expected alpha of at least 0"):
-        T.RandomLighting(-1)
+def test_a_negative_amount_is_its_size_as_in_mxnet(kind: str) -> None:
+    transform = getattr(T, f"Random{kind}")
+    assert vars(transform(-0.5))["_least"] == vars(transform(0.5))["_least"]
+    with pytest.raises(ArgumentError, match=f"Random{kind}: expected a finite {kind.lower()}"):
+        transform(float("nan"))
 
 
 @pytest.mark.parametrize("size", [0, -3, 2.5, (1, 2, 3), (4, 0)])
 @pytest.mark.parametrize("make", [T.Resize, T.CenterCrop, T.RandomResizedCrop])
 def test_a_wrong_size_is_refused(make: Any, size: Any) -> None:
     with pytest.raises(ArgumentError, match="expected a size of one or two whole numbers"):
-        make(size)
+        make(size)(nd.ones((6, 6, 3), dtype="uint8"))
+
+
+def test_a_region_is_resized_at_the_call_to_a_size_that_can_be() -> None:
+    image = nd.ones((6, 6, 3), dtype="uint8")
+    with pytest.raises(ArgumentError, match="CropResize: expected a size of one or two"):
+        T.CropResize(0, 0, 4, 4, (-25, 25))(image)
+    stack = T.Compose([T.Resize(-150)])
+    with pytest.raises(ArgumentError, match="Resize: expected a size of one or two"):
+        stack(image)
+    assert T.CropResize(0, 0, 4, 4, 0)(image).shape == (4, 4, 3)
 
 
 def test_both_zooms_are_refused() -> None:
     with pytest.raises(ArgumentError, match="expected zoom_in or zoom_out, got both"):
-        T.Rotate(3, True, True)
+        T.Rotate(3, True, True)(nd.ones((3, 4, 4)))
     with pytest.raises(ArgumentError, match="expected zoom_in or zoom_out, got both"):
-        T.RandomRotation((0, 3), True, True)
+        T.RandomRotation((0, 3), True, True)(nd.ones((3, 4, 4)))
 
 
 def test_mean_and_deviation_may_be_arrays() -> None:

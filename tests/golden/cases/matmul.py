@@ -106,7 +106,7 @@ def _fully_connected():
         Case(op, [normal(2, 6), normal(4, 5), bias], bad, invalid=True),
         Case(op, [normal(2, 6), normal(3, 6), bias], bad, invalid=True),
         Case(op, [normal(2, 6), weight, normal(3)], bad, invalid=True),
-        Case(op, [normal(2, 6), weight, normal(4, 1)], bad, invalid=True),
+        Case(op, [normal(2, 6), weight, normal(2, 2)], bad, invalid=True),
         Case(op, [normal(2, 6), weight, bias], {"num_hidden": 0}, invalid=True),
         Case(op, [normal(2, 6), weight, bias], {}, invalid=True, note="no num_hidden"),
         Case(op, [normal(2, 6), normal(4, 6, dtype=F), bias], bad, invalid=True),

@@ -205,3 +205,43 @@ def test_supported_operators_are_listed() -> None:
     assert {"Convolution", "BatchNorm", "softmax"} <= set(names)
     with pytest.raises(ArgumentError, match="opset_version"):
         mx.onnx.get_operator_support(3)
+
+
+@pytest.mark.parametrize(
+    ("repeats", "axis"), [([1, 2], 0), ([2, 0, 1], 1), ([3], None), ([1, 2, 0, 1, 0, 2], None)]
+)
+def test_repeats_of_each_position_are_exported(
+    repeats: list[int], axis: int | None, tmp_path: Path
+) -> None:
+    symbol = mx.sym.np.repeat(mx.sym.var("x").as_np_ndarray(), repeats, axis=axis)
+    path = str(tmp_path / "repeats.onnx")
+    mx.onnx.export_model(symbol, {}, [(2, 3)], np.float32, path)
+    read, arguments, _ = mx.contrib.onnx.import_model(path)
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    (found,) = read.eval(x=mx.nd.array(x), **arguments)
+    np.testing.assert_array_equal(found.asnumpy(), np.repeat(x, repeats, axis))
+
+
+def test_column_of_a_bias_and_slopes_by_sample_are_exported(tmp_path: Path) -> None:
+    r = np.random.default_rng(0)
+    dense = mx.sym.FullyConnected(mx.sym.var("x"), mx.sym.var("w"), mx.sym.var("b"), num_hidden=4)
+    symbol = mx.sym.LeakyReLU(dense.reshape((0, 2, 2)), mx.sym.var("g"), act_type="prelu")
+    shapes = {"w": (4, 3), "b": (4, 1), "g": (1, 2)}
+    given = {name: mx.nd.array(r.standard_normal(shape)) for name, shape in shapes.items()}
+    path = str(tmp_path / "column.onnx")
+    mx.onnx.export_model(symbol, given, [(2, 3)], np.float32, path)
+    read, arguments, _ = mx.contrib.onnx.import_model(path)
+    x = mx.nd.array(r.standard_normal((2, 3)))
+    expected = symbol.eval(x=x, **given)[0].asnumpy()
+    np.testing.assert_allclose(read.eval(x=x, **arguments)[0].asnumpy(), expected, rtol=1e-5)
+
+
+def test_random_numbers_without_a_shape_are_exported_in_that_of_their_reader(
+    tmp_path: Path,
+) -> None:
+    path = str(tmp_path / "noise.onnx")
+    symbol = mx.sym.random.normal(10, 0.5) + mx.sym.var("x")
+    mx.onnx.export_model(symbol, {}, [(40, 50)], np.float32, path)
+    read, arguments, _ = mx.contrib.onnx.import_model(path)
+    (drawn,) = read.eval(x=mx.nd.zeros((40, 50)), **arguments)
+    assert len(np.unique(drawn.asnumpy())) > 1900

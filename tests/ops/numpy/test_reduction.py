@@ -9,6 +9,7 @@ import pytest
 import gluonish as mx
 from gluonish import np as mnp
 from gluonish.core.errors import OperatorError
+from gluonish.core.mxnet_rules import follow_mxnet
 
 EMPTY = [((0,), None), ((0,), 0), ((2, 0), 1), ((2, 0), 0), ((0, 3), 0), ((2, 0, 3), (0, 1))]
 
@@ -60,3 +61,12 @@ def test_reductions_without_a_value_for_nothing_refuse_it(name: str) -> None:
     given = (50,) if name == "percentile" else ()
     with mx.util.np_shape(True), pytest.raises(OperatorError, match="element"):
         getattr(mnp, name)(mnp.zeros((2, 0)), *given, axis=1).wait_to_read()
+
+
+def test_the_mean_of_nothing_is_0_by_mxnets_rules() -> None:
+    before = follow_mxnet()
+    try:
+        with mx.util.np_shape(True):
+            assert mnp.mean(mnp.zeros((0, 5)), axis=0).asnumpy().tolist() == [0] * 5
+    finally:
+        follow_mxnet(before)

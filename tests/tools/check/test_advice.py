@@ -37,10 +37,15 @@ def test_what_is_missing_is_said_with_what_to_do(name: str, said: str) -> None:
 
 
 def test_what_differs_is_said_under_every_name() -> None:
-    for name in ("mxnet.kv.create", "mxnet.kvstore.create"):
+    for name in ("mxnet.optimizer.Nadam", "mxnet.optimizer.optimizer.Nadam"):
         advice = advice_on(name)
         assert advice is not None
         assert advice[0] == "differs"
+
+
+def test_nothing_is_said_of_stores_as_all_of_them_are_there() -> None:
+    for name in ("kv.create", "kvstore.create", "kvstore.KVStore", "gluon.Trainer"):
+        assert advice_on(f"mxnet.{name}") is None, name
 
 
 @pytest.mark.parametrize("name", DIFFERENT)

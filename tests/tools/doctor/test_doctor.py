@@ -261,3 +261,28 @@ def test_without_cupy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
     found = named(gpu.gpu_findings(), "CuPy")
     assert found.state != FOUND
     assert "gluonish[cuda13]" in found.advice
+
+
+@pytest.mark.parametrize(
+    ("source", "state", "text"),
+    [
+        ("Get_library_version = lambda: 'MPICH\\t5.0\\nmore'", FOUND, "4.1, with MPICH 5.0"),
+        ("raise RuntimeError('cannot load MPI library')", BROKEN, "4.1, which does not work: Run"),
+        ("import os; os.abort()", BROKEN, "4.1, which does not work: RuntimeError: "),
+    ],
+)
+def test_mpi_is_asked_for_its_version_and_a_broken_one_said(
+    source: str, state: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = next(one for one in libraries._OPTIONAL if one.module == "mpi4py")
+    assert "several processes" in package.purpose
+    (tmp_path / "mpi4py").mkdir()
+    settings = "import types\n__version__ = '4.1'\nrc = types.SimpleNamespace()\n"
+    (tmp_path / "mpi4py" / "__init__.py").write_text(settings)
+    (tmp_path / "mpi4py" / "MPI.py").write_text(source)
+    monkeypatch.delitem(sys.modules, "mpi4py", raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    finding = libraries._package(package, MISSING)
+    assert finding.state == state
+    assert finding.text.startswith(text)
+    monkeypatch.delitem(sys.modules, "mpi4py")

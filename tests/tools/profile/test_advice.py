@@ -78,3 +78,16 @@ def test_memory_that_comes_back_is_not_growing(tmp_path: Path) -> None:
 
 def test_devices_that_overlap_are_not_remarked(tmp_path: Path) -> None:
     assert said(tmp_path, *BUSY, span("c", "operator", SECOND, 200, 700)) == []
+
+
+@pytest.mark.parametrize("hybridized", [False, True])
+def test_a_hybridized_program_is_not_told_to_hybridize(tmp_path: Path, hybridized: bool) -> None:
+    """Both are idle for the most part, and call most operators one by one."""
+    events = [span("mean", "operator", FIRST, 20 * i, 2) for i in range(400)]
+    if hybridized:
+        events += [span("net0", "segment", FIRST, 8000 + 20 * i, 4) for i in range(100)]
+        events += [span("dot", "operator", FIRST, 8001 + 20 * i, 2) for i in range(100)]
+    sentences = said(tmp_path, *events)
+    assert any("idle" in sentence for sentence in sentences)
+    assert any("ran one by one" in sentence for sentence in sentences)
+    assert any("hybridize()" in sentence for sentence in sentences) == (not hybridized)

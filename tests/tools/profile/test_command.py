@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from gluonish import profiler
-from gluonish.core.errors import ArgumentError
+from gluonish.core.errors import ArgumentError, MissingFileError
 from gluonish.tools.profile import add_parser
 
 PROGRAM = """
@@ -74,7 +74,7 @@ def test_the_profiler_is_off_afterwards(tmp_path: Path) -> None:
 
 
 def test_a_missing_script_or_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ArgumentError, match=r"expected a script, got no file 'none\.py'"):
+    with pytest.raises(MissingFileError, match=r"expected a script, got 'none\.py', which is not"):
         profile("none.py")
     with pytest.raises(ArgumentError, match=r"--output: expected an existing folder, got '.*none'"):
         profile("--output", str(tmp_path / "none" / "a"), "program.py")

@@ -32,9 +32,9 @@ __all__ = [
 
 def _checked(name: str, **amounts: float) -> tuple[float, ...]:
     for word, amount in amounts.items():
-        if not 0 <= amount < math.inf:
-            raise ArgumentError(f"{name}: expected {word} of at least 0, got {amount}")
-    return tuple(amounts.values())
+        if not abs(amount) < math.inf:
+            raise ArgumentError(f"{name}: expected a finite {word}, got {amount}")
+    return tuple(map(abs, amounts.values()))  # as MXNet, whose limits then change places
 
 
 class _ByRandomFactor(HostTransform, HybridBlock):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.refusal import RefusedAtCall
 from gluonish.core.errors import ArgumentError
 from gluonish.core.spec import Spec
 from gluonish.data.vision.transforms.host import HostTransform, run_operator
@@ -53,7 +54,7 @@ class RandomResizedCrop(HostTransform):
         y: (height, width, channels), dtype of ``x``.
 
     Raises:
-        ArgumentError: ``size`` is neither an int nor two ints.
+        ArgumentError: At the call: ``size`` is neither an int nor two ints.
     """
 
     def __init__(
@@ -64,7 +65,8 @@ class RandomResizedCrop(HostTransform):
         interpolation: int = 1,
     ) -> None:
         super().__init__()
-        self._args = (both_extents("RandomResizedCrop", size), scale, ratio, interpolation)
+        with RefusedAtCall(self):
+            self._args = (both_extents("RandomResizedCrop", size), scale, ratio, interpolation)
 
     def forward(self, x: Any) -> Any:
         """Crop a random region and resize it.
@@ -166,7 +168,7 @@ class CropResize(HostTransform, HybridBlock):
         out: the cropped images, of the same dtype.
 
     Raises:
-        ArgumentError: ``size`` is neither an int nor two ints.
+        ArgumentError: At the call: ``size`` is neither an int nor two ints.
     """
 
     def __init__(
@@ -180,7 +182,10 @@ class CropResize(HostTransform, HybridBlock):
     ) -> None:
         super().__init__()
         self._region = (x, y, width, height)
-        self._size = None if size is None else both_extents("CropResize", size)
+        self._size = None
+        with RefusedAtCall(self):
+            if size not in (None, 0, ()):  # MXNet resizes to none of them
+                self._size = both_extents("CropResize", size)
         self._interpolation = _LINEAR if interpolation is None else interpolation
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
@@ -220,12 +225,13 @@ class CenterCrop(HostTransform):
         y: (height, width, channels), dtype of ``x``.
 
     Raises:
-        ArgumentError: ``size`` is neither an int nor two ints.
+        ArgumentError: At the call: ``size`` is neither an int nor two ints.
     """
 
     def __init__(self, size: Size, interpolation: int = 1) -> None:
         super().__init__()
-        self._args = (both_extents("CenterCrop", size), interpolation)
+        with RefusedAtCall(self):
+            self._args = (both_extents("CenterCrop", size), interpolation)
 
     def forward(self, x: Any) -> Any:
         """Crop the center of the image.

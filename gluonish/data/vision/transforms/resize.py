@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.refusal import RefusedAtCall
 from gluonish.data.vision.transforms.host import HostTransform, run_operator
 from gluonish.data.vision.transforms.size import Size, both_extents
 from gluonish.nn.tensor import Tensor
@@ -30,15 +31,16 @@ class Resize(HostTransform, HybridBlock):
         y: the resized images, of the same dtype.
 
     Raises:
-        ArgumentError: ``size`` is neither an int nor two ints.
+        ArgumentError: At the call: ``size`` is neither an int nor two ints.
     """
 
     def __init__(self, size: Size, keep_ratio: bool = False, interpolation: int = 1) -> None:
         super().__init__()
-        extents = both_extents("Resize", size)
         self._keep = keep_ratio
-        self._size = extents[:1] if isinstance(size, int | float) else extents
         self._interpolation = interpolation
+        with RefusedAtCall(self):
+            extents = both_extents("Resize", size)
+            self._size = extents[:1] if isinstance(size, int | float) else extents
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
         """Resize the images.

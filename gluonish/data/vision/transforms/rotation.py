@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.block import Block
+from gluonish.block.refusal import RefusedAtCall
 from gluonish.core.errors import ArgumentError
 from gluonish.image.rotate import imrotate, random_rotate
 from gluonish.ndarray import NDArray
@@ -34,7 +35,8 @@ class Rotate(Block):
         self, rotation_degrees: float, zoom_in: bool = False, zoom_out: bool = False
     ) -> None:
         super().__init__()
-        _check_zooms("Rotate", zoom_in, zoom_out)
+        with RefusedAtCall(self):
+            _check_zooms("Rotate", zoom_in, zoom_out)
         self._args = (rotation_degrees, zoom_in, zoom_out)
 
     def forward(self, x: NDArray) -> Any:
@@ -75,7 +77,8 @@ class RandomRotation(Block):
         rotate_with_proba: float = 1.0,
     ) -> None:
         super().__init__()
-        _check_zooms("RandomRotation", zoom_in, zoom_out)
+        with RefusedAtCall(self):
+            _check_zooms("RandomRotation", zoom_in, zoom_out)
         lower, upper = angle_limits
         if lower >= upper:
             raise ArgumentError(

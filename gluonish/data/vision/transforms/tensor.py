@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.block.hybrid_block import HybridBlock
+from gluonish.block.refusal import RefusedAtCall
 from gluonish.core.dtype import BOOL, FLOAT32, normalize_dtype
 from gluonish.data.sample_rows import new_sample
 from gluonish.data.vision.transforms.host import HostTransform, run_operator
@@ -108,8 +109,9 @@ class Normalize(HostTransform, HybridBlock):
         super().__init__()
         self._mean = _numbers(mean)
         self._std = _numbers(std)
-        steps = (_SCALE, ("subtract", self._mean), ("divide", self._std))
-        self._planes = PixelPlanes(steps)
+        with RefusedAtCall(self):
+            steps = (_SCALE, ("subtract", self._mean), ("divide", self._std))
+            self._planes = PixelPlanes(steps)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
         """Normalize each channel.

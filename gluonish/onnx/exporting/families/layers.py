@@ -86,7 +86,8 @@ def _deconvolution(call: Call) -> Tensor:
 
 def _dense(call: Call) -> Tensor:
     x, weight, *bias = call.inputs
-    bias = [to_shape(b, b.known_shape, (b.size(0),)) if b.rank == 2 else b for b in bias]
+    if bias and bias[0].shape is not None and bias[0].rank == 2:  # a column
+        bias = [to_shape(bias[0], bias[0].known_shape, (bias[0].size(0),))]
     if call["flatten"] or x.rank == 2:
         flat = x if x.rank == 2 else call("Flatten", x, axis=1)
         return call("Gemm", flat, weight, *bias, transB=1)

@@ -1,5 +1,6 @@
 """Shapes: reshaping, order of axes, slicing, padding, repeating."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -165,6 +166,19 @@ def _repeat(call: Call) -> Tensor:
     reps[axis + 1] = count
     shape = (*x.known_shape[: axis + 1], count, *x.known_shape[axis + 1 :])
     return to_shape(call("Tile", wide, reps), shape, call.out.shape)
+
+
+def _repeats(call: Call) -> Tensor:
+    x, axis = call.x, call["axis"]
+    if axis is None:
+        x, axis = reshaped(x, [-1]), 0
+        extent = math.prod(call.x.size(i) for i in range(call.x.rank))
+    else:
+        axis = axis_of(axis, x.rank)
+        extent = x.size(axis)
+    repeats = call["repeats"]
+    places = np.repeat(np.arange(extent), repeats if len(repeats) > 1 else sum(repeats))
+    return call("Gather", x, places.astype(np.int64), axis=axis)
 
 
 def _pad(call: Call) -> Tensor:
@@ -357,6 +371,7 @@ TABLE: dict[str, Any] = {
     "_np_roll": _roll,
     "tile": _tile,
     "repeat": _repeat,
+    "_npi_repeats": _repeats,
     **dict.fromkeys(("Pad", "_npi_pad"), _pad),
     "depth_to_space": _depth_to_space,
     "space_to_depth": _space_to_depth,

@@ -1,0 +1,56 @@
+"""Shapes in files that were written without NumPy's shape semantics, where 0 is an unknown size."""
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+
+from gluonish.core.numpy_mode import is_np_shape
+from gluonish.core.schema import UNPARSABLE
+from gluonish.symbol.json_format import GraphData, NodeData
+
+__all__ = ["with_current_shapes"]
+
+_SHAPE = "__shape__"
+# Operators whose shape is that of their readers if it is left out, or is () in such a file.
+_SAMPLERS = "_random_"
+
+
+def with_current_shapes(graph: GraphData) -> GraphData:
+    """Return a graph with its shapes as they are written under the semantics that hold now.
+
+    Under NumPy's, variables of a graph that was saved without them have -1 for each unknown size.
+
+    Args:
+        graph: The graph, from `parse`.
+    """
+    if graph.attrs.get("is_np_shape", ("int", 0))[1]:
+        return graph
+    return _converted(graph)
+
+
+def _converted(graph: GraphData) -> GraphData:
+    nodes = tuple(
+        replace(
+            node,
+            attrs=_current(node),
+            subgraphs=tuple(_converted(body) for body in node.subgraphs),
+        )
+        for node in graph.nodes
+    )
+    return replace(graph, nodes=nodes)
+
+
+def _current(node: NodeData) -> Mapping[str, str]:
+    attrs = node.attrs
+    if not node.is_variable:
+        unknown = node.op.startswith(_SAMPLERS) and attrs.get("shape", "").strip() in ("()", "[]")
+        return {k: v for k, v in attrs.items() if k != "shape"} if unknown else attrs
+    if _SHAPE not in attrs or not is_np_shape():
+        return attrs
+    try:
+        extents = ast.literal_eval(attrs[_SHAPE].replace("L", ""))
+        known = tuple(-1 if n == 0 else n for n in extents)
+    except UNPARSABLE:
+        return attrs  # who asks for the shape says what is wrong with it
+    others = {k: v for k, v in attrs.items() if k != _SHAPE}
+    return {**others, _SHAPE: str(known)} if known else others
