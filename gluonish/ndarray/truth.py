@@ -62,7 +62,7 @@ def joining(function: Callable[..., Any], mark: int = True) -> Callable[..., Any
     @wraps(function)
     def join(lhs: Any, rhs: Any) -> Any:
         result = function(lhs, rhs)
-        if type(rhs) is NDArray and rhs._truth and type(lhs) is NDArray and lhs._truth:
+        if type(lhs) is NDArray and lhs._truth and type(rhs) is NDArray and rhs._truth:
             result._truth = max(mark, lhs._truth, rhs._truth)
         return result
 
@@ -75,7 +75,7 @@ def keeping(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def keep(self: NDArray, *args: Any, **kwargs: Any) -> Any:
         result = method(self, *args, **kwargs)
-        if self._truth and type(result) is NDArray:
+        if type(self) is NDArray and self._truth and type(result) is NDArray:
             result._truth = self._truth
         return result
 
@@ -119,7 +119,7 @@ def _joined(row: Row, mark: int = True) -> Callable[[NDArray, Any], Any]:
 
     def join(self: NDArray, other: Any) -> Any:
         result = apply_row(row, self, other)
-        if self._truth and type(other) is NDArray and other._truth and type(self) is NDArray:
+        if type(self) is NDArray and self._truth and type(other) is NDArray and other._truth:
             result._truth = max(mark, self._truth, other._truth)
         return result
 
@@ -128,7 +128,7 @@ def _joined(row: Row, mark: int = True) -> Callable[[NDArray, Any], Any]:
 
 def _subtracted_from(self: NDArray, other: Any) -> Any:
     result = apply_row(binary.SUBTRACT, self, other, reverse=True)
-    if self._truth is True and type(self) is NDArray and isinstance(other, Real) and other == 1:
+    if type(self) is NDArray and self._truth is True and isinstance(other, Real) and other == 1:
         result._truth = True
     return result
 
