@@ -368,8 +368,11 @@ class HybridBlock(HybridBlockAttributes):
             raise ArgumentTypeError(
                 f"{self.name}: expected an NDArray or Symbol, got {type(x).__name__}"
             )
-        if args or first is not x:
-            check_one_kind(self, first, (x, *args))
+        kind = type(first)
+        for other in (x, *args) if args else (x,):
+            if type(other) is not kind:
+                check_one_kind(self, first, (x, *args))
+                break
         if self._active and self.has_hybrid_forward and isinstance(first, NDArray):
             graph, inputs = self._graph_of(x, *args)  # who calls `forward` wants the graph, too
             if isinstance(graph, HybridGraph):
