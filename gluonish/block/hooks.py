@@ -8,18 +8,17 @@ from types import TracebackType
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
-from gluonish.core.versions import VersionedDict
 
 __all__ = ["HookHandle", "Hooks", "warn_of_hooks"]
 
 _identifiers = itertools.count()
 
 
-class Hooks(VersionedDict):
+class Hooks(dict[int, Any]):
     """Hooks of one block in the order of registration; a dict that can be weakly referenced.
 
     Those before ``forward`` (with True) and those after it are in one, so that a call makes one
-    test. A new hook is a change of the block: a graph calls hooks of what is in it at its trace.
+    test. A new hook is no change of the block: what a graph computes does not depend on it.
     """
 
     __slots__ = ("__weakref__",)

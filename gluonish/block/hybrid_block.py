@@ -158,7 +158,7 @@ class HybridBlock(HybridBlockAttributes):
         """Switch graph execution on or off: the next call traces the block and plans its graph.
 
         A later call traces again if this block or one in it has changed: its children, parameters,
-        their dtypes, hooks, or an attribute that was read at the trace (set or deleted by name;
+        their dtypes, or an attribute that was read at the trace (set or deleted by name;
         under the name ``mxnet`` graphs keep old values, as in MXNet). Not seen until the next
         `hybridize` are changes inside lists, dicts and other objects, of classes, of global names,
         and of functions. A value that differs at each call should be an input: a trace takes long.

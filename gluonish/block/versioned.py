@@ -19,10 +19,10 @@ _EDITED = ("_children", "_reg_params", "_kwargs", "_kwargs_offset", "_kwargs_def
 
 
 class VersionedBlock:
-    """The version of a Block, and what moves it on: attributes, children, parameters and hooks."""
+    """The version of a Block, and what moves it on: attributes, children and parameters."""
 
-    # Attributes that no graph depends on, though `forward` or who calls it reads them; `_children`,
-    # `_reg_params` and `_hooks` tell of changes themselves.
+    # Attributes that no graph depends on, though `forward` or who calls it reads them; `_children`
+    # and `_reg_params` tell of changes themselves.
     _unwatched: ClassVar[frozenset[str]] = frozenset(
         (
             "_active",
@@ -47,14 +47,14 @@ class VersionedBlock:
         self._version = Version()
         self._children: Any = VersionedDict(self._version)
         self._reg_params: Any = VersionedDict(self._version)
-        self._hooks = Hooks(self._version)
+        self._hooks = Hooks()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         if "_version" not in state and "_hooks" in state:  # pickled by an older gluonish
             self._version = Version()
             self._children, self._reg_params = state["_children"], state["_reg_params"]
-            self._hooks = Hooks(self._version, state["_hooks"])
+            self._hooks = Hooks(state["_hooks"])
 
     def __setattr__(self, name: str, value: Any) -> None:
         attributes = self.__dict__

@@ -61,7 +61,7 @@ def _in_turn(name: str) -> ModuleType:
         return importlib.import_module(name)
 
 
-def is_half(module: ModuleType | None) -> bool:
+def is_half(module: object) -> bool:
     """Return whether a module is in the middle of its import."""
     return getattr(getattr(module, "__spec__", None), "_initializing", False)
 

@@ -14,7 +14,7 @@ from importlib.util import find_spec, spec_from_loader
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.loading import find_module, load
+from gluonish.core.loading import find_module, is_half, load
 
 __all__ = ["alias_modules", "lists", "loads", "show_modules"]
 
@@ -146,7 +146,9 @@ def loads(
     def load(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = vars(sys.modules[package])[name] = _found(homes[name])
+        found = _found(homes[name])
+        if not is_half(found):  # else it is for the module's own code that asked, and no one else
+            vars(sys.modules[package])[name] = found
         return found
 
     return load

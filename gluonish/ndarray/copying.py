@@ -126,6 +126,7 @@ def copyto(source: NDArray, other: NDArray | Context) -> NDArray:
             target = empty_like_spec(source._spec, device, type(source))
         else:
             target, lane = arriving(source._spec, device, type(source))
+        target._truth = source._truth
     elif isinstance(other, NDArray):
         target = other
         target._check_writable("copyto")

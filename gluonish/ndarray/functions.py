@@ -9,7 +9,7 @@ from gluonish.core.errors import ArgumentError
 from gluonish.engine import current_engine
 from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ndarray.truth import marking
+from gluonish.ndarray.truth import SUM, joining, marking
 from gluonish.ops import binary
 from gluonish.ops.arithmetic import as_whole, combine
 from gluonish.ops.registry import apply, find_operator
@@ -58,14 +58,14 @@ def _comparison(
     return marking(_function(row, name, on_numbers))
 
 
-add = _function(binary.ADD, "add", operator.add)
-subtract = _function(binary.SUBTRACT, "subtract", operator.sub)
-multiply = _function(binary.MULTIPLY, "multiply", operator.mul)
+add = joining(_function(binary.ADD, "add", operator.add), SUM)
+subtract = joining(_function(binary.SUBTRACT, "subtract", operator.sub))
+multiply = joining(_function(binary.MULTIPLY, "multiply", operator.mul))
 divide = _function(binary.DIVIDE, "divide", operator.truediv)
 true_divide = _function(binary.DIVIDE, "true_divide", operator.truediv)
 modulo = _function(binary.MODULO, "modulo", operator.mod)
-maximum = _function(binary.MAXIMUM, "maximum", max)
-minimum = _function(binary.MINIMUM, "minimum", min)
+maximum = joining(_function(binary.MAXIMUM, "maximum", max))
+minimum = joining(_function(binary.MINIMUM, "minimum", min))
 equal = _comparison(binary.EQUAL, "equal", as_whole(operator.eq))
 not_equal = _comparison(binary.NOT_EQUAL, "not_equal", as_whole(operator.ne))
 greater = _comparison(binary.GREATER, "greater", as_whole(operator.gt))

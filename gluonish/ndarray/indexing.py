@@ -104,7 +104,9 @@ def select(x: NDArray, key: Any, single: Shape) -> NDArray:
     if not selected.shape:
         selected = selected.reshape(single)
     if selected.flags.c_contiguous:
-        return type(x)(selected, Spec(selected.shape, x._spec.dtype), x._device, x._var)
+        view = type(x)(selected, Spec(selected.shape, x._spec.dtype), x._device, x._var)
+        view._truth = x._truth
+        return view
     return _copy_of(x, key, single)
 
 

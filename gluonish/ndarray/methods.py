@@ -23,6 +23,7 @@ from gluonish.ndarray.inplace import INPLACE_METHODS
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.printing import array_repr
 from gluonish.ndarray.serialization import array_from_state, array_state
+from gluonish.ndarray.truth import keeping
 from gluonish.ops.fluent import Fluent, reshape_arguments
 from gluonish.ops.registry import find_operator
 from gluonish.ops.reshape import RESHAPE
@@ -32,6 +33,12 @@ __all__ = ["attach"]
 
 
 _ROUND = find_operator("round")
+# Methods that copy or move elements: of a mask they give a mask.
+_KEEPING = (
+    *("T", "astype", "broadcast_like", "broadcast_to"),
+    *("expand_dims", "flatten", "flip", "repeat", "slice", "slice_axis", "squeeze", "swapaxes"),
+    *("take", "tile", "transpose"),
+)
 
 
 def reshape(self: NDArray, *shape: Any, **kwargs: Any) -> NDArray:
@@ -54,6 +61,7 @@ def reshape(self: NDArray, *shape: Any, **kwargs: Any) -> NDArray:
     target = resolve_shape(self.shape, attrs["shape"], attrs["reverse"])
     spec = Spec(target, self._spec.dtype)
     view = NDArray(self._make_contiguous().reshape(target), spec, self._device, self._var)
+    view._truth = self._truth
     if self._link is not None and recording.mode.get() & recording.RECORDING:
         record_call(RESHAPE, (self,), attrs, (view,))
     return view
@@ -127,17 +135,12 @@ def astype(self: NDArray, dtype: Any, copy: bool = True) -> NDArray:
     if not copy and normalize_dtype(dtype) == self._spec.dtype:
         return self
     cast: NDArray = Fluent.astype(self, dtype)
-    if type(self) is NDArray and self._truth:
-        cast._truth = True
     return cast
 
 
 def copy(self: NDArray) -> NDArray:
     """Return a copy on the same device."""
-    copied = copyto(self, self.context)
-    if type(self) is NDArray and self._truth:
-        copied._truth = True
-    return copied
+    return copyto(self, self.context)
 
 
 def slice_assign(self: NDArray, rhs: Any, begin: Any, end: Any, step: Any) -> NDArray:
@@ -246,6 +249,9 @@ def attach() -> None:
     }
     for name, method in methods.items():
         setattr(NDArray, name, method)
+    for name in _KEEPING:
+        method = getattr(NDArray, name)
+        setattr(NDArray, name, property(keeping(method.fget)) if name == "T" else keeping(method))
 
 
 attach()

@@ -65,7 +65,7 @@ class NDArray(AttachedMethods):
         [10.0, 14.0]
     """
 
-    # _truth: whether a comparison gave it, so that it is a mask as a key; see `ndarray.truth`.
+    # _truth: whether comparisons gave it, so that it is a mask as a key; see `ndarray.truth`.
     __slots__ = ("__weakref__", "_data", "_device", "_link", "_spec", "_truth", "_var")
     stype: ClassVar[str] = "default"  # read on hot paths: no property
     # Whether it stands for a value of a graph and has none of its own; see `graph.traced_array`.
@@ -166,7 +166,9 @@ class NDArray(AttachedMethods):
 
     def detach(self) -> "NDArray":
         """Return an array that shares the memory but is cut off from the recorded graph."""
-        return type(self)(self._data, self._spec, self._device, self._var)
+        detached = type(self)(self._data, self._spec, self._device, self._var)
+        detached._truth = self._truth
+        return detached
 
     # -- waiting and host access -----------------------------------------------------------------
 

@@ -2,13 +2,15 @@
 
 Comparisons of `nd` give numbers in the dtype of their operands, as MXNet's do, and numbers as a key
 are positions. So the result of a comparison is marked (`NDArray._truth`), and as a key of the
-array's own shape it is a mask. Products of such results, and what `logical_and` and its kin give,
-are marked, too. An array that merely holds 0 and 1 keeps its meaning as positions. Under the name
-``mxnet`` all keys of numbers are positions.
+array's own shape it is a mask. What is made of such results alone is marked, too: products, sums
+(where any holds), maxima, minima, ``1 - mask``, views of them, and what `logical_and` and its kin
+give. An array that merely holds 0 and 1 keeps its meaning as positions. Under the name ``mxnet``
+all keys of numbers are positions.
 """
 
 from collections.abc import Callable
 from functools import wraps
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,9 @@ from gluonish.ops import binary
 from gluonish.ops.arithmetic import apply_row
 from gluonish.ops.support.binary_row import Row
 
-__all__ = ["COMPARISONS", "as_mask", "marking"]
+__all__ = ["COMPARISONS", "SUM", "as_mask", "joining", "keeping", "marking"]
+
+SUM = 2  # the mark of a sum of masks, which is above 1 where several hold
 
 # Operators whose results are marked.
 COMPARISONS = frozenset(
@@ -47,6 +51,37 @@ def marking(function: Callable[..., Any]) -> Callable[..., Any]:
     return compare
 
 
+def joining(function: Callable[..., Any], mark: int = True) -> Callable[..., Any]:
+    """Return a function of two arrays whose result is a mask if both are.
+
+    Args:
+        function: The function.
+        mark: What to mark the result with.
+    """
+
+    @wraps(function)
+    def join(lhs: Any, rhs: Any) -> Any:
+        result = function(lhs, rhs)
+        if type(lhs) is NDArray and lhs._truth and type(rhs) is NDArray and rhs._truth:
+            result._truth = max(mark, lhs._truth, rhs._truth)
+        return result
+
+    return join
+
+
+def keeping(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that copies or moves elements, with its result marked as the array is."""
+
+    @wraps(method)
+    def keep(self: NDArray, *args: Any, **kwargs: Any) -> Any:
+        result = method(self, *args, **kwargs)
+        if type(self) is NDArray and self._truth and type(result) is NDArray:
+            result._truth = self._truth
+        return result
+
+    return keep
+
+
 def as_mask(x: NDArray, key: Any) -> Any:
     """Return the mask that the result of a comparison stands for; other keys as they are.
 
@@ -57,7 +92,7 @@ def as_mask(x: NDArray, key: Any) -> Any:
     given = key[0] if isinstance(key, tuple) and len(key) == 1 else key
     if type(given) is not NDArray or not given._truth or given.shape != x.shape or follows_mxnet():
         return key
-    if not np.isin(given.asnumpy(), (0, 1)).all():  # it was written to since
+    if given._truth != SUM and not np.isin(given.asnumpy(), (0, 1)).all():  # written to since
         return key
     return given.detach().astype("bool")
 
@@ -76,9 +111,24 @@ def _comparison(row: Row, unlike: bool | None = None) -> Callable[[NDArray, Any]
     return compare
 
 
-def _product(self: NDArray, other: Any) -> Any:
-    result = apply_row(binary.MULTIPLY, self, other)
-    if type(other) is NDArray and other._truth and type(self) is NDArray and self._truth:
+def _joined(row: Row, mark: int = True) -> Callable[[NDArray, Any], Any]:
+    """Return a method of arithmetic whose result is a mask if both arrays are.
+
+    It tests what `joining` does without a call more, since programs add and multiply at every step.
+    """
+
+    def join(self: NDArray, other: Any) -> Any:
+        result = apply_row(row, self, other)
+        if type(self) is NDArray and self._truth and type(other) is NDArray and other._truth:
+            result._truth = max(mark, self._truth, other._truth)
+        return result
+
+    return join
+
+
+def _subtracted_from(self: NDArray, other: Any) -> Any:
+    result = apply_row(binary.SUBTRACT, self, other, reverse=True)
+    if type(self) is NDArray and self._truth is True and isinstance(other, Real) and other == 1:
         result._truth = True
     return result
 
@@ -92,7 +142,10 @@ def attach() -> None:
         "__ge__": _comparison(binary.GREATER_EQUAL),
         "__lt__": _comparison(binary.LESSER),
         "__le__": _comparison(binary.LESSER_EQUAL),
-        "__mul__": _product,
+        "__add__": _joined(binary.ADD, SUM),
+        "__mul__": _joined(binary.MULTIPLY),
+        "__sub__": _joined(binary.SUBTRACT),
+        "__rsub__": _subtracted_from,
     }
     for name, method in methods.items():
         method.__name__ = name

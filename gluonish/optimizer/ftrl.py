@@ -38,11 +38,13 @@ class Ftrl(RuleOptimizer):
         self, lamda1: float = 0.01, learning_rate: float = 0.1, beta: float = 1, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        check_numbers(type(self).__name__, lamda1=lamda1, learning_rate=learning_rate, beta=beta)
+        check_numbers(type(self).__name__, lamda1=lamda1, beta=beta)
         self.lamda1 = lamda1
         self.beta = beta
         # Past the base class, which would put it into the scheduler, as MXNet's does not.
-        self.lr = learning_rate
+        if learning_rate is not None:
+            check_numbers(type(self).__name__, learning_rate=learning_rate)
+            self.lr = learning_rate
 
     def create_state(self, index: Index, weight: NDArray) -> State:
         """Return zeros for z and n.

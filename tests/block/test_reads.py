@@ -203,17 +203,26 @@ def test_both_parents_of_a_block_see_its_change() -> None:
     assert [parent(X).shape for parent in parents] == [(1, 5), (1, 5)]
 
 
-def test_a_hook_of_a_child_is_called_at_the_trace_that_it_causes_and_warned_of() -> None:
+def test_a_hook_of_a_child_is_warned_of_and_not_called_with_symbols_by_another_trace() -> None:
     net = hybridized()
+    traces = net.backbone.traces
     called: list[Block] = []
     with pytest.warns(UserWarning, match="forward hooks"):
         handle = net.backbone.fc.register_forward_hook(lambda block, *_: called.append(block))
     result(net)
-    assert called == [net.backbone.fc]
     handle.detach()
-    traces = net.backbone.traces
     result(net)
-    assert (len(called), net.backbone.traces) == (1, traces + 1)
+    assert (called, net.backbone.traces) == ([], traces)
+
+
+def test_hooks_of_a_network_that_come_and_go_at_each_call_cost_no_trace() -> None:
+    net = hybridized()
+    traces = net.backbone.traces
+    seen: list[tuple[int, ...]] = []
+    for _ in range(3):
+        with net.register_forward_hook(lambda _block, _inputs, out: seen.append(out.shape)):
+            net(X)
+    assert (len(seen), net.backbone.traces) == (3, traces)
 
 
 def test_a_network_that_changed_is_not_exported_as_it_was(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 import importlib
 import sys
+from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -47,3 +49,18 @@ def test_other_attributes_are_refused_as_python_does() -> None:
 def test_names_that_load_later_are_listed() -> None:
     assert lists(["b", "a"])() == ["a", "b"]
     assert {"data", "model_zoo", "contrib"} <= set(dir(mx.gluon))
+
+
+def test_half_imported_module_is_not_kept_as_an_attribute(monkeypatch: pytest.MonkeyPatch) -> None:
+    package, module = ModuleType("some_package"), ModuleType("some_package.image")
+    spec: Any = ModuleSpec("some_package.image", None)
+    spec._initializing = True
+    module.__spec__ = spec
+    monkeypatch.setitem(sys.modules, "some_package", package)
+    monkeypatch.setitem(sys.modules, "some_package.image", module)
+    find = loads("some_package", ["image"])
+    assert find("image") is module  # its own code asks
+    assert not hasattr(package, "image")
+    spec._initializing = False
+    assert find("image") is module
+    assert package.image is module

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from gluonish import autograd, nd
+from gluonish.core.context import cpu
 from gluonish.core.errors import GluonishError
 from gluonish.core.mxnet_rules import follow_mxnet
 
@@ -38,6 +39,19 @@ COMPARISONS: list[Compare] = [
     lambda x, m: m.greater(x, 0),
     lambda x, m: (x == 0).astype("int32"),
     lambda x, m: (x == 0).copy(),
+    lambda x, m: 1 - (x == 0),
+    lambda x, m: (x == 0) + (x == 1),
+    lambda x, m: (x == 0) + (x < 2),
+    lambda x, m: (x >= 0) * 1.0 - (x == 1) if m is np else (x >= 0) - (x == 1),
+    lambda x, m: m.add(x == 0, x < 2),
+    lambda x, m: m.multiply(x > 0, x < 3),
+    lambda x, m: m.maximum(x == 0, x == 1),
+    lambda x, m: m.minimum(x > 0, x < 3),
+    lambda x, m: (x == 0).reshape((3, 2)).reshape((2, 3)),
+    lambda x, m: (x.T == 0).T,
+    lambda x, m: (x == 0)[:],
+    lambda x, m: (x == 0) if m is np else (x == 0).detach().as_in_context(cpu(1)),
+    lambda x, m: (x == 0) if m is np else (x == 0).expand_dims(0).squeeze(0),
 ]
 
 
@@ -76,9 +90,11 @@ def test_operators_of_the_registry_give_masks() -> None:
     assert x.tolist() == [[7, 7, 9], [7, 9, 7]]
 
 
-def test_product_with_other_numbers_is_no_mask() -> None:
+def test_arithmetic_with_other_numbers_gives_no_mask() -> None:
     x = nd.array([1, 0, 5])
     assert x[(x > 0) * nd.array([2, 2, 2])].tolist() == [5, 1, 5]
+    assert x[(x > 0) + nd.array([1, 1, 1])].tolist() == [5, 0, 5]
+    assert x[2 - (x > 0)].tolist() == [0, 5, 0]
 
 
 def test_array_that_holds_0_and_1_keeps_its_meaning() -> None:

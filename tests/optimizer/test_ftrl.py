@@ -16,3 +16,9 @@ def test_learning_rate_leaves_the_schedulers_as_in_mxnet() -> None:
     scheduler = FactorScheduler(1, base_lr=0.25)
     optimizer = Ftrl(learning_rate=0.5, lr_scheduler=scheduler)
     assert (optimizer.learning_rate, optimizer.lr) == (0.25, 0.5)
+
+
+def test_without_a_learning_rate_it_has_that_of_all_optimizers() -> None:
+    assert Ftrl(learning_rate=None).learning_rate == 0.01
+    scheduler = FactorScheduler(10, base_lr=0.25)
+    assert Ftrl(learning_rate=None, lr_scheduler=scheduler).learning_rate == 0.25

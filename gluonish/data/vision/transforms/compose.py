@@ -44,8 +44,8 @@ class Compose(DirectBlock, Sequential):
     def __init__(self, transforms: Iterable[Transform]) -> None:
         super().__init__()
         self._steps: list[Block] = []
-        # Where the steps were found, and how many: transforms may be added later.
-        self._found: list[tuple[Version, int]] = [(self._version, -1)]
+        # Where the steps were found: transforms may be added later, and hooks to those joined.
+        self._found: list[tuple[Block, Version, int]] = [(self, self._version, -1)]
         run: list[HybridBlock] = []
         with self.name_scope():
             for transform in transforms:
@@ -93,8 +93,8 @@ class Compose(DirectBlock, Sequential):
 
     def _one_by_one(self) -> Sequence[Block]:
         """Return the transforms, also those that were joined."""
-        for version, number in self._found:
-            if version.number != number:
+        for stack, version, number in self._found:
+            if version.number != number or (stack._hooks and stack is not self):
                 break
         else:
             return self._steps
@@ -109,7 +109,7 @@ class Compose(DirectBlock, Sequential):
             else:
                 flat.append(block)
         self._steps = _with_pairs(flat)
-        self._found = [(stack._version, stack._version.number) for stack in found]
+        self._found = [(stack, stack._version, stack._version.number) for stack in found]
         return self._steps
 
 
