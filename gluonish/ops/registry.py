@@ -398,6 +398,7 @@ class Operator:
 
 _operators: dict[str, Operator] = {}
 _names: dict[str, Operator] = {}
+_found: dict[str, Operator] = {}  # those of `_names` whose module is known to be whole
 _homes = {name: module for module, names in MODULES.items() for name in names.split()}
 _kernels: dict[Operator, tuple[FastKernel, ...]] = {}
 
@@ -429,6 +430,7 @@ def register(operator: Operator) -> Operator:
             if is_superseded(operator.home):
                 return _names[name]
             _check_left_behind(_names[name], name, operator)
+        _found.pop(name, None)
     _names.update(dict.fromkeys(names, operator))
     _operators[operator.name] = operator
     return operator
@@ -447,6 +449,9 @@ def find_operator(name: str) -> Operator:
         NotSupportedError: It is one of MXNet's that is not here.
         OperatorError: There is none.
     """
+    found = _found.get(name)
+    if found is not None:
+        return found
     found = _names.get(name)
     if name in _homes and (found is None or not is_whole(found.home)):
         load(f"gluonish.ops.{_homes[name]}")
@@ -458,6 +463,8 @@ def find_operator(name: str) -> Operator:
         found = _names.get(name)
     if found is None:
         raise OperatorError(f"operator: expected a registered name, got {name!r}")
+    if name not in _homes or is_whole(found.home):
+        _found[name] = found
     return found
 
 

@@ -42,6 +42,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     GO.clear()
     BEGUN.clear()
     yield tmp_path
+    optimizer.Optimizer.opt_registry.pop("ofatest", None)
+    registry._found.pop("_of_a_test_of_loading", None)
     for name in [one for one in sys.modules if one.startswith(MODULE)]:
         del sys.modules[name]
 

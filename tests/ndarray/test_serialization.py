@@ -79,5 +79,7 @@ def test_pickle_with_a_broken_record_is_refused() -> None:
 
 
 def test_a_number_is_no_path() -> None:
-    with pytest.raises(TypeError, match="load: expected fname to be a path, got 1"):
+    with pytest.raises(
+        TypeError, match=r"load: expected a path, as str, bytes or os\.PathLike, got 1"
+    ):
         nd.load(1)  # type: ignore[arg-type]

@@ -115,7 +115,7 @@ REASONS: Mapping[str, str] = {
             ),
             *("_batch_norm_data_gradient", "_batch_norm_sums", "_adaptive_avg_pooling_forward"),
             *("_bilinear_corners", "_bilinear_points", "_bilinear_resize_forward"),
-            *("_grid_generator_base", "_run_sums"),
+            *("_grid_generator_base", "_run_sums", "_others_times", "_singular_cofactors"),
         ),
         _GRADIENT,
     ),

@@ -104,6 +104,9 @@ def test_a_network_that_takes_one_size_only_says_so(tmp_path: Path) -> None:
     x = mx.sym.var("x")
     sym = mx.sym.FullyConnected(x, num_hidden=2, name="dense")
     weights = {"dense_weight": mx.nd.ones((2, 6)), "dense_bias": mx.nd.ones(2)}
+    with pytest.raises(ValueError, match=r"in_shapes that the network takes.*dense"):
+        mx.onnx.export_model(sym, weights, [(1, 2, "wide")], np.float32, str(tmp_path / "x.onnx"))
+    weights["dense_weight"] = mx.nd.ones((2, 128))  # fits one of the sizes that are tried
     with pytest.raises(ValueError, match=r"other sizes along dynamic axes.*dense"):
         mx.onnx.export_model(sym, weights, [(1, 2, "wide")], np.float32, str(tmp_path / "x.onnx"))
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, is_floating
+from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.onnx.exporting.call import Call
 from gluonish.onnx.exporting.families.elementwise import truncated
 from gluonish.onnx.exporting.steps import (
@@ -54,10 +55,15 @@ def _reduction(kind: str) -> Callable[[Call], Tensor]:
         if not axes:
             return x
         if kind == "ReduceMean" and 0 in [call.x.known_shape[axis] for axis in axes]:
-            return filled(call.emitter, call.out.shape, 0, call.out.dtype)
+            return filled(call.emitter, call.out.shape, _mean_of_nothing(call), call.out.dtype)
         return _shaped(call, reduced(kind, x, axes, keepdims), axes, keepdims)
 
     return translate
+
+
+def _mean_of_nothing(call: Call) -> float:
+    by_mxnet = call.op == "_npi_mean" and follows_mxnet()
+    return np.nan if is_floating(call.out.dtype) and not by_mxnet else 0
 
 
 def _prepared(call: Call, kind: str) -> Tensor:
