@@ -33,6 +33,7 @@ from typing import Any
 from typing import Self
 
 class AttachedMethods(Fluent):
+    def __add__(self, other: Any) -> Self: ...
     __apply__ = staticmethod(_function_invoke)
     __copy__ = _function_duplicate
     __deepcopy__ = _function_duplicate
@@ -61,7 +62,9 @@ class AttachedMethods(Fluent):
     def __ne__(self, other: Any) -> Self:
         """Return self!=value."""
     __repr__ = _function_array_repr
+    def __rsub__(self, other: Any) -> Self: ...
     __setstate__ = _function_array_from_state
+    def __sub__(self, other: Any) -> Self: ...
     _at = _function_at
     _full = _function_full
     _slice = _function_slice

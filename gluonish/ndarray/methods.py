@@ -35,7 +35,7 @@ __all__ = ["attach"]
 _ROUND = find_operator("round")
 # Methods that copy or move elements: of a mask they give a mask.
 _KEEPING = (
-    *("T", "astype", "broadcast_like", "broadcast_to"),
+    *("T", "broadcast_to"),
     *("expand_dims", "flatten", "flip", "repeat", "slice", "slice_axis", "squeeze", "swapaxes"),
     *("take", "tile", "transpose"),
 )
@@ -87,6 +87,7 @@ def _in_place(name: str, operator: str) -> Callable[..., NDArray]:
     return change
 
 
+@keeping
 def broadcast_like(
     self: NDArray, other: Any = None, lhs_axes: Any = None, rhs_axes: Any = None, *, rhs: Any = None
 ) -> Any:
@@ -124,6 +125,7 @@ def round_(self: NDArray, decimals: int = 0, out: Any = None) -> NDArray:
     return rounded
 
 
+@keeping
 def astype(self: NDArray, dtype: Any, copy: bool = True) -> NDArray:
     """Convert the array to another element type.
 

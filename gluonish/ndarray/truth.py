@@ -11,7 +11,7 @@ all keys of numbers are positions.
 from collections.abc import Callable
 from functools import wraps
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from gluonish.ops.arithmetic import apply_row
 from gluonish.ops.support.binary_row import Row
 
 __all__ = ["COMPARISONS", "SUM", "as_mask", "joining", "keeping", "marking"]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 SUM = 2  # the mark of a sum of masks, which is above 1 where several hold
 
@@ -69,7 +71,7 @@ def joining(function: Callable[..., Any], mark: int = True) -> Callable[..., Any
     return join
 
 
-def keeping(method: Callable[..., Any]) -> Callable[..., Any]:
+def keeping(method: Method) -> Method:
     """Return a method that copies or moves elements, with its result marked as the array is."""
 
     @wraps(method)
@@ -79,7 +81,7 @@ def keeping(method: Callable[..., Any]) -> Callable[..., Any]:
             result._truth = self._truth
         return result
 
-    return keep
+    return cast(Method, keep)
 
 
 def as_mask(x: NDArray, key: Any) -> Any:
