@@ -24,6 +24,7 @@ from gluonish.custom import custom_op as _custom_op  # noqa: F401  # gives nd an
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.array import ndarray
 from gluonish.numpy.methods import NumpyMethods
+from gluonish.ops.arithmetic import Arithmetic
 from gluonish.ops.face import NUMPY_FACES
 from gluonish.ops.fluent import method_names
 from gluonish.ops.registry import Operator, absent_names, find_operator
@@ -464,6 +465,8 @@ def attached_text(kind: type, face: Face) -> str:
             continue
         if issubclass(kind, NDArray) and kind is not NDArray and name in method_names():
             continue  # as the class above has it
+        if kind is NDArray and name in vars(Arithmetic) and name != "__apply__":
+            continue  # as it is typed there: of two kinds of sparse arrays the result is dense
         if not inspect.isfunction(value) or getattr(value, "__module__", None) is None:
             continue
         home = sys.modules.get(value.__module__)

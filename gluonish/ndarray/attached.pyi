@@ -30,20 +30,12 @@ from gluonish.ndarray.sparse.methods import _tostype as _function_tostype
 from gluonish.numpy.array import ndarray
 from gluonish.ops.fluent import Fluent as Fluent
 from typing import Any
-from typing import Self
 
 class AttachedMethods(Fluent):
-    def __add__(self, other: Any) -> Self: ...
     __apply__ = staticmethod(_function_invoke)
     __copy__ = _function_duplicate
     __deepcopy__ = _function_duplicate
-    def __eq__(self, other: Any) -> Self:
-        """Return self==value."""
-    def __ge__(self, other: Any) -> Self:
-        """Return self>=value."""
     __getstate__ = _function_array_state
-    def __gt__(self, other: Any) -> Self:
-        """Return self>value."""
     def __iadd__(self, other: Any) -> NDArray:
         """Return the array itself, after ``x += other``."""
     def __imod__(self, other: Any) -> NDArray:
@@ -54,17 +46,8 @@ class AttachedMethods(Fluent):
         """Return the array itself, after ``x -= other``."""
     def __itruediv__(self, other: Any) -> NDArray:
         """Return the array itself, after ``x /= other``."""
-    def __le__(self, other: Any) -> Self:
-        """Return self<=value."""
-    def __lt__(self, other: Any) -> Self:
-        """Return self<value."""
-    def __mul__(self, other: Any) -> Self: ...
-    def __ne__(self, other: Any) -> Self:
-        """Return self!=value."""
     __repr__ = _function_array_repr
-    def __rsub__(self, other: Any) -> Self: ...
     __setstate__ = _function_array_from_state
-    def __sub__(self, other: Any) -> Self: ...
     _at = _function_at
     _full = _function_full
     _slice = _function_slice
@@ -94,4 +77,3 @@ class AttachedMethods(Fluent):
     to_dlpack_for_read = _function_to_dlpack_for_read
     to_dlpack_for_write = _function_to_dlpack_for_write
     tostype = _function_tostype
-    def __hash__(self) -> int: ...
