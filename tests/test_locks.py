@@ -22,6 +22,9 @@ TURN = "a Turn: nobody waits long for it, and what it spares is right when it is
 
 # Module and name of what makes it: why nobody hangs there.
 REASONS = {
+    ("gluonish/block/reads.py", "RLock"): "held for a look at a few names; handlers may re-enter",
+    ("gluonish/core/loading.py", "Turn"): TURN,
+    ("gluonish/kernels/onednn/cache.py", "Lock"): GATE,
     ("gluonish/core/turn.py", "RLock"): "the lock of every Turn, which nobody waits for in vain",
     ("gluonish/data/dataloader.py", "Turn"): TURN,
     ("gluonish/data/endings.py", "Lock"): GATE,

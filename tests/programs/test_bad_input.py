@@ -87,7 +87,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: hybrid(dense(), static_shape=True),
         r"expected static_alloc=True with static_shape=True",
     ),
-    "units": (lambda: nn.Dense(-1), r"^Dense: expected units of 1 or more, got -1"),
+    "units": (lambda: nn.Dense(-1)(nd.ones((2, 4))), r"Dense: expected units of 1 or more, got -1"),
     "channels": (lambda: nn.Conv2D(0, 3), r"^Conv2D: expected channels .* 1 or more, got 0"),
     "activation": (
         lambda: nd.Activation(nd.ones((1,)), act_type="rely"),
