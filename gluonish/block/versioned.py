@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gluonish.block.hooks import HookHandle, Hooks, warn_of_hooks
+from gluonish.block.hooks import HookHandle, Hooks
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.versions import Version, VersionedDict
-from gluonish.parameter import is_placed
 
 if TYPE_CHECKING:
     from gluonish.block.block import Block
@@ -93,6 +92,4 @@ class VersionedBlock:
         return self._register_hook(False, hook)
 
     def _register_hook(self, before: bool, hook: Callable[..., Any]) -> HookHandle:
-        if self._version.names is not None and getattr(self, "_active", False) and is_placed(self):
-            warn_of_hooks(self.name, stacklevel=4)
         return self._hooks.register(before, hook)
