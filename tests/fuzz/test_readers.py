@@ -6,9 +6,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from gluonish.ops.registry import all_operators
 from tests.fuzz.damage import damaged_bytes, damaged_json
 from tests.fuzz.readers import READERS, checked_call
 from tests.fuzz.samples import files_of
+
+list(all_operators())  # an unknown name loads all of them, which is not the file's memory
 
 # The file is written anew for each example.
 one_file = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
