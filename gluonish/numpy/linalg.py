@@ -17,6 +17,7 @@ from gluonish.numpy.reductions import max as largest
 from gluonish.numpy.reductions import min as smallest
 from gluonish.numpy.reductions import sum as total
 from gluonish.numpy.unary import absolute, sqrt, square
+from gluonish.ops.registry import apply, find_operator
 
 __all__ = [
     "cholesky",
@@ -206,7 +207,7 @@ def _power(x: Any, exponent: float) -> Any:
 
 def _flat_power(x: Any, exponent: float) -> Any:
     """Return a power of values from 0 up, whose derivatives at 0 are 0."""
-    return call("_flat_power", (x,), {"scalar": exponent})
+    return apply(find_operator("_flat_power"), (x,), {"scalar": exponent})
 
 
 def _norm_operator(value: Any, axis: Any, keepdims: bool, ord: float = 2.0) -> Any:

@@ -132,6 +132,13 @@ def over_root(x: Any, root: Any) -> Any:
     return apply(find_operator("_over_root"), (x, root), {})
 
 
+def _times_over_root(g: Any, x: Any, root: Any) -> Any:
+    """Return ``g x / root``, and 0 where the root is 0; ``x`` may be a number."""
+    if not hasattr(x, "__apply__"):
+        return over_root(g * x, root)
+    return apply(find_operator("_times_over_root"), (g, x, root), {})
+
+
 def over_square(x: Any, a: Any, b: Any) -> Any:
     """Return ``x / (a a + b b)``, whose squares may leave the range, and 0 at the origin.
 
@@ -313,8 +320,8 @@ MINIMUM = Row(
 HYPOT: Row = Row(
     "square root of the sum of the squares of lhs and rhs",
     _hypot,
-    zero_of_integers(lambda g, a, b: over_root(g * a, HYPOT(a, b))),
-    zero_of_integers(lambda g, a, b: over_root(g * b, HYPOT(a, b))),
+    zero_of_integers(lambda g, a, b: _times_over_root(g, a, HYPOT(a, b))),
+    zero_of_integers(lambda g, a, b: _times_over_root(g, b, HYPOT(a, b))),
     "_hypot _Hypot",
     "broadcast_hypot",
     "_hypot_scalar _HypotScalar",

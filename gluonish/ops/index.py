@@ -121,7 +121,7 @@ MODULES: dict[str, str] = {
     "indexing.ravel": "_ravel_multi_index _unravel_index ravel_multi_index unravel_index",
     "kinks": (
         "_flat_power _mod_backward_rhs _over_root _over_square _power_backward_lhs "
-        "_power_backward_rhs"
+        "_power_backward_rhs _times_over_root"
     ),
     "leaky_relu": "LeakyReLU _gelu_backward _leaky_relu_backward _npx_leaky_relu",
     "linalg.cholesky": (

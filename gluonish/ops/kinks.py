@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gluonish.core.dtype import FLOAT32
 from gluonish.core.schema import Schema, number
 from gluonish.core.spec import Spec
 from gluonish.ops.binary import EQUAL, GREATER_EQUAL, HYPOT, POWER, over_root
@@ -48,11 +49,19 @@ def _operator(
             first = infer_broadcast(name, first, spec)
         return (first,)
 
+    def in_wide(xp: ModuleType, out: Any, *inputs: Any) -> None:
+        if out.dtype.itemsize > 2:
+            kernel(xp, out, *inputs)
+            return
+        wide = xp.empty(out.shape, FLOAT32)
+        kernel(xp, wide, *[widen(x) for x in inputs])
+        out[...] = wide.astype(out.dtype)
+
     return register(
         Operator(
             name,
             infer,
-            kernel,
+            in_wide,
             composite_gradient(formula),
             doc=f"{doc}; all arrays have the same dtype, and shapes broadcast.",
             inputs=inputs,
@@ -92,38 +101,46 @@ def _raised(g: Any, a: Any, b: Any, _y: Any) -> Any:
     return g * POWER(base, b) * LOG(base) * (1.0 - flat)
 
 
-def _none(xp: ModuleType, mask: Any) -> bool:
-    """Whether a mask in NumPy is known to mark nothing."""
-    return xp is np and not np.count_nonzero(mask)
+_SMALL = 1 << 10  # elements up to which NumPy counts zeros faster than it compares
+_ONE = np.ones((), FLOAT32)
 
 
-def _ordinary(xp: ModuleType, x: Any) -> bool:
-    """Whether all sums of squares in NumPy are known to be as exact as their type is."""
+def _has_none(xp: ModuleType, x: Any) -> bool:
+    """Whether an array in NumPy is known to have no 0."""
     if xp is not np:
         return False
-    least, most = SAFE[x.dtype], math.inf
-    if x.size <= 1:
-        return not x.size or bool(least < x.item() < most)
-    found = least < np.minimum.reduce(x, axis=None) and np.maximum.reduce(x, axis=None) < most
-    return bool(found)
+    if x.size == 1:
+        return bool(x.item() != 0)
+    return np.count_nonzero(x) == x.size if x.size <= _SMALL else bool(x.all())
+
+
+def _ordinary(xp: ModuleType, squares: Any) -> bool:
+    """Whether all sums of squares in NumPy are known to be as exact as their type is."""
+    if xp is not np or not squares.size:
+        return xp is np
+    least, most = squares.item(squares.argmin()), squares.item(squares.argmax())
+    return bool(SAFE[squares.dtype] < least and most < math.inf)
 
 
 def _over_root(xp: ModuleType, out: Any, x: Any, root: Any) -> None:
     """Fill with ``x / root``, and 0 where the root is 0."""
-    x, root = widen(x), widen(root)
+    if _has_none(xp, root):
+        np.divide(x, root, out=out)
+        return
     zero = root == 0
-    if _none(xp, zero):
-        np.divide(x, root, out=out, casting="unsafe")
-    else:
-        out[...] = xp.where(zero, x * 0, x / (root + zero))
+    out[...] = xp.where(zero, x * 0, x / (root + zero))
+
+
+def _times_over_root(xp: ModuleType, out: Any, g: Any, x: Any, root: Any) -> None:
+    """Fill with ``g x / root``, and 0 where the root is 0."""
+    _over_root(xp, out, g * x, root)
 
 
 def _over_square(xp: ModuleType, out: Any, x: Any, a: Any, b: Any) -> None:
     """Fill with ``x / (a a + b b)``, and 0 where both are 0."""
-    x, a, b = widen(x), widen(a), widen(b)
     squares = a * a + b * b
     if _ordinary(xp, squares):
-        np.divide(x, squares, out=out, casting="unsafe")
+        np.divide(x, squares, out=out)
         return
     size = xp.maximum(abs(a), abs(b))
     plain = size + size > size  # not 0, infinite or NaN
@@ -135,39 +152,41 @@ def _over_square(xp: ModuleType, out: Any, x: Any, a: Any, b: Any) -> None:
 
 def _by_divisor(xp: ModuleType, out: Any, g: Any, a: Any, b: Any) -> None:
     """Fill with ``-g floor(a / b)``, and 0 where both are 0."""
-    g, a, b = widen(g), widen(a), widen(b)
     quotient = a / b
-    zero = b == 0
-    if not _none(xp, zero):
-        quotient = xp.where(zero & (a == 0), a * 0, quotient)
+    if not _has_none(xp, b):
+        quotient = xp.where((b == 0) & (a == 0), a * 0, quotient)
     xp.floor(quotient, out=quotient)
-    out[...] = quotient * -g
+    quotient = quotient * g
+    xp.negative(quotient, out=out)
 
 
 def _by_base(xp: ModuleType, out: Any, g: Any, a: Any, b: Any) -> None:
     """Fill with ``g b a^(b - 1)``, and 0 at 0^0."""
-    g, a, b = widen(g), widen(a), widen(b)
-    zero = b == 0
-    slope = xp.power(a, b - 1)
-    if _none(xp, zero):
-        slope *= b
-        np.multiply(slope, g, out=out, casting="unsafe")
+    slope = xp.power(a, np.subtract(b, _ONE) if xp is np else b - 1)
+    slope *= b
+    if _has_none(xp, b):
+        np.multiply(slope, g, out=out)
     else:
-        out[...] = xp.where(zero & (a == 0), g * 0, slope * b * g)
+        out[...] = xp.where((b == 0) & (a == 0), g * 0, slope * g)
 
 
 def _by_exponent(xp: ModuleType, out: Any, g: Any, a: Any, b: Any, y: Any) -> None:
     """Fill with ``g y log(a)``, and 0 at 0^b for b from 0 up."""
-    g, a, b, y = widen(g), widen(a), widen(b), widen(y)
-    zero = a == 0
     found = g * y
-    if _none(xp, zero):
-        np.multiply(found, np.log(a), out=out, casting="unsafe")
+    if _has_none(xp, a):
+        np.multiply(found, np.log(a), out=out)
     else:
-        out[...] = xp.where(zero & (b >= 0), g * 0, found * xp.log(a))
+        out[...] = xp.where((a == 0) & (b >= 0), g * 0, found * xp.log(a))
 
 
 _operator("_over_root", _over_root, _divided, ("x", "root"), "x / root, and 0 where root is 0")
+_operator(
+    "_times_over_root",
+    _times_over_root,
+    lambda g, x, root: _divided(g * x, root),
+    ("g", "x", "root"),
+    "g x / root, and 0 where root is 0",
+)
 _operator(
     "_over_square",
     _over_square,
@@ -207,10 +226,12 @@ def _flat_power(xp: ModuleType, out: Any, x: Any, *, scalar: float) -> None:
     if scalar == _HALF:
         SQRT.operator.kernel(xp, out, x)
         return
+    if scalar > 0 or _has_none(xp, x):
+        POWER.scalar.kernel(xp, out, x, scalar=scalar)
+        return
     zero = x == 0
     POWER.scalar.kernel(xp, out, x, scalar=scalar)
-    if scalar <= 0 and not _none(xp, zero):
-        out[zero] = 0
+    out[zero] = 0
 
 
 def _flat_power_gradient(g: V, x: V, y: V, *, scalar: float) -> tuple[Any]:

@@ -41,15 +41,17 @@ def _products_of_others(xp: ModuleType, rows: Any) -> Any:
 
 
 def _kept(shape: Shape, axis: Shape) -> Shape:
-    return tuple(1 if i in axis else n for i, n in enumerate(shape))
+    kept = [*shape]
+    for i in axis:
+        kept[i] = 1
+    return tuple(kept)
 
 
 def _all_exact(y: Any) -> bool:
     """Whether products in NumPy divide by each element: they are neither 0, infinite nor NaN."""
     if y.size == 1:
         return 0 < abs(y.item()) < inf
-    size = abs(y)
-    return bool(((size > 0) & (size < inf)).all())
+    return bool(np.count_nonzero(y) == y.size == np.count_nonzero(np.isfinite(y)))
 
 
 def _kernel(xp: ModuleType, out: Any, g: Any, x: Any, y: Any, *, axis: Shape) -> None:

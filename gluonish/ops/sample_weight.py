@@ -22,11 +22,9 @@ def is_aligned(weight: Shape, loss: Shape) -> bool:
         weight: Their shape.
         loss: The loss's.
     """
-    if weight == loss:
-        return True
-    return len(weight) == len(loss) and all(
-        own in (1, extent) for own, extent in zip(weight, loss, strict=True)
-    )
+    if len(weight) != len(loss):
+        return False
+    return False not in [own in (1, extent) for own, extent in zip(weight, loss, strict=True)]
 
 
 def _aligned(weight: Shape, loss: Shape, batch_axis: int) -> Shape | None:

@@ -140,6 +140,7 @@ _rows(
         "broadcast_div elemwise_div": "{a} / {b}",
         # Gradients at kinks, as in `gluonish.ops.support.kinks`.
         "_over_root": "select({b} == W(0), {a} * W(0), {a} / {b})",
+        "_times_over_root": ("select({c} == W(0), {a} * {b} * W(0), {a} * {b} / {c})"),
         "_mod_backward_rhs": (
             "-{a} * floor(select(({b} == W(0)) & ({c} == W(0)), {b} * W(0), {b} / {c}))"
         ),
