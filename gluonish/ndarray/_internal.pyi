@@ -2112,6 +2112,14 @@ def _eye(
     name: str | None = None,
 ) -> NDArray:
     """A matrix of N rows and M (or N) columns with ones on diagonal k, and zeros elsewhere."""
+def _flat_power(
+    data: NDArray,
+    scalar: float,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Elementwise power of data from 0 up, 0 at 0 with all its derivatives."""
 def _fold_batch_norm(
     weight: NDArray,
     bias: NDArray | None = None,
@@ -3081,6 +3089,16 @@ def _mod(
 ) -> NDArray:
     """Elementwise lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0; both
     arrays have the same dtype, and shapes broadcast."""
+def _mod_backward_rhs(
+    g: NDArray,
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Gradient of the divisor, -g floor(lhs / rhs), and 0 where both are 0; all arrays have the
+    same dtype, and shapes broadcast."""
 def _mod_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -6096,12 +6114,31 @@ def _others_times(
     x: NDArray,
     y: NDArray,
     axis: int | Sequence[int],
+    skips_nan: bool | int = False,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
     """Gradient of a product over axis: g times, for each element of x, the product y of all without
-    it."""
+    it; with skips_nan NaN counts as 1 in x, and its gradient is 0."""
+def _over_root(
+    x: NDArray,
+    root: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """x / root, and 0 where root is 0; all arrays have the same dtype, and shapes broadcast."""
+def _over_square(
+    x: NDArray,
+    a: NDArray,
+    b: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """x / (a a + b b), and 0 where a and b are 0; all arrays have the same dtype, and shapes
+    broadcast."""
 def _plus(
     lhs: NDArray,
     rhs: NDArray,
@@ -6164,6 +6201,27 @@ def _power(
 ) -> NDArray:
     """Elementwise lhs to the power of rhs; both arrays have the same dtype, and shapes
     broadcast."""
+def _power_backward_lhs(
+    g: NDArray,
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Gradient of the base of a power, g rhs lhs^(rhs - 1), and 0 at 0^0; all arrays have the same
+    dtype, and shapes broadcast."""
+def _power_backward_rhs(
+    g: NDArray,
+    lhs: NDArray,
+    rhs: NDArray,
+    y: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Gradient of the exponent of a power y, g y log(lhs), and 0 at lhs 0 and rhs from 0 up; all
+    arrays have the same dtype, and shapes broadcast."""
 def _power_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -7583,6 +7641,15 @@ def _take_along(
     name: str | None = None,
 ) -> NDArray:
     """Elements of data along axis at the positions in index, for each row."""
+def _times_over_root(
+    g: NDArray,
+    x: NDArray,
+    root: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """g x / root, and 0 where root is 0; all arrays have the same dtype, and shapes broadcast."""
 def _triangle(
     data: NDArray,
     lower: bool | int = True,

@@ -12,6 +12,7 @@ from gluonish.core.errors import ArgumentError
 from gluonish.ndarray.recording import RECORDING, mode
 from gluonish.numpy.array import ndarray
 from gluonish.numpy.calls import NUMBERS, as_value, call
+from gluonish.numpy.elements import where
 from gluonish.numpy.official import official_function
 from gluonish.numpy.reductions import max as largest
 from gluonish.numpy.reductions import min as smallest
@@ -50,6 +51,8 @@ multi_dot = official_function("multi_dot", "arrays, *, out=None", np.linalg, "li
 qr = official_function("qr", "a, mode='reduced'", np.linalg, "linalg.")
 
 _MATRIX_WORDS = ("fro", "f", "nuc")
+_HALF = 0.5
+_SMALL = 1 << 14  # elements up to which a step of a graph costs more than its work
 
 
 def cholesky(a: Any) -> Any:
@@ -190,10 +193,11 @@ def _vector_norm(value: Any, ord: Any, axis: int, keepdims: bool) -> Any:
         return total(size, axis, keepdims=keepdims)
     if ord == 2:
         return _root_of_squares(value, axis, keepdims)
-    if not isinstance(value, ndarray) or (ord < 0 and _is_differentiated(value)):
-        return _norm_operator(value * 1.0, axis, keepdims, float(ord))  # of integers floats
-    power = _flat_power if _is_differentiated(value) else _power
-    return power(total(power(size, ord), axis, keepdims=keepdims), 1.0 / ord)
+    if _is_one_operator(value, (axis,)) or (ord < 0 and _is_differentiated(value)):
+        return _norm_operator(value * 1.0, (axis,), keepdims, float(ord))  # of integers floats
+    at_zero = 0.0 if ord > 0 else math.inf
+    sums = total(_flat_at_zero(size, ord, at_zero), axis, keepdims=keepdims)
+    return _flat_at_zero(sums, 1.0 / ord, at_zero)
 
 
 def _is_differentiated(value: Any) -> bool:
@@ -201,32 +205,39 @@ def _is_differentiated(value: Any) -> bool:
     return bool(mode.get() & RECORDING) and is_floating(value.dtype)
 
 
-def _power(x: Any, exponent: float) -> Any:
-    return x**exponent
+def _is_one_operator(value: Any, axes: tuple[int, ...] | None) -> bool:
+    """Return whether a graph has `_npi_norm`, as in MXNet: one step, which no kernel fuses."""
+    if isinstance(value, ndarray) or (axes is not None and len(axes) not in (1, 2)):
+        return False
+    return getattr(value, "size", 0) <= _SMALL  # a Symbol has no size
 
 
-def _flat_power(x: Any, exponent: float) -> Any:
-    """Return a power of values from 0 up, whose derivatives at 0 are 0."""
-    return apply(find_operator("_flat_power"), (x,), {"scalar": exponent})
+def _norm_operator(
+    value: Any, axes: tuple[int, ...] | None, keepdims: bool, exponent: float = 2.0
+) -> Any:
+    flag = -2 if axes is None else -1 if len(axes) == 1 else 1
+    given = {"ord": exponent, "axis": axes, "keepdims": keepdims, "flag": flag}
+    return call("_npi_norm", (value,), given)
 
 
-def _norm_operator(value: Any, axis: Any, keepdims: bool, ord: float = 2.0) -> Any:
-    """Return norms by one operator, which graphs have in MXNet, too."""
-    axes = None if axis is None else tuple(axis) if isinstance(axis, tuple | list) else (axis,)
-    flag = -2 if axes is None else 1 if len(axes) == 2 else -1
-    return call(
-        "_npi_norm", (value,), {"ord": ord, "axis": axes, "keepdims": keepdims, "flag": flag}
-    )
+def _flat_at_zero(x: Any, exponent: float, at_zero: float = 0.0) -> Any:
+    """Return a power of values from 0 up, ``at_zero`` at 0, whose derivatives there are 0."""
+    root = exponent == _HALF
+    if not isinstance(x, ndarray):
+        zero = x == 0
+        above = where(zero, 1.0, x)
+        return where(zero, at_zero, sqrt(above) if root else above**exponent)
+    if _is_differentiated(x) and not at_zero:
+        return apply(find_operator("_flat_power"), (x,), {"scalar": exponent})
+    return sqrt(x) if root else x**exponent
 
 
 def _root_of_squares(value: Any, axis: Any, keepdims: bool) -> Any:
     """Return roots of sums of squares, which have the gradient 0 at 0."""
-    traced = not isinstance(value, ndarray)
-    if traced and (not isinstance(axis, tuple | list) or len(axis) in (1, 2)):
-        return _norm_operator(value, axis, keepdims)
-    squares = total(square(value), axis, keepdims=keepdims)
-    flat = traced or _is_differentiated(value)
-    return _flat_power(squares, 0.5) if flat else sqrt(squares)
+    axes = axis if axis is None or isinstance(axis, tuple) else (axis,)
+    if _is_one_operator(value, axes):
+        return _norm_operator(value, axes, keepdims)
+    return _flat_at_zero(total(square(value), axis, keepdims=keepdims), _HALF)
 
 
 def _matrix_norm(value: Any, ord: Any, axes: tuple[int, int], keepdims: bool) -> Any:

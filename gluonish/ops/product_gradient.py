@@ -11,17 +11,20 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import is_floating
-from gluonish.core.schema import Schema
+from gluonish.core.schema import Schema, boolean
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape
+from gluonish.ops.binary import EQUAL
 from gluonish.ops.cast import cast
 from gluonish.ops.concat import concat
+from gluonish.ops.constant_like import ones_like, zeros_like
 from gluonish.ops.registry import Operator, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.slice import slice_axis
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import accumulator, widen
 from gluonish.ops.transpose import transpose
+from gluonish.ops.where import where
 
 __all__ = ["others_times"]
 
@@ -54,13 +57,25 @@ def _all_exact(y: Any) -> bool:
     return bool(np.count_nonzero(y) == y.size == np.count_nonzero(np.isfinite(y)))
 
 
-def _kernel(xp: ModuleType, out: Any, g: Any, x: Any, y: Any, *, axis: Shape) -> None:
+def _kernel(
+    xp: ModuleType, out: Any, g: Any, x: Any, y: Any, *, axis: Shape, skips_nan: bool
+) -> None:
     kept = _kept(x.shape, axis)
     g, y = g.reshape(kept), y.reshape(kept)
-    if is_floating(out.dtype):
-        if xp is np and _all_exact(y):
-            np.divide(g * y, x, out=out)
-            return
+    skips_nan = skips_nan and is_floating(out.dtype)
+    if xp is np and is_floating(out.dtype) and _all_exact(y):
+        np.divide(g * y, x, out=out)
+    else:
+        out[...] = _looked_at(
+            xp, g, xp.where(x == x, x, x.dtype.type(1)) if skips_nan else x, y, axis
+        )
+    if skips_nan:
+        out[...] = xp.where(x == x, out, out.dtype.type(0))
+
+
+def _looked_at(xp: ModuleType, g: Any, x: Any, y: Any, axis: Shape) -> Any:
+    """Return the gradient of products, by quotients where they are exact."""
+    if is_floating(x.dtype):
         plain = g * y / x
         exact = (y != 0) & (abs(y) < inf)
         exact = exact | (x != x)  # NaN shows at its own place, too
@@ -71,7 +86,7 @@ def _kernel(xp: ModuleType, out: Any, g: Any, x: Any, y: Any, *, axis: Shape) ->
     rows = moved.reshape(*moved.shape[: x.ndim - len(axis)], prod(x.shape[i] for i in axis))
     back = [order.index(i) for i in range(x.ndim)]
     others = _products_of_others(xp, rows).reshape(moved.shape).transpose(back)
-    out[...] = xp.where(exact, plain, (widen(g) * others).astype(out.dtype))
+    return xp.where(exact, plain, (widen(g) * others).astype(x.dtype))
 
 
 def _halves(x: Any) -> Any:
@@ -90,12 +105,15 @@ def _multiplied(x: Any, axis: Shape) -> Any:
     return reshape(_halves(flat), _kept(x.shape, axis))
 
 
-def _formula(g: Any, x: Any, _y: Any, *, axis: Shape) -> Any:
+def _formula(g: Any, x: Any, _y: Any, *, axis: Shape, skips_nan: bool) -> Any:
     """What the kernel computes, in operators."""
     dtype = np.dtype(x.dtype)
     wide = accumulator(dtype)
     rule = composite_gradient(lambda value: _multiplied(value, axis))
-    return cast(rule(cast(reshape(g, _kept(x.shape, axis)), wide), cast(x, wide))[0], dtype)
+    own = where(EQUAL(x, x), x, ones_like(x)) if skips_nan else x
+    found = rule(cast(reshape(g, _kept(x.shape, axis)), wide), cast(own, wide))[0]
+    found = cast(found, dtype)
+    return where(EQUAL(x, x), found, zeros_like(found)) if skips_nan else found
 
 
 _OTHERS_TIMES = register(
@@ -106,16 +124,16 @@ _OTHERS_TIMES = register(
         composite_gradient(_formula),
         doc=(
             "Gradient of a product over axis: g times, for each element of x, the product y of\n"
-            "all without it.\n\n"
-            "Shapes: x any, g and y the same with size 1 along axis, output x's."
+            "all without it; with skips_nan NaN counts as 1 in x, and its gradient is 0.\n\n"
+            "Shapes: x any, g and y the same with size 1 along axis or without it, output x's."
         ),
         inputs=("g", "x", "y"),
-        schema=Schema(axis=shape_attr()),
+        schema=Schema(axis=shape_attr(), skips_nan=boolean(False)),
     )
 )
 
 
-def others_times(g: Any, x: Any, y: Any, axis: Shape) -> Any:
+def others_times(g: Any, x: Any, y: Any, axis: Shape, skips_nan: bool = False) -> Any:
     """Return the gradient of a product.
 
     Args:
@@ -123,5 +141,6 @@ def others_times(g: Any, x: Any, y: Any, axis: Shape) -> Any:
         x: What was multiplied.
         y: The product, of the shape of ``g``.
         axis: What was multiplied over; ascending, from 0.
+        skips_nan: The product is that of the elements that are not NaN.
     """
-    return apply(_OTHERS_TIMES, (g, x, y), {"axis": axis})
+    return apply(_OTHERS_TIMES, (g, x, y), {"axis": axis, "skips_nan": skips_nan})

@@ -19,7 +19,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.binary import EQUAL, over_root
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.cast import cast
-from gluonish.ops.constant_like import ones_like, zeros_like
+from gluonish.ops.constant_like import zeros_like
 from gluonish.ops.facts import Gradient
 from gluonish.ops.product_gradient import others_times
 from gluonish.ops.registry import Operator, V, apply, register
@@ -179,17 +179,13 @@ def _at_extreme(g: V, x: V, y: V, kept: Shape, count: int) -> Any:
     return _spread(g, x, kept) * EQUAL(x, broadcast_to(reshape(y, kept), x.shape))
 
 
-def _products(g: Any, x: Any, y: Any, kept: Shape, count: int) -> Any:
+def _products(g: Any, x: Any, y: Any, kept: Shape, count: int, skips_nan: bool = False) -> Any:
     axes = tuple(i for i, extent in enumerate(kept) if extent != x.shape[i])
-    return others_times(g, x, y, axes)
+    return others_times(g, x, y, axes, skips_nan)
 
 
 def _of_present(x: Any, gradient: Any) -> Any:
     return where(EQUAL(x, x), gradient, zeros_like(gradient))
-
-
-def _present(x: Any) -> Any:
-    return where(EQUAL(x, x), x, ones_like(x))
 
 
 SUM = _row(
@@ -227,7 +223,7 @@ NANPROD = _row(
     "nanprod",
     doc="Product of the elements that are not NaN",
     reduce=_without_nan(_prod, 1),
-    rule=lambda g, x, y, kept, count: _of_present(x, _products(g, _present(x), y, kept, count)),
+    rule=lambda g, x, y, kept, count: _products(g, x, y, kept, count, skips_nan=True),
     empty=True,
 )
 MAX = _row("max", "max_axis", doc="Maximum", reduce=_max, rule=_at_extreme, empty=False)

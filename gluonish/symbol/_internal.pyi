@@ -2271,6 +2271,15 @@ def _eye(
     out: None = None,
 ) -> Symbol:
     """A matrix of N rows and M (or N) columns with ones on diagonal k, and zeros elsewhere."""
+def _flat_power(
+    data: Symbol | None = None,
+    scalar: float = ...,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Elementwise power of data from 0 up, 0 at 0 with all its derivatives."""
 def _fold_batch_norm(
     weight: Symbol | None = None,
     bias: Symbol | None = None,
@@ -3332,6 +3341,17 @@ def _mod(
 ) -> Symbol:
     """Elementwise lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0; both
     arrays have the same dtype, and shapes broadcast."""
+def _mod_backward_rhs(
+    g: Symbol | None = None,
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of the divisor, -g floor(lhs / rhs), and 0 where both are 0; all arrays have the
+    same dtype, and shapes broadcast."""
 def _mod_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -6657,13 +6677,34 @@ def _others_times(
     x: Symbol | None = None,
     y: Symbol | None = None,
     axis: int | Sequence[int] = ...,
+    skips_nan: bool | int = False,
     *,
     name: str | None = None,
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
     """Gradient of a product over axis: g times, for each element of x, the product y of all without
-    it."""
+    it; with skips_nan NaN counts as 1 in x, and its gradient is 0."""
+def _over_root(
+    x: Symbol | None = None,
+    root: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """x / root, and 0 where root is 0; all arrays have the same dtype, and shapes broadcast."""
+def _over_square(
+    x: Symbol | None = None,
+    a: Symbol | None = None,
+    b: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """x / (a a + b b), and 0 where a and b are 0; all arrays have the same dtype, and shapes
+    broadcast."""
 def _plus(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -6731,6 +6772,29 @@ def _power(
 ) -> Symbol:
     """Elementwise lhs to the power of rhs; both arrays have the same dtype, and shapes
     broadcast."""
+def _power_backward_lhs(
+    g: Symbol | None = None,
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of the base of a power, g rhs lhs^(rhs - 1), and 0 at 0^0; all arrays have the same
+    dtype, and shapes broadcast."""
+def _power_backward_rhs(
+    g: Symbol | None = None,
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
+    y: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Gradient of the exponent of a power y, g y log(lhs), and 0 at lhs 0 and rhs from 0 up; all
+    arrays have the same dtype, and shapes broadcast."""
 def _power_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -8301,6 +8365,16 @@ def _take_along(
     out: None = None,
 ) -> Symbol:
     """Elements of data along axis at the positions in index, for each row."""
+def _times_over_root(
+    g: Symbol | None = None,
+    x: Symbol | None = None,
+    root: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """g x / root, and 0 where root is 0; all arrays have the same dtype, and shapes broadcast."""
 def _triangle(
     data: Symbol | None = None,
     lower: bool | int = True,

@@ -251,6 +251,7 @@ def _products_and_reductions() -> dict[str, Case]:
             lambda v: v / np.sqrt((v * v).sum(1, keepdims=True)),
         ),
         "clip": Case([distinct(3, 4)], {"a_min": -2, "a_max": 3}, lambda v: np.clip(v, -2, 3)),
+        **_kinks(),
         "_clip_backward": Case(
             [distinct(3, 4), distinct(3, 4)],
             {"a_min": -2, "a_max": 3},
@@ -262,6 +263,24 @@ def _products_and_reductions() -> dict[str, Case]:
             {"scalar": 1.5},
             lambda v: np.where(np.abs(v) < 1 / 2.25, 0.5 * 2.25 * v * v, np.abs(v) - 0.5 / 2.25),
         ),
+    }
+
+
+def _kinks() -> dict[str, Case]:
+    """Gradients that are 0 at kinks, away from them."""
+    g, a, b = normal(3, 4), between(0.5, 2, 3, 4), between(0.5, 2, 3, 4)
+    whole = np.floor(distinct(3, 4)) + 0.5  # over 1: no quotient is near a whole number
+    one = np.ones((3, 4), np.float32)
+    return {
+        "_over_root": Case([g, b], {}, np.divide),
+        "_times_over_root": Case([g, a, b], {}, lambda g, x, root: g * x / root),
+        "_over_square": Case([g, a, b], {}, lambda x, a, b: x / (a * a + b * b)),
+        "_mod_backward_rhs": Case([g, whole, one], {}, lambda g, a, b: -g * np.floor(a / b)),
+        "_power_backward_lhs": Case([g, a, b], {}, lambda g, a, b: g * b * a ** (b - 1)),
+        "_power_backward_rhs": Case(
+            [g, a, b, a**b], {}, lambda g, a, b, y: g * y * np.log(a), FORWARD_ONLY
+        ),
+        "_flat_power": Case([a], {"scalar": 1.5}, lambda x: x**1.5),
     }
 
 

@@ -58,18 +58,26 @@ class Writer:
         single: The same of a constant in float32.
         names: The inputs.
         attrs: The operator's attributes.
+        kind: The type that is computed in: float32, float64 or int64.
     """
 
-    __slots__ = ("attrs", "names", "number", "single", "typed")
+    __slots__ = ("attrs", "kind", "names", "number", "single", "typed")
 
     def __init__(
-        self, number: Number, typed: Number, single: Number, names: Sequence[str], attrs: Attrs
+        self,
+        number: Number,
+        typed: Number,
+        single: Number,
+        names: Sequence[str],
+        attrs: Attrs,
+        kind: str,
     ) -> None:
         self.number = number
         self.typed = typed
         self.single = single
         self.names = names
         self.attrs = attrs
+        self.kind = kind
 
     def __getitem__(self, index: int) -> str:
         return self.names[index]
@@ -151,14 +159,20 @@ _rows(
 )
 
 
+# Beyond these sizes squares leave the range; times the factor, or divided by it, they do not.
+_ENDS = {"float32": (1e15, 2.0**100), "float64": (1e150, 2.0**800)}
+
+
 def _over_square(w: Writer) -> tuple[str, ...]:
     x, a, b = w.names
+    end, factor = _ENDS[w.kind]
     size = f"maximum(fabs({a}), fabs({b}))"
-    plain = f"{size} + {size} > {size}"  # not 0, infinite or NaN
-    unit = f"select({plain}, {size}, W(1))"
-    squares = f"({a} / {unit}) * ({a} / {unit}) + ({b} / {unit}) * ({b} / {unit})"
-    limit = f"select({size} == W(0), {x} * W(0), {x} / {size})"
-    return (f"select({plain}, {x} / {unit} / ({squares}) / {unit}, {limit})",)
+    large, small = w.number(1 / factor), w.number(factor)
+    within = f"select({size} < {w.number(1 / end)}, {small}, W(1))"
+    scale = f"select({size} > {w.number(end)}, {large}, {within})"
+    squares = f"({a} * {scale}) * ({a} * {scale}) + ({b} * {scale}) * ({b} * {scale})"
+    quotient = f"{x} * {scale} / ({squares}) * {scale}"
+    return (f"select({size} == W(0), {x} * W(0), {quotient})",)
 
 
 RULES["_over_square"] = Rule(_over_square, _real)

@@ -116,6 +116,8 @@ REASONS: Mapping[str, str] = {
             *("_batch_norm_data_gradient", "_batch_norm_sums", "_adaptive_avg_pooling_forward"),
             *("_bilinear_corners", "_bilinear_points", "_bilinear_resize_forward"),
             *("_grid_generator_base", "_run_sums", "_others_times", "_singular_cofactors"),
+            *("_over_root", "_times_over_root", "_over_square", "_mod_backward_rhs"),
+            *("_power_backward_lhs", "_power_backward_rhs", "_flat_power"),
         ),
         _GRADIENT,
     ),
