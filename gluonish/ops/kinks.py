@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.dtype import FLOAT32
+from gluonish.core.dtype import FLOAT32, is_floating
+from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, number
 from gluonish.core.spec import Spec
 from gluonish.ops.binary import EQUAL, GREATER_EQUAL, HYPOT, POWER, over_root
@@ -45,6 +46,8 @@ def _operator(
     """
 
     def infer(first: Spec, *rest: Spec) -> tuple[Spec]:
+        if not is_floating(first.dtype):
+            raise OperatorError(f"{name}: expected floats, got {first.dtype.name}")
         for spec in rest:
             first = infer_broadcast(name, first, spec)
         return (first,)
@@ -155,9 +158,7 @@ def _by_divisor(xp: ModuleType, out: Any, g: Any, a: Any, b: Any) -> None:
     quotient = a / b
     if not _has_none(xp, b):
         quotient = xp.where((b == 0) & (a == 0), a * 0, quotient)
-    xp.floor(quotient, out=quotient)
-    quotient = quotient * g
-    xp.negative(quotient, out=out)
+    xp.negative(xp.floor(quotient) * g, out=out)
 
 
 def _by_base(xp: ModuleType, out: Any, g: Any, a: Any, b: Any) -> None:

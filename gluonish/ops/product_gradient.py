@@ -53,7 +53,7 @@ def _kept(shape: Shape, axis: Shape) -> Shape:
 def _all_exact(y: Any) -> bool:
     """Whether products in NumPy divide by each element: they are neither 0, infinite nor NaN."""
     if y.size == 1:
-        return 0 < abs(y.item()) < inf
+        return bool(0 < abs(y.item()) < inf)
     return bool(np.count_nonzero(y) == y.size == np.count_nonzero(np.isfinite(y)))
 
 

@@ -18,6 +18,7 @@ from gluonish.core.dtype import FLOAT16, FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import available
 from gluonish.kernels.compiler.machine_code import has_float16
+from gluonish.kernels.numba import kink_expressions as _kinks  # noqa: F401  # adds to RULES
 from gluonish.kernels.numba import numpy_expressions as _numpy  # noqa: F401  # adds to RULES
 from gluonish.kernels.numba.expressions import KINDS, RULES, supports
 from gluonish.kernels.numba.pointwise import plan_pointwise

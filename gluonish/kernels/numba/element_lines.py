@@ -81,7 +81,6 @@ def _written(
         lambda value: number("float32", value),
         names,
         attrs,
-        kind,
     )
     texts = []
     for text in rule.write(writer):

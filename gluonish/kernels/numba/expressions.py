@@ -58,26 +58,18 @@ class Writer:
         single: The same of a constant in float32.
         names: The inputs.
         attrs: The operator's attributes.
-        kind: The type that is computed in: float32, float64 or int64.
     """
 
-    __slots__ = ("attrs", "kind", "names", "number", "single", "typed")
+    __slots__ = ("attrs", "names", "number", "single", "typed")
 
     def __init__(
-        self,
-        number: Number,
-        typed: Number,
-        single: Number,
-        names: Sequence[str],
-        attrs: Attrs,
-        kind: str,
+        self, number: Number, typed: Number, single: Number, names: Sequence[str], attrs: Attrs
     ) -> None:
         self.number = number
         self.typed = typed
         self.single = single
         self.names = names
         self.attrs = attrs
-        self.kind = kind
 
     def __getitem__(self, index: int) -> str:
         return self.names[index]
@@ -146,36 +138,8 @@ _rows(
         "degrees": f"{{a}} * W({180 / math.pi!r})",
         "radians": f"{{a}} * W({math.pi / 180!r})",
         "broadcast_div elemwise_div": "{a} / {b}",
-        # Gradients at kinks, as in `gluonish.ops.support.kinks`.
-        "_over_root": "select({b} == W(0), {a} * W(0), {a} / {b})",
-        "_times_over_root": ("select({c} == W(0), {a} * {b} * W(0), {a} * {b} / {c})"),
-        "_mod_backward_rhs": (
-            "-{a} * floor(select(({b} == W(0)) & ({c} == W(0)), {b} * W(0), {b} / {c}))"
-        ),
-        "_power_backward_rhs": (
-            "select(({b} == W(0)) & ({c} >= W(0)), {a} * W(0), {a} * {d} * log({b}))"
-        ),
     }
 )
-
-
-# Beyond these sizes squares leave the range; times the factor, or divided by it, they do not.
-_ENDS = {"float32": (1e15, 2.0**100), "float64": (1e150, 2.0**800)}
-
-
-def _over_square(w: Writer) -> tuple[str, ...]:
-    x, a, b = w.names
-    end, factor = _ENDS[w.kind]
-    size = f"maximum(fabs({a}), fabs({b}))"
-    large, small = w.number(1 / factor), w.number(factor)
-    within = f"select({size} < {w.number(1 / end)}, {small}, W(1))"
-    scale = f"select({size} > {w.number(end)}, {large}, {within})"
-    squares = f"({a} * {scale}) * ({a} * {scale}) + ({b} * {scale}) * ({b} * {scale})"
-    quotient = f"{x} * {scale} / ({squares}) * {scale}"
-    return (f"select({size} == W(0), {x} * W(0), {quotient})",)
-
-
-RULES["_over_square"] = Rule(_over_square, _real)
 _rows(
     {
         "floor": "floor({a})",
@@ -284,11 +248,6 @@ _POWERS = {1.0: "{a}", 2.0: "{a} * {a}", 3.0: "{a} * {a} * {a}", -1.0: "W(1) / {
 RULES["_power_scalar"] = Rule(
     lambda w: (_POWERS[w.attrs["scalar"]].format(a=w[0]),),
     lambda specs, attrs: _real(specs, attrs) and attrs["scalar"] in _POWERS,
-)
-_FLAT_POWERS = {**_POWERS, 0.5: "sqrt({a})", -1.0: "select({a} == W(0), {a}, W(1) / {a})"}
-RULES["_flat_power"] = Rule(
-    lambda w: (_FLAT_POWERS[w.attrs["scalar"]].format(a=w[0]),),
-    lambda specs, attrs: _real(specs, attrs) and attrs["scalar"] in _FLAT_POWERS,
 )
 RULES["add_n"] = Rule(lambda w: (" + ".join(w.names),), _any)
 RULES["broadcast_like"] = Rule(lambda w: (w[0],), lambda s, attrs: _any(s[:1], attrs), exact=True)
