@@ -8,10 +8,9 @@ each of their numbers was also used once, and of the largest resident memory abo
 had before, private (a copy) and of files (pages that all processes share, of code as well). "To
 train" is with gradients, of which there is as much memory as of the parameters, and its first
 operators load kernels; "again" is into a network that was hybridized and called before, "again
-(trained)" into one that a Trainer has also updated. "A plain read" is one
-`readinto` of the whole file into new memory, and "of plain" the median over the rounds of the
-seconds to load through those of a plain read of the same file. The files were read before, so that
-none waits for the disk.
+(trained)" into one that a Trainer has updated, too. "A plain read" is one `readinto` of the whole
+file into new memory, and "of plain" the median over the rounds of the seconds to load through those
+of a plain read of the same file. The files were read before, so that none waits for the disk.
 """
 
 import argparse

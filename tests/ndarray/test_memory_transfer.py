@@ -107,6 +107,8 @@ def test_storage_types_are_kept() -> None:
 def test_pending_reads_have_the_old_values_and_later_ones_the_new() -> None:
     source, target, out = fresh(2), fresh(1), fresh(0)
     gate = threading.Event()
+    opener = threading.Timer(0.2, gate.set)
+    opener.start()
 
     def read_late() -> None:
         assert gate.wait(10)
@@ -116,9 +118,9 @@ def test_pending_reads_have_the_old_values_and_later_ones_the_new() -> None:
     current_engine().push(read_late, reads, writes, target._device.lane, 0, "read_late", False)
     write_into(source, [target], taken=True)
     later = target + 0
-    gate.set()
     assert out.asnumpy().max() == 1
     assert target.asnumpy().min() == later.asnumpy().min() == 2
+    opener.join()
 
 
 def test_values_that_failed_are_replaced() -> None:
