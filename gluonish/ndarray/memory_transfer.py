@@ -11,19 +11,12 @@ from collections.abc import Sequence
 from functools import partial
 from threading import get_ident
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from gluonish.core.later import later
 from gluonish.engine import submit
-from gluonish.ndarray.copying import transfer
 from gluonish.ndarray.ndarray import NDArray
-
-if TYPE_CHECKING:
-    from gluonish.kernels.numba import moves
-else:
-    moves = later("gluonish.kernels.numba.moves")
 
 __all__ = ["write_into"]
 
@@ -43,20 +36,20 @@ def write_into(source: NDArray, targets: Sequence[NDArray], taken: bool) -> None
         taken: Whether nobody but the caller has the source, who does not use it afterwards.
     """
     if taken and len(targets) == 1 and _may_move(source, targets[0]):
-        (target,) = targets
-        target._check_writable("copyto")
-        submit(
-            partial(_move, source, target, get_ident()),
-            [source._var],
-            [target._var],
-            target._device.lane,
-            "_copyto",
-            small=True,
-            on_team=moves.is_large(target._data),
-        )
-        return
+        targets[0]._check_writable("copyto")
+        if _has_moved(source, targets[0]):
+            return
     for target in targets:
         source.copyto(target)
+
+
+def _has_moved(source: NDArray, target: NDArray) -> bool:
+    """Replace the target's memory where nothing is pending on it; return whether that was done."""
+    moved: list[bool] = []
+    run = partial(_move, source, target, get_ident(), moved)
+    lane = target._device.lane
+    submit(run, [source._var], [target._var], lane, "_copyto", small=True)
+    return bool(moved)
 
 
 def _may_move(source: NDArray, target: NDArray) -> bool:
@@ -66,12 +59,11 @@ def _may_move(source: NDArray, target: NDArray) -> bool:
     return near and source.size >= _LEAST_SIZE
 
 
-def _move(source: NDArray, target: NDArray, thread: int) -> None:
+def _move(source: NDArray, target: NDArray, thread: int, moved: list[bool]) -> None:
     # In another thread the caller may be about to use the target's memory.
     if thread == get_ident() and _is_private(source, "_data") and _is_private(target, "_data"):
         target._data = source._data
-    else:
-        transfer(source, target)
+        moved.append(True)
 
 
 def _references(owner: Any, name: str) -> int:

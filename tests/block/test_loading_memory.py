@@ -10,7 +10,7 @@ import pytest
 from gluonish import autograd, nd, nn, sym
 from gluonish.core.context import cpu
 from gluonish.core.errors import FileFormatError
-from gluonish.ndarray import memory_transfer
+from gluonish.ndarray import copying
 from gluonish.parameter import Parameter
 from gluonish.trainer import Trainer
 
@@ -37,7 +37,7 @@ def written(folder: Path, kind: str, value: float) -> str:
 def load_without_copies(net: Any, path: str) -> None:
     """Load, and fail where weights are copied."""
     nd.waitall()
-    with mock.patch.object(memory_transfer, "transfer", side_effect=AssertionError("a copy")):
+    with mock.patch.object(copying, "transfer", side_effect=AssertionError("a copy")):
         net.load_parameters(path)
         nd.waitall()
 
