@@ -130,6 +130,10 @@ class Updater:
             self._last = _Bound((index, grad, weight), states, _settings(optimizer), updates)
         return updates
 
+    def unbind(self) -> None:
+        """Have the next update bind its arrays anew, and refer to their memory no longer."""
+        self._last = None
+
     def _prepare_state(self, index: Index, weight: NDArray) -> None:
         if index not in self.states:
             self.states[index] = self.optimizer.create_state_multi_precision(index, weight)

@@ -230,11 +230,13 @@ class Trainer:
         with pause():  # a pull is no part of the graph, though the array may be
             self._kvstore.row_sparse_pull(key, out=out, priority=-index, row_ids=row_ids)
 
-    def _parameter_was_set(self, parameter: Parameter) -> None:
-        """Take note that values were put into a parameter by hand, and not by an update.
+    def _parameter_was_set(self, parameter: Parameter, moves: bool = False) -> None:
+        """Take note that values were put into a parameter by hand; ``moves``: into new memory.
 
         As in MXNet, a trainer whose store has other values now shows no store until the next step.
         """
+        for updater in self._updaters if moves else ():
+            updater.unbind()
         self._note_set(parameter)
         if self._update_on_kvstore:
             self._set_aside, self._kvstore = self._kvstore, None
