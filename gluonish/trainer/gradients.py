@@ -1,6 +1,6 @@
 """Gradients of a step: which are new, and what stands in for those that are not."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from gluonish.core.errors import ParameterError
@@ -25,8 +25,15 @@ class StaleGradientError(ParameterError, UserWarning):
 class LossScaler(Protocol):
     """What a Trainer asks of a loss scaler, which `contrib.amp` attaches to it."""
 
-    def has_overflow(self, params: Sequence[Parameter]) -> bool:
-        """Whether a gradient is infinite or no number, so that this step has to be skipped."""
+    def has_overflow(
+        self, params: Sequence[Parameter], any_of: Callable[[bool], bool] = bool
+    ) -> bool:
+        """Whether a gradient is infinite or no number, so that this step has to be skipped.
+
+        Args:
+            params: Parameters with new gradients.
+            any_of: Returns whether something holds in any process, by whether it does in this.
+        """
         raise NotImplementedError
 
 

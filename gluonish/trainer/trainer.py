@@ -28,7 +28,7 @@ from gluonish.trainer.arguments import (
     parameter_list,
     refuse_update_in_store,
 )
-from gluonish.trainer.gradients import LossScaler, stale_error
+from gluonish.trainer.gradients import LossScaler, clear_old, stale_error
 from gluonish.trainer.other_ranks import OtherRanks, other_ranks
 from gluonish.trainer.sharded_update import ShardedUpdate, sharded_update
 from gluonish.trainer.state_transfer import (
@@ -358,11 +358,15 @@ class Trainer:
         scaler, ranks = self._amp_loss_scaler, self._ranks
         if scaler is None:
             return False
+        if self._update_on_kvstore:  # it sums later, and leaves out old ones, which may overflow
+            for i, param in selection.members:
+                clear_old(param, i in self._trainables.elsewhere)
         params = [param for _, param in selection.members]
-        # Where the store updates, gradients are not added up yet.
-        asked = (ranks.any_of,) if ranks is not None and self._update_on_kvstore else ()
-        has_overflow: Any = scaler.has_overflow
-        if overflows := bool(has_overflow(params, *asked)):
+        if ranks is not None and self._update_on_kvstore:
+            overflows = scaler.has_overflow(params, ranks.any_of)
+        else:
+            overflows = scaler.has_overflow(params)
+        if overflows:
             self._trainables.mark_used(selection)
         return overflows
 

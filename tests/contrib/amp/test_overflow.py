@@ -53,6 +53,25 @@ def test_a_stale_gradient_that_overflowed_skips_no_later_step() -> None:
     assert left_out.data().asnumpy().tolist() == [1, 1]
 
 
+@pytest.mark.parametrize("in_store", [True, False])
+def test_a_stale_gradient_of_one_device_skips_no_later_step(in_store: bool) -> None:
+    contexts = [mx.cpu(0), mx.cpu(1)]
+    weight = Parameter("weight", shape=(2,))
+    weight.initialize(mx.init.One(), ctx=contexts)
+    given = {"learning_rate": 0.5}
+    trainer = mx.gluon.Trainer([weight], "sgd", given, "device", update_on_kvstore=in_store)
+    amp.init_trainer(trainer)
+    for factors in ((1, math.inf), (1,), (1,)):
+        with mx.autograd.record():
+            pairs = zip(weight.list_data(), factors, strict=False)
+            losses = [(data * factor).sum() for data, factor in pairs]
+            with amp.scale_loss(losses, trainer) as scaled:
+                mx.autograd.backward(scaled)
+        trainer.step(1, ignore_stale_grad=True)
+    for data in weight.list_data():
+        assert data.asnumpy().tolist() == [0, 0]
+
+
 def test_a_second_init_trainer_keeps_the_size_of_steps() -> None:
     (weight,) = made("weight")
     trainer = trainer_of([weight])
