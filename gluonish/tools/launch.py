@@ -122,12 +122,13 @@ def run(arguments: argparse.Namespace) -> int:
         print(*map(shlex.join, [*copies, _command(arguments, "")]), sep="\n")
         return 0
     with tempfile.TemporaryDirectory(prefix="gluonish-launch-") as folder:
-        command = _command(arguments, folder)
+        here = _is_here(arguments)
+        command = [] if here else _command(arguments, folder)
         if arguments.log_folder:
             Path(arguments.log_folder).mkdir(parents=True, exist_ok=True)
         for each in copies:
             _run_copy(each)
-        status = _local_ranks(arguments, folder).run() if _is_here(arguments) else _wait(command)
+        status = _local_ranks(arguments, folder).run() if here else _wait(command)
         return _judged(status, Path(folder))
 
 

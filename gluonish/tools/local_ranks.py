@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from gluonish.core.config.environment import variables_with
+from gluonish.core.errors import ArgumentError
 from gluonish.tools.guard import Guard, end_groups, end_with_parent, signal_group
 from gluonish.tools.pmi import PMI
 from gluonish.tools.signals import Signals, obey_terminal
@@ -124,15 +125,21 @@ class LocalRanks:
             out = open(Path(self._log_folder, f"rank.{rank}.log"), "wb")  # noqa: SIM115
             err = subprocess.STDOUT
         known = {"RANK": str(rank), "DMLC_WORKER_ID": str(rank), "LOCAL_RANK": str(rank)}
-        process = subprocess.Popen(
-            self._command,
-            stdin=None if rank == 0 and not sys.stdin.isatty() else subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            env={**variables_with(""), **self._variables, **known, **self._pmi.variables(rank)},
-            pass_fds=(self._pmi.descriptor(rank),),
-            preexec_fn=partial(self._prepare, rank, os.getpid()),
-        )
+        try:
+            process = subprocess.Popen(
+                self._command,
+                stdin=None if rank == 0 and not sys.stdin.isatty() else subprocess.DEVNULL,
+                stdout=out,
+                stderr=err,
+                env={**variables_with(""), **self._variables, **known, **self._pmi.variables(rank)},
+                pass_fds=(self._pmi.descriptor(rank),),
+                preexec_fn=partial(self._prepare, rank, os.getpid()),
+            )
+        except OSError as error:
+            raise ArgumentError(
+                f"launch: expected a program that this host can run, got {self._command[0]!r} "
+                f"({error.strerror})"
+            ) from error
         self._processes.append(process)
         if self._log_folder:
             out.close()
