@@ -1,7 +1,6 @@
 """Signals: those that ask the launcher to end, taken note of until it passes them on."""
 
 import signal
-from types import TracebackType
 from typing import Any
 
 __all__ = ["Signals", "obey_terminal"]
@@ -42,11 +41,6 @@ class Signals:
                 self._before[number] = signal.signal(number, self._note)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
