@@ -17,8 +17,8 @@ class UpdateCounts:
         num_update: The largest number of updates of a weight.
     """
 
-    # Counts that further devices begin with; not in a file, and an optimizer of the user's may
-    # restore itself by its own rules.
+    # Counts with which a device begins. A class attribute, as files do not have it and a user's
+    # optimizer may define __setstate__.
     _loaded_counts: Mapping[Index, int] = MappingProxyType({})
 
     def _start_counts(self, begin: int) -> None:
@@ -50,7 +50,7 @@ class UpdateCounts:
         """Go on from what `_progress` returned, on any device, also on those not seen yet."""
         self.num_update = progress["num_update"]
         self._loaded_counts = {
-            i: told["count"] for i, told in progress["weights"].items() if "count" in told
+            i: known["count"] for i, known in progress["weights"].items() if "count" in known
         }
         for counts in self._all_index_update_counts.values():
             counts.update(self._loaded_counts)

@@ -106,10 +106,11 @@ class LARS(MomentumOptimizer):
 
     def _resume(self, progress: Mapping[str, Any]) -> None:
         super()._resume(progress)
-        told = progress["weights"]
         self.last_lr = progress.get("last_lr", self.last_lr)
         self.cur_lr = progress.get("cur_lr", self.cur_lr)
-        self._start_devices({i: told[i]["lr"] for i in told if "lr" in told[i]}, self._other_lr)
+        weights = progress["weights"].items()
+        lrs = {i: known["lr"] for i, known in weights if "lr" in known}
+        self._start_devices(lrs, self._other_lr)
 
     def set_wd_mult(self, args_wd_mult: Mapping[Any, float]) -> None:
         """Set multipliers of the weight decay, by index or name.

@@ -115,9 +115,9 @@ class LBSGD(RuleOptimizer):
         kinds = ("cum_grad", "num_cums")
         self._start_devices(
             {
-                i: {kind: told[kind] for kind in kinds}
-                for i, told in progress["weights"].items()
-                if all(kind in told for kind in kinds)
+                i: {kind: known[kind] for kind in kinds}
+                for i, known in progress["weights"].items()
+                if all(kind in known for kind in kinds)
             }
         )
 

@@ -1,16 +1,16 @@
-"""Signals: those that ask the launcher to end, taken note of until it passes them on."""
+"""Signals: those that ask the launcher to end, recorded until it forwards them to the ranks."""
 
 import signal
 from typing import Any
 
-__all__ = ["Signals", "obey_terminal"]
+__all__ = ["Signals", "restore_terminal_signals"]
 
 _OF_TERMINALS = (signal.SIGINT, signal.SIGQUIT)
 _ASK_TO_END = (*_OF_TERMINALS, signal.SIGTERM, signal.SIGHUP)
 
 
-def obey_terminal() -> None:
-    """Have Ctrl-C's signal and that of Ctrl-\\ act in a new process, as they reach the launcher."""
+def restore_terminal_signals() -> None:
+    """Reset the signals of Ctrl-C and Ctrl-\\ to their defaults in a new process."""
     for number in _OF_TERMINALS:
         signal.signal(number, signal.SIG_DFL)
 

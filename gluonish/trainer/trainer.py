@@ -349,7 +349,7 @@ class Trainer:
         selection, stale = self._trainables.fresh()
         if stale and not ignore_stale_grad:
             if self._ranks is not None:
-                self._ranks.tell_stale(stale[0])
+                self._ranks.report_stale(stale[0])
             raise stale_error(stale[0], self._params)
         return selection
 
