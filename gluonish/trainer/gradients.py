@@ -1,6 +1,6 @@
 """Gradients of a step: which are new, and what stands in for those that are not."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from gluonish.core.errors import ParameterError
@@ -11,6 +11,7 @@ from gluonish.parameter.places import described
 __all__ = [
     "LossScaler",
     "StaleGradientError",
+    "clear_all_old",
     "clear_old",
     "groups",
     "new_gradients",
@@ -77,6 +78,17 @@ def clear_old(param: Parameter, elsewhere: bool = False) -> None:
         for gradient, value in zip(param.list_grad(), new, strict=True):
             if value is not gradient:
                 gradient[:] = value
+
+
+def clear_all_old(members: Iterable[tuple[int, Parameter]], elsewhere: Collection[int]) -> None:
+    """Do as `clear_old` for several parameters.
+
+    Args:
+        members: Positions and parameters.
+        elsewhere: Positions of those whose gradient is new in another process only.
+    """
+    for i, param in members:
+        clear_old(param, i in elsewhere)
 
 
 def _zeros_like(gradient: NDArray) -> NDArray:

@@ -28,7 +28,7 @@ from gluonish.trainer.arguments import (
     parameter_list,
     refuse_update_in_store,
 )
-from gluonish.trainer.gradients import LossScaler, clear_old, stale_error
+from gluonish.trainer.gradients import LossScaler, clear_all_old, stale_error
 from gluonish.trainer.other_ranks import OtherRanks, other_ranks
 from gluonish.trainer.sharded_update import ShardedUpdate, sharded_update
 from gluonish.trainer.state_transfer import (
@@ -359,13 +359,9 @@ class Trainer:
         if scaler is None:
             return False
         if self._update_on_kvstore:  # it sums later, and leaves out old ones, which may overflow
-            for i, param in selection.members:
-                clear_old(param, i in self._trainables.elsewhere)
-        params = [param for _, param in selection.members]
-        if ranks is not None and self._update_on_kvstore:
-            overflows = scaler.has_overflow(params, ranks.any_of)
-        else:
-            overflows = scaler.has_overflow(params)
+            clear_all_old(selection.members, self._trainables.elsewhere)
+        any_of = (ranks.any_of,) if ranks is not None and self._update_on_kvstore else ()
+        overflows = scaler.has_overflow([param for _, param in selection.members], *any_of)
         if overflows:
             self._trainables.mark_used(selection)
         return overflows
