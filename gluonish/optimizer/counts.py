@@ -1,12 +1,32 @@
 """UpdateCounts: how often each weight was updated, by which rates and corrections go."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-__all__ = ["Index", "UpdateCounts"]
+__all__ = ["Index", "PerDevice", "UpdateCounts"]
 
 Index = int | str
+Value = TypeVar("Value")
+
+
+class PerDevice(Generic[Value]):
+    """What an optimizer remembers of updates on each device.
+
+    Args:
+        first: What each device begins with, which is not changed.
+        copy: Copies it.
+    """
+
+    def __init__(self, first: Value, copy: Callable[[Value], Value]) -> None:
+        self._first, self._copy = first, copy
+        self._values: dict[int, Value] = {}
+
+    def on(self, device_id: int) -> Value:
+        """Return the value of a device, to be changed in place."""
+        if device_id not in self._values:
+            self._values[device_id] = self._copy(self._first)
+        return self._values[device_id]
 
 
 class UpdateCounts:

@@ -136,9 +136,11 @@ class LocalRanks:
                 preexec_fn=partial(self._prepare, rank, os.getpid()),
             )
         except OSError as error:
+            program = self._command[0]
+            advice = f"; write python {program}" if program.endswith(".py") else ""
             raise ArgumentError(
-                f"launch: expected a program that this host can run, got {self._command[0]!r} "
-                f"({error.strerror})"
+                f"launch: expected a program that this host can run, got {program!r} "
+                f"({error.strerror}){advice}"
             ) from error
         self._processes.append(process)
         if self._log_folder:

@@ -151,11 +151,18 @@ def test_a_rank_that_fails_ends_the_others_and_their_children() -> None:
         assert process.wait(20) == 7
 
 
-@pytest.mark.parametrize("program", ["no-such-program", "/tmp"])
-def test_what_cannot_be_run_is_refused(program: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("program", "advice"),
+    [("no-such-program", ""), ("/tmp", ""), ("x/train.py", "; write python x/train.py")],
+)
+def test_what_cannot_be_run_is_refused(
+    program: str, advice: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["launch", "-n", "2", program]) == 1
     message = f"gluonish: launch: expected a program that this host can run, got {program!r} ("
-    assert capsys.readouterr().err.startswith(message)
+    shown = capsys.readouterr().err
+    assert shown.startswith(message)
+    assert shown.endswith(f"){advice}\n")
 
 
 def test_what_a_rank_left_running_at_a_good_end_goes_on() -> None:
