@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -119,32 +120,8 @@ class LocalRanks:
             return 128 + signals.first if signals.first else self._status
 
     def _start(self, rank: int) -> None:
-        out: Any = subprocess.PIPE
-        err: Any = subprocess.PIPE
-        if self._log_folder:
-            out = open(Path(self._log_folder, f"rank.{rank}.log"), "wb")  # noqa: SIM115
-            err = subprocess.STDOUT
-        known = {"RANK": str(rank), "DMLC_WORKER_ID": str(rank), "LOCAL_RANK": str(rank)}
-        try:
-            process = subprocess.Popen(
-                self._command,
-                stdin=None if rank == 0 and not sys.stdin.isatty() else subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                env={**variables_with(""), **self._variables, **known, **self._pmi.variables(rank)},
-                pass_fds=(self._pmi.descriptor(rank),),
-                preexec_fn=partial(self._prepare, rank, os.getpid()),
-            )
-        except OSError as error:
-            program = self._command[0]
-            advice = f"; write python {program}" if program.endswith(".py") else ""
-            raise ArgumentError(
-                f"launch: expected a program that this host can run, got {program!r} "
-                f"({error.strerror}){advice}"
-            ) from error
+        process = self._spawn(rank)
         self._processes.append(process)
-        if self._log_folder:
-            out.close()
         self._sources.register(self._pmi.started(rank), selectors.EVENT_READ, _Source(rank, None))
         prefix = f"[{rank}] ".encode() if self._prefix else b""
         targets = (sys.stdout.buffer, sys.stderr.buffer)
@@ -153,6 +130,38 @@ class LocalRanks:
                 output = _Output(target, prefix)
                 self._outputs.append(output)
                 self._sources.register(pipe, selectors.EVENT_READ, _Source(rank, output))
+
+    def _spawn(self, rank: int) -> "subprocess.Popen[bytes]":
+        """Return a new process.
+
+        Raises:
+            ArgumentError: The command is no program that can be run.
+        """
+        known = {"RANK": str(rank), "DMLC_WORKER_ID": str(rank), "LOCAL_RANK": str(rank)}
+        known |= self._pmi.variables(rank)
+        out: Any = subprocess.PIPE
+        err: Any = subprocess.PIPE
+        with ExitStack() as opened:
+            if self._log_folder:
+                log = Path(self._log_folder, f"rank.{rank}.log")
+                out, err = opened.enter_context(log.open("wb")), subprocess.STDOUT
+            try:
+                return subprocess.Popen(
+                    self._command,
+                    stdin=None if rank == 0 and not sys.stdin.isatty() else subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    env={**variables_with(""), **self._variables, **known},
+                    pass_fds=(self._pmi.descriptor(rank),),
+                    preexec_fn=partial(self._prepare, rank, os.getpid()),
+                )
+            except OSError as error:
+                program = self._command[0]
+                advice = f"; write python {program}" if program.endswith(".py") else ""
+                raise ArgumentError(
+                    f"launch: expected a program that this host can run, got {program!r} "
+                    f"({error.strerror}){advice}"
+                ) from error
 
     def _prepare(self, rank: int, parent: int) -> None:
         """Do in a new process what comes before its program."""
