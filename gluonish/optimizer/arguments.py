@@ -83,7 +83,7 @@ def check_scheduler(name: str, scheduler: Any) -> None:
     if scheduler is not None and not callable(scheduler):
         raise ArgumentTypeError(
             f"{name}: expected lr_scheduler to be an LRScheduler or a function, got {scheduler!r};"
-            " a fixed rate is learning_rate"
+            " pass a fixed rate as learning_rate"
         )
 
 
