@@ -1,6 +1,7 @@
 """Gradients of a step: which are new, and what stands in for those that are not."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import compress
 from typing import Protocol
 
 from gluonish.core.errors import ParameterError
@@ -15,6 +16,7 @@ __all__ = [
     "clear_old",
     "groups",
     "new_gradients",
+    "only_new",
     "stale_error",
 ]
 
@@ -89,6 +91,26 @@ def clear_all_old(members: Iterable[tuple[int, Parameter]], elsewhere: Collectio
     """
     for i, param in members:
         clear_old(param, i in elsewhere)
+
+
+def only_new(
+    indices: Sequence[int], gradients: Sequence[NDArray], weights: Sequence[NDArray]
+) -> tuple[Sequence[int], Sequence[NDArray], Sequence[NDArray]]:
+    """Return those of one device's weights whose gradients are new on it.
+
+    Args:
+        indices: Positions of parameters.
+        gradients: Their gradients on the device.
+        weights: Their weights on the device.
+    """
+    fresh = [weight._fresh_grad for weight in weights]
+    if all(fresh):
+        return indices, gradients, weights
+    return (
+        tuple(compress(indices, fresh)),
+        tuple(compress(gradients, fresh)),
+        tuple(compress(weights, fresh)),
+    )
 
 
 def _zeros_like(gradient: NDArray) -> NDArray:

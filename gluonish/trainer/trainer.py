@@ -28,7 +28,7 @@ from gluonish.trainer.arguments import (
     parameter_list,
     refuse_update_in_store,
 )
-from gluonish.trainer.gradients import LossScaler, clear_all_old, stale_error
+from gluonish.trainer.gradients import LossScaler, clear_all_old, only_new, stale_error
 from gluonish.trainer.other_ranks import OtherRanks, other_ranks
 from gluonish.trainer.sharded_update import ShardedUpdate, sharded_update
 from gluonish.trainer.state_transfer import (
@@ -358,7 +358,8 @@ class Trainer:
         scaler, ranks = self._amp_loss_scaler, self._ranks
         if scaler is None:
             return False
-        if self._update_on_kvstore:  # it sums later, and leaves out old ones, which may overflow
+        # Where no store has summed yet, old gradients of devices are left out; they may overflow.
+        if self._update_on_kvstore or self._kvstore is None:
             clear_all_old(selection.members, self._trainables.elsewhere)
         any_of = (ranks.any_of,) if ranks is not None and self._update_on_kvstore else ()
         overflows = scaler.has_overflow([param for _, param in selection.members], *any_of)
@@ -397,10 +398,11 @@ class Trainer:
         if self._sharded is not None:
             self._sharded.update(selection, self._updaters[0])
         else:
-            for updater, gradients, weights in zip(
-                self._updaters, selection.gradients, selection.weights, strict=False
-            ):
-                updater(selection.indices, gradients, weights)
+            apart = self._kvstore is None and len(self._updaters) > 1
+            columns = zip(selection.gradients, selection.weights, strict=True)
+            for updater, (gradients, weights) in zip(self._updaters, columns, strict=False):
+                step = (selection.indices, gradients, weights)
+                updater(*(only_new(*step) if apart else step))
         self._trainables.mark_used(selection)
 
     def save_states(self, fname: str | os.PathLike[str]) -> None:
