@@ -190,9 +190,9 @@ class Updater:
                 optimizer; nothing has changed then.
             NotSupportedError: They contain an optimizer that gluonish does not have.
         """
-        self._take(load_states(states, name), name, weights)
+        self._restore(load_states(states, name), name, weights)
 
-    def _take(
+    def _restore(
         self, content: TrainerStates, name: str, weights: Mapping[Any, NDArray] | None = None
     ) -> None:
         """Restore what a file holds; see `set_states`."""
