@@ -7,7 +7,6 @@ from typing import Any
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.core.mxnet_rules import follows_mxnet
-from gluonish.core.number_check import check_numbers
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.ndarray import NDArray
 from gluonish.nn.tensor import Tensor
@@ -86,11 +85,6 @@ class Loss(HybridBlock):
             )
         self._weight = weight
         self._batch_axis = batch_axis
-
-    def _check_setting(self, name: str, value: object) -> None:
-        """Refuse a setting that is neither a number nor an array of them."""
-        if not isinstance(value, Tensor):
-            check_numbers(type(self).__name__, **{name: value})
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(batch_axis={self._batch_axis}, w={self._weight})"
