@@ -313,6 +313,14 @@ def test_multivariate_normal_keeps_the_dtype(dtype: str) -> None:
     numpy.testing.assert_allclose(numpy.cov(values.T), [[1, 0.5], [0.5, 2]], atol=0.2)
 
 
+@pytest.mark.parametrize("dtypes", [("float32", "float16"), ("float16", "float64")])
+def test_multivariate_normal_of_two_dtypes_has_that_of_the_mean(dtypes: tuple[str, str]) -> None:
+    mean, cov = np.zeros(2, dtype=dtypes[0]), np.eye(2).astype(dtypes[1])
+    assert np.random.multivariate_normal(mean, cov).dtype == mean.dtype
+    with pytest.raises(ArgumentTypeError, match="multivariate_normal: expected an array, got list"):
+        np.random.multivariate_normal(mean, [[1, 0], [0, 1]])
+
+
 _MATRIX = numpy.arange(12, dtype=numpy.float32).reshape(3, 4)
 _AXES = [([1, 2, 0], 0), ((1, 0, 2, 1), -1), ([2], 1), ([3], None), (list(range(12)), None)]
 
