@@ -4,6 +4,8 @@ from numbers import Number
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.core.mxnet_rules import follows_mxnet
@@ -28,6 +30,12 @@ def finite_log(F: ModuleType, x: Tensor, epsilon: float) -> Any:
         epsilon: Above 0.
     """
     above = x + epsilon
+    if (
+        isinstance(x, NDArray)
+        and isinstance(epsilon, float)
+        and np.dtype(x.dtype).type(epsilon) > 0
+    ):
+        return F.log(above)
     return F.log(above + (above == 0) * (above + _LEAST))
 
 
