@@ -13,7 +13,7 @@ from gluonish.core.numpy_mode import is_np_array
 from gluonish.ndarray import NDArray
 from gluonish.nn.tensor import Tensor
 from gluonish.ops.registry import apply
-from gluonish.ops.sample_weight import SAMPLE_WEIGHT
+from gluonish.ops.sample_weight import SAMPLE_WEIGHT, is_aligned
 from gluonish.symbol import Symbol
 
 __all__ = ["Loss", "finite_log"]
@@ -37,6 +37,13 @@ def finite_log(F: ModuleType, x: Tensor, epsilon: float) -> Any:
     ):
         return F.log(above)
     return F.log(above + (above == 0) * (above + _LEAST))
+
+
+def _is_ready(sample_weight: Any, loss: Any) -> bool:
+    """Whether weights are to be multiplied with a loss as they are."""
+    if isinstance(sample_weight, NDArray) and isinstance(loss, NDArray):
+        return is_aligned(sample_weight.shape, loss.shape) or follows_mxnet()
+    return not isinstance(sample_weight, NDArray | Symbol) or follows_mxnet()
 
 
 def _apply_weighting(
@@ -116,7 +123,7 @@ class Loss(HybridBlock):
             weight: Used instead of the loss's own weight if not None.
             batch_axis: The axis of samples in ``loss``, if it is not that of the loss's inputs.
         """
-        if isinstance(sample_weight, NDArray | Symbol) and not follows_mxnet():
+        if sample_weight is not None and not _is_ready(sample_weight, loss):
             axis = self._batch_axis if batch_axis is None else batch_axis
             sample_weight = apply(SAMPLE_WEIGHT, (sample_weight, loss), {"batch_axis": axis})
         return _apply_weighting(F, loss, self._weight if weight is None else weight, sample_weight)

@@ -1,22 +1,23 @@
 """`np.linalg`: decompositions, norms, equations."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from gluonish.core.argument_docs import document_arguments
+from gluonish.core.dtype import is_floating
 from gluonish.core.errors import ArgumentError
 from gluonish.ndarray.recording import RECORDING, mode
 from gluonish.numpy.array import ndarray
 from gluonish.numpy.calls import NUMBERS, as_value, call
-from gluonish.numpy.elements import where
 from gluonish.numpy.official import official_function
 from gluonish.numpy.reductions import max as largest
 from gluonish.numpy.reductions import min as smallest
 from gluonish.numpy.reductions import sum as total
 from gluonish.numpy.unary import absolute, sqrt, square
+from gluonish.ops.registry import apply, find_operator
 
 __all__ = [
     "cholesky",
@@ -189,28 +190,43 @@ def _vector_norm(value: Any, ord: Any, axis: int, keepdims: bool) -> Any:
         return total(size, axis, keepdims=keepdims)
     if ord == 2:
         return _root_of_squares(value, axis, keepdims)
-    if not _differentiated(value):
-        return total(size**ord, axis, keepdims=keepdims) ** (1.0 / ord)
-    powers = _smooth_at_zero(lambda x: x**ord, size, 0.0 if ord > 0 else math.inf)
-    sums = total(powers, axis, keepdims=keepdims)
-    return _smooth_at_zero(lambda x: x ** (1.0 / ord), sums, 0.0 if ord > 0 else math.inf)
+    if not isinstance(value, ndarray) or (ord < 0 and _is_differentiated(value)):
+        return _norm_operator(value * 1.0, axis, keepdims, float(ord))  # of integers floats
+    power = _flat_power if _is_differentiated(value) else _power
+    return power(total(power(size, ord), axis, keepdims=keepdims), 1.0 / ord)
 
 
-def _differentiated(value: Any) -> bool:
-    """Return whether gradients may be taken through what becomes of a value."""
-    return not isinstance(value, ndarray) or bool(mode.get() & RECORDING)
+def _is_differentiated(value: Any) -> bool:
+    """Return whether gradients may be taken through what becomes of an array."""
+    return bool(mode.get() & RECORDING) and is_floating(value.dtype)
 
 
-def _smooth_at_zero(function: Callable[[Any], Any], x: Any, at_zero: float) -> Any:
-    """Return a function of values from 0 up, with ``at_zero`` at 0 and the derivative 0 there."""
-    zero = x == 0
-    return where(zero, at_zero, function(where(zero, 1.0, x)))
+def _power(x: Any, exponent: float) -> Any:
+    return x**exponent
+
+
+def _flat_power(x: Any, exponent: float) -> Any:
+    """Return a power of values from 0 up, whose derivatives at 0 are 0."""
+    return apply(find_operator("_flat_power"), (x,), {"scalar": exponent})
+
+
+def _norm_operator(value: Any, axis: Any, keepdims: bool, ord: float = 2.0) -> Any:
+    """Return norms by one operator, which graphs have in MXNet, too."""
+    axes = None if axis is None else tuple(axis) if isinstance(axis, tuple | list) else (axis,)
+    flag = -2 if axes is None else 1 if len(axes) == 2 else -1
+    return call(
+        "_npi_norm", (value,), {"ord": ord, "axis": axes, "keepdims": keepdims, "flag": flag}
+    )
 
 
 def _root_of_squares(value: Any, axis: Any, keepdims: bool) -> Any:
     """Return roots of sums of squares, which have the gradient 0 at 0."""
+    traced = not isinstance(value, ndarray)
+    if traced and (not isinstance(axis, tuple | list) or len(axis) in (1, 2)):
+        return _norm_operator(value, axis, keepdims)
     squares = total(square(value), axis, keepdims=keepdims)
-    return _smooth_at_zero(sqrt, squares, 0.0) if _differentiated(value) else sqrt(squares)
+    flat = traced or _is_differentiated(value)
+    return _flat_power(squares, 0.5) if flat else sqrt(squares)
 
 
 def _matrix_norm(value: Any, ord: Any, axes: tuple[int, int], keepdims: bool) -> Any:

@@ -14,13 +14,14 @@ import numpy as np
 
 from gluonish.core.dtype import INT64, is_floating
 from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.registry import apply, find_operator
 from gluonish.ops.support.binary_row import (
     Expression,
     Row,
 )
 from gluonish.ops.support.integer_gradient import cut_from_reals, zero_of_integers
 from gluonish.ops.support.precision import as_real
-from gluonish.ops.unary import FLOOR, LOG
+from gluonish.ops.unary import FLOOR
 
 __all__ = [
     "ADD",
@@ -43,6 +44,7 @@ __all__ = [
     "SUBTRACT",
     "is_zero",
     "over_root",
+    "over_square",
 ]
 
 
@@ -122,32 +124,46 @@ def is_zero(x: Any) -> Any:
     return EQUAL(x, 0.0) if hasattr(x, "__apply__") else float(x == 0)
 
 
-def _with_ones(x: Any, mask: Any) -> Any:
-    """Return ``x``, which is 0 where ``mask`` is 1, with 1 there; -0 stays -0 elsewhere."""
-    return x - (0.0 - mask)
-
-
 def over_root(x: Any, root: Any) -> Any:
     """Return ``x / root``, and 0 where the root is 0: the gradient chosen at the tip of a norm.
 
     All derivatives are 0 there, too.
     """
-    zero = EQUAL(root, 0.0)
-    return x / _with_ones(root, zero) * (1.0 - zero)
+    return apply(find_operator("_over_root"), (x, root), {})
 
 
-def _quotient(a: Any, b: Any) -> Any:
-    """Return ``a / b``, and 0 where both are 0."""
-    both = is_zero(a) * is_zero(b)
-    return a / _with_ones(b, both) * (1.0 - both)
+def _times_over_root(g: Any, x: Any, root: Any) -> Any:
+    """Return ``g x / root``, and 0 where the root is 0; ``x`` may be a number."""
+    if not hasattr(x, "__apply__"):
+        return over_root(g * x, root)
+    return apply(find_operator("_times_over_root"), (g, x, root), {})
+
+
+def over_square(x: Any, a: Any, b: Any) -> Any:
+    """Return ``x / (a a + b b)``, whose squares may leave the range, and 0 at the origin.
+
+    Args:
+        x: A value.
+        a: A value or a number; so is ``b``.
+        b: One of the two is a value.
+    """
+    value = a if hasattr(a, "__apply__") else b
+    a, b = (y if hasattr(y, "__apply__") else zeros_like(value) + y for y in (a, b))
+    return apply(find_operator("_over_square"), (x, a, b), {})
+
+
+def _modulo_by_divisor(g: Any, a: Any, b: Any) -> Any:
+    """Return ``-g floor(a / b)``; 0 where both are 0."""
+    if hasattr(a, "__apply__"):
+        return apply(find_operator("_mod_backward_rhs"), (g, a, b), {})
+    return zeros_like(g) if a == 0 else -g * FLOOR(a / b)
 
 
 def _power_by_base(g: Any, a: Any, b: Any) -> Any:
     """Return ``g b a^(b - 1)``; 0 at a^0, which is 1 for every a."""
     if not hasattr(b, "__apply__"):
         return zeros_like(g) if b == 0 else g * b * POWER(a, b - 1)
-    both = is_zero(a) * is_zero(b)
-    return g * b * POWER(_with_ones(a, both), b - 1) * (1.0 - both)
+    return apply(find_operator("_power_backward_lhs"), (g, a, b), {})
 
 
 def _power_by_exponent(g: Any, a: Any, b: Any) -> Any:
@@ -156,9 +172,7 @@ def _power_by_exponent(g: Any, a: Any, b: Any) -> Any:
         if a == 0:
             return -g * POWER(a, b) * LESSER(b, 0.0)
         return g * POWER(a, b) * (math.log(a) if a > 0 else math.nan)
-    flat = is_zero(a) * GREATER_EQUAL(b, 0.0)
-    base = _with_ones(a, flat)
-    return g * POWER(base, b) * LOG(base) * (1.0 - flat)
+    return apply(find_operator("_power_backward_rhs"), (g, a, b, POWER(a, b)), {})
 
 
 def _comparison(symbol: str, ufunc: str, elemwise: str, broadcast: str, scalar: str) -> Row:
@@ -266,7 +280,7 @@ MODULO = Row(
     "lhs modulo rhs, with the sign of the divisor and 0 for a divisor of 0",
     _modulo,
     zero_of_integers(lambda g, a, b: g),
-    zero_of_integers(lambda g, a, b: -g * FLOOR(_quotient(a, b))),
+    zero_of_integers(_modulo_by_divisor),
     "_mod _Mod",
     "broadcast_mod",
     "_mod_scalar _ModScalar",
@@ -306,8 +320,8 @@ MINIMUM = Row(
 HYPOT: Row = Row(
     "square root of the sum of the squares of lhs and rhs",
     _hypot,
-    zero_of_integers(lambda g, a, b: over_root(g * a, HYPOT(a, b))),
-    zero_of_integers(lambda g, a, b: over_root(g * b, HYPOT(a, b))),
+    zero_of_integers(lambda g, a, b: _times_over_root(g, a, HYPOT(a, b))),
+    zero_of_integers(lambda g, a, b: _times_over_root(g, b, HYPOT(a, b))),
     "_hypot _Hypot",
     "broadcast_hypot",
     "_hypot_scalar _HypotScalar",

@@ -119,6 +119,10 @@ MODULES: dict[str, str] = {
     "image.resize": "_cvimresize _image_resize _npi_cvimresize _npx__image_resize",
     "image.tensor": "_image_normalize _image_to_tensor _npx__image_normalize _npx__image_to_tensor",
     "indexing.ravel": "_ravel_multi_index _unravel_index ravel_multi_index unravel_index",
+    "kinks": (
+        "_flat_power _mod_backward_rhs _over_root _over_square _power_backward_lhs "
+        "_power_backward_rhs _times_over_root"
+    ),
     "leaky_relu": "LeakyReLU _gelu_backward _leaky_relu_backward _npx_leaky_relu",
     "linalg.cholesky": (
         "_linalg_potrf _linalg_potri _linalg_sumlogdiag _npi_cholesky linalg_potrf linalg_potri "

@@ -4,7 +4,7 @@ It is the product divided by the element where that is exact. Where the product 
 NaN, the others are multiplied. Their own gradient multiplies halves, and divides nothing.
 """
 
-from math import prod
+from math import inf, prod
 from types import ModuleType
 from typing import Any
 
@@ -40,13 +40,29 @@ def _products_of_others(xp: ModuleType, rows: Any) -> Any:
     return before * behind
 
 
+def _kept(shape: Shape, axis: Shape) -> Shape:
+    kept = [*shape]
+    for i in axis:
+        kept[i] = 1
+    return tuple(kept)
+
+
+def _all_exact(y: Any) -> bool:
+    """Whether products in NumPy divide by each element: they are neither 0, infinite nor NaN."""
+    if y.size == 1:
+        return 0 < abs(y.item()) < inf
+    return bool(np.count_nonzero(y) == y.size == np.count_nonzero(np.isfinite(y)))
+
+
 def _kernel(xp: ModuleType, out: Any, g: Any, x: Any, y: Any, *, axis: Shape) -> None:
+    kept = _kept(x.shape, axis)
+    g, y = g.reshape(kept), y.reshape(kept)
     if is_floating(out.dtype):
-        plain = g * y / x
-        exact = (y != 0) & (abs(y) < xp.inf)
-        if xp is np and exact.all():
-            out[...] = plain
+        if xp is np and _all_exact(y):
+            np.divide(g * y, x, out=out)
             return
+        plain = g * y / x
+        exact = (y != 0) & (abs(y) < inf)
         exact = exact | (x != x)  # NaN shows at its own place, too
     else:
         plain, exact = g, xp.zeros(g.shape, bool)
@@ -69,10 +85,9 @@ def _halves(x: Any) -> Any:
 
 def _multiplied(x: Any, axis: Shape) -> Any:
     order = _order(len(x.shape), axis)
-    kept = tuple(1 if i in axis else n for i, n in enumerate(x.shape))
     lead = tuple(x.shape[i] for i in order[: len(x.shape) - len(axis)])
     flat = reshape(transpose(x, order), (*lead, prod(x.shape[i] for i in axis)))
-    return reshape(_halves(flat), kept)
+    return reshape(_halves(flat), _kept(x.shape, axis))
 
 
 def _formula(g: Any, x: Any, _y: Any, *, axis: Shape) -> Any:
@@ -80,7 +95,7 @@ def _formula(g: Any, x: Any, _y: Any, *, axis: Shape) -> Any:
     dtype = np.dtype(x.dtype)
     wide = accumulator(dtype)
     rule = composite_gradient(lambda value: _multiplied(value, axis))
-    return cast(rule(cast(g, wide), cast(x, wide))[0], dtype)
+    return cast(rule(cast(reshape(g, _kept(x.shape, axis)), wide), cast(x, wide))[0], dtype)
 
 
 _OTHERS_TIMES = register(
@@ -104,7 +119,7 @@ def others_times(g: Any, x: Any, y: Any, axis: Shape) -> Any:
     """Return the gradient of a product.
 
     Args:
-        g: Gradient of the product, with size 1 along ``axis``.
+        g: Gradient of the product, with size 1 along ``axis`` or without these axes.
         x: What was multiplied.
         y: The product, of the shape of ``g``.
         axis: What was multiplied over; ascending, from 0.

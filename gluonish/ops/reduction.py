@@ -39,6 +39,7 @@ __all__ = [
     "NANSUM",
     "NORM",
     "PROD",
+    "SAFE",
     "SUM",
     "reduced_axes",
     "root_of_squares",
@@ -180,7 +181,7 @@ def _at_extreme(g: V, x: V, y: V, kept: Shape, count: int) -> Any:
 
 def _products(g: Any, x: Any, y: Any, kept: Shape, count: int) -> Any:
     axes = tuple(i for i, extent in enumerate(kept) if extent != x.shape[i])
-    return others_times(reshape(g, kept), x, reshape(y, kept), axes)
+    return others_times(g, x, y, axes)
 
 
 def _of_present(x: Any, gradient: Any) -> Any:
@@ -253,7 +254,7 @@ def _norm_infer(
 
 
 # Sums of squares above have lost nothing to squares that are too small.
-_SAFE = {dtype: np.finfo(dtype).tiny / np.finfo(dtype).eps ** 2 for dtype in (FLOAT32, FLOAT64)}
+SAFE = {dtype: np.finfo(dtype).tiny / np.finfo(dtype).eps ** 2 for dtype in (FLOAT32, FLOAT64)}
 
 
 def root_of_squares(xp: ModuleType, x: Any, axes: Axes) -> Any:
@@ -267,7 +268,7 @@ def root_of_squares(xp: ModuleType, x: Any, axes: Axes) -> Any:
     # On a GPU a look at the sums would wait for them.
     if xp is np or not x.size:
         squares = total(xp, x * x, axes)
-        if not x.size or (squares.min() > _SAFE[x.dtype] and squares.max() < math.inf):
+        if not x.size or (squares.min() > SAFE[x.dtype] and squares.max() < math.inf):
             return xp.sqrt(squares)
     largest = xp.max(xp.abs(x), axis=axes, keepdims=True)
     scale = xp.where((largest > 0) & (largest < math.inf), largest, x.dtype.type(1))
@@ -310,7 +311,7 @@ def _norm_gradient(
         g, y = cast(g, dtype), cast(y, dtype)
     if ord == 1:
         return (_spread(g, x, kept) * SIGN(x),)
-    return (_spread(over_root(g, y), x, kept) * x,)
+    return (reshape(over_root(g, y), kept) * x,)
 
 
 NORM = register(

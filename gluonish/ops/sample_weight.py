@@ -12,7 +12,19 @@ from gluonish.ops.reshape import copy_kernel, reshape
 from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.dtype_rules import dtype_rule
 
-__all__ = ["SAMPLE_WEIGHT"]
+__all__ = ["SAMPLE_WEIGHT", "is_aligned"]
+
+
+def is_aligned(weight: Shape, loss: Shape) -> bool:
+    """Whether weights multiply each sample by its own as they are.
+
+    Args:
+        weight: Their shape.
+        loss: The loss's.
+    """
+    if len(weight) != len(loss):
+        return False
+    return False not in [own in (1, extent) for own, extent in zip(weight, loss, strict=True)]
 
 
 def _aligned(weight: Shape, loss: Shape, batch_axis: int) -> Shape | None:

@@ -138,8 +138,30 @@ _rows(
         "degrees": f"{{a}} * W({180 / math.pi!r})",
         "radians": f"{{a}} * W({math.pi / 180!r})",
         "broadcast_div elemwise_div": "{a} / {b}",
+        # Gradients at kinks, as in `gluonish.ops.support.kinks`.
+        "_over_root": "select({b} == W(0), {a} * W(0), {a} / {b})",
+        "_times_over_root": ("select({c} == W(0), {a} * {b} * W(0), {a} * {b} / {c})"),
+        "_mod_backward_rhs": (
+            "-{a} * floor(select(({b} == W(0)) & ({c} == W(0)), {b} * W(0), {b} / {c}))"
+        ),
+        "_power_backward_rhs": (
+            "select(({b} == W(0)) & ({c} >= W(0)), {a} * W(0), {a} * {d} * log({b}))"
+        ),
     }
 )
+
+
+def _over_square(w: Writer) -> tuple[str, ...]:
+    x, a, b = w.names
+    size = f"maximum(fabs({a}), fabs({b}))"
+    plain = f"{size} + {size} > {size}"  # not 0, infinite or NaN
+    unit = f"select({plain}, {size}, W(1))"
+    squares = f"({a} / {unit}) * ({a} / {unit}) + ({b} / {unit}) * ({b} / {unit})"
+    limit = f"select({size} == W(0), {x} * W(0), {x} / {size})"
+    return (f"select({plain}, {x} / {unit} / ({squares}) / {unit}, {limit})",)
+
+
+RULES["_over_square"] = Rule(_over_square, _real)
 _rows(
     {
         "floor": "floor({a})",
@@ -248,6 +270,11 @@ _POWERS = {1.0: "{a}", 2.0: "{a} * {a}", 3.0: "{a} * {a} * {a}", -1.0: "W(1) / {
 RULES["_power_scalar"] = Rule(
     lambda w: (_POWERS[w.attrs["scalar"]].format(a=w[0]),),
     lambda specs, attrs: _real(specs, attrs) and attrs["scalar"] in _POWERS,
+)
+_FLAT_POWERS = {**_POWERS, 0.5: "sqrt({a})", -1.0: "select({a} == W(0), {a}, W(1) / {a})"}
+RULES["_flat_power"] = Rule(
+    lambda w: (_FLAT_POWERS[w.attrs["scalar"]].format(a=w[0]),),
+    lambda specs, attrs: _real(specs, attrs) and attrs["scalar"] in _FLAT_POWERS,
 )
 RULES["add_n"] = Rule(lambda w: (" + ".join(w.names),), _any)
 RULES["broadcast_like"] = Rule(lambda w: (w[0],), lambda s, attrs: _any(s[:1], attrs), exact=True)

@@ -14,9 +14,10 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.binary import EQUAL, over_root
+from gluonish.ops.binary import over_root
 from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.facts import Execution, Gradient
+from gluonish.ops.kinks import flat_power
 from gluonish.ops.linalg.matrices import iterative
 from gluonish.ops.linalg.svd import svd
 from gluonish.ops.reduction import MAX, MIN, root_of_squares, sum_
@@ -182,15 +183,12 @@ def _gradient(
     if kind in ("root", "power"):
         whole, total = reshape(g[0], kept), reshape(norm, kept)
         if kind == "root":
-            return (broadcast_to(over_root(whole, total), x.shape) * x,)
+            return (over_root(whole, total) * x,)
         if ord == 1:
             return (broadcast_to(whole, x.shape) * SIGN(x),)
         # Infinite slopes at 0 to both sides give 0, as any kink does.
-        size = ABS(x)
-        slope = SIGN(x) * (size + EQUAL(size, 0.0)) ** (ord - 1)
-        zero = EQUAL(total, 0.0)
-        scale = whole * (total + zero) ** (1 - ord) * (1.0 - zero)
-        return (broadcast_to(scale, x.shape) * slope,)
+        slope = SIGN(x) * flat_power(ABS(x), ord - 1)
+        return (whole * flat_power(total, 1 - ord) * slope,)
     rule = composite_gradient(
         lambda y: _matrix_norm(y, axes, ord, flag, _result_shape(x.shape, axes, keepdims))
     )

@@ -119,18 +119,12 @@ def _arctan2(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
         out[...] = real.astype(out.dtype)
 
 
-def _over_square(x: Any, a: Any, b: Any) -> Any:
-    """Return ``x / (a a + b b)``, whose squares may leave the range, and 0 at the origin."""
-    root = classic.HYPOT(a, b)
-    return classic.over_root(classic.over_root(x, root), root)
-
-
 _row(
     "_npi_arctan2",
     "angle, in radians, of the point (x, y) with y = lhs and x = rhs",
     _arctan2,
-    cut_from_reals(lambda g, a, b: _over_square(g * b, a, b)),
-    cut_from_reals(lambda g, a, b: _over_square(-g * a, a, b)),
+    cut_from_reals(lambda g, a, b: classic.over_square(g * b, a, b)),
+    cut_from_reals(lambda g, a, b: classic.over_square(-g * a, a, b)),
     "_npi_arctan2_scalar",
     "_npi_rarctan2_scalar",
     inputs=("x1", "x2"),

@@ -11,8 +11,8 @@ from gluonish.core.dtype import FLOAT64, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.binary import EQUAL
 from gluonish.ops.cast import cast, convert
+from gluonish.ops.kinks import flat_power
 from gluonish.ops.numpy.promotion import dtype_of, refuse_bool
 from gluonish.ops.numpy.reduction import (
     AXIS,
@@ -28,17 +28,11 @@ from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.exact_sum import total
 from gluonish.ops.support.precision import accumulator, widen
-from gluonish.ops.unary import SQRT, SQUARE
+from gluonish.ops.unary import SQUARE
 
 __all__ = ["AVERAGE", "STD", "VAR"]
 
 Axes = tuple[int, ...]
-
-
-def _root(x: Any) -> Any:
-    """Return the square root; its derivatives at 0, where equal elements have theirs, are 0."""
-    zero = EQUAL(x, 0.0)
-    return SQRT(x + zero) * (1.0 - zero)
 
 
 def _moment(name: str, doc: str, *, root: bool) -> Operator:
@@ -82,7 +76,7 @@ def _moment(name: str, doc: str, *, root: bool) -> Operator:
         # With nothing left to divide by, the gradient is that of infinity: NaN.
         found = squares * (1.0 / (count - ddof) if count != ddof else math.inf)
         shape = reduced_shape(a.shape, axes, keepdims)
-        return reshape(_root(found) if root else found, shape), reshape(mean, shape)
+        return reshape(flat_power(found, 0.5) if root else found, shape), reshape(mean, shape)
 
     rule = composite_gradient(formula)
 

@@ -166,8 +166,7 @@ def _mean(xp: ModuleType, out: Any, data: Any, axes: Axes) -> None:
 
 
 def _products(g: Any, x: Any, y: Any, axes: Axes) -> Any:
-    kept = reduced_shape(x.shape, axes, keepdims=True)
-    return others_times(reshape(g, kept), x, reshape(y, kept), axes)
+    return others_times(g, x, y, axes)
 
 
 def _whole_for_bool(dtype: np.dtype[Any]) -> np.dtype[Any]:
