@@ -7,10 +7,10 @@ Writes one network's parameters in each format, and then has new processes load 
 each of their numbers was also used once, and of the largest resident memory above what the process
 had before, private (a copy) and of files (pages that all processes share, of code as well). "To
 train" is with gradients, of which there is as much memory as of the parameters, and its first
-operators load kernels; "again" is into a network that has values already. "A plain read" is one
-`readinto` of the whole file into new memory, and "of plain" the median over the rounds of the
-seconds to load through those of a plain read of the same file. The files were read before, so that
-none waits for the disk.
+operators load kernels; "again" is into a network that was hybridized and called before, "again
+(trained)" into one that a Trainer has updated, too. "A plain read" is one `readinto` of the whole
+file into new memory, and "of plain" the median over the rounds of the seconds to load through those
+of a plain read of the same file. The files were read before, so that none waits for the disk.
 """
 
 import argparse
@@ -26,6 +26,7 @@ import numpy as np
 _SIDE = 1024  # an array has 4 MiB
 _COLUMNS = ("load s", "and use s", "private MB", "of file MB", "of plain")
 _PLAIN = "a plain read"
+_LOAD = "gluonish load_parameters"
 
 
 def _network(count: int, trained: bool) -> object:
@@ -55,10 +56,9 @@ def _loader(who: str, path: str, count: int) -> tuple[object, object]:
             return lambda: list(nd.load(path).values()), lambda x: x.handle
         if who == "gluonish nd.load(mmap=True)":
             return lambda: list(dict(nd.load(path, mmap=True)).values()), lambda x: x.handle
-        net = _network(count, who.endswith("to train"))
-        if who.endswith("again"):
-            net.initialize()  # type: ignore[attr-defined]
-            nd.waitall()
+        net = _network(count, "train" in who)
+        if "again" in who:
+            _use(net, trained="trained" in who)
 
         def load() -> list[object]:
             net.load_parameters(path)  # type: ignore[attr-defined]
@@ -78,6 +78,22 @@ def _loader(who: str, path: str, count: int) -> tuple[object, object]:
             return [file[name] for name in file.files]
 
     return load_npz, lambda x: x
+
+
+def _use(net: object, trained: bool) -> None:
+    """Have a network that was called once, and perhaps trained for a step."""
+    from gluonish import autograd, gluon, nd
+
+    net.initialize()  # type: ignore[attr-defined]
+    net.hybridize()  # type: ignore[attr-defined]
+    with autograd.record(trained):
+        out = net(nd.ones((1, _SIDE)))  # type: ignore[operator]
+    if trained:
+        trainer = gluon.Trainer(net.collect_params(), "sgd")  # type: ignore[attr-defined]
+        out.backward()
+        trainer.step(1)
+        net.trainer = trainer  # type: ignore[attr-defined]  # lives as long
+    nd.waitall()
 
 
 def _plain_read(path: str) -> list[object]:
@@ -108,22 +124,20 @@ def _measure(who: str, path: str, count: int) -> None:
 
 def _cases(folder: Path) -> list[tuple[str, Path]]:
     safetensors, npz, params = (folder / f"w.{e}" for e in ("safetensors", "npz", "params"))
+    loads = [_LOAD, f"{_LOAD} to train", f"{_LOAD} again", f"{_LOAD} again (trained)"]
     return [
         (_PLAIN, safetensors),
         ("gluonish nd.load", safetensors),
         ("gluonish nd.load(mmap=True)", safetensors),
-        ("gluonish load_parameters", safetensors),
-        ("gluonish load_parameters again", safetensors),
-        ("gluonish load_parameters to train", safetensors),
+        *((load, safetensors) for load in loads),
         ("safetensors", safetensors),
         (_PLAIN, npz),
         ("gluonish nd.load", npz),
-        ("gluonish load_parameters", npz),
+        *((load, npz) for load in loads),
         ("numpy", npz),
         (_PLAIN, params),
         ("gluonish nd.load", params),
-        ("gluonish load_parameters", params),
-        ("gluonish load_parameters to train", params),
+        *((load, params) for load in loads),
     ]
 
 

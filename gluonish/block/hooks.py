@@ -101,11 +101,11 @@ class HookHandle:
         self.detach()
 
 
-def warn_of_hooks(name: str, stacklevel: int = 3) -> None:
+def warn_of_hooks(name: str) -> None:
     """Warn the caller's caller that hooks of a hybridized block may not be called."""
     warnings.warn(
         f"{name}: hybridized with forward hooks on it; they are called where it is called itself, "
         "but not where a hybridized block around it runs as one graph",
         UserWarning,
-        stacklevel=stacklevel,
+        stacklevel=3,
     )

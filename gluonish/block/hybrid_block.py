@@ -95,6 +95,7 @@ class HybridBlock(HybridBlockAttributes):
     has_hybrid_forward: ClassVar[bool] = True
 
     _checked: int = -1  # what `Version.newest` was when the graphs were looked at last
+    _dropped: int = 0  # graphs that were dropped in a row, each soon after its trace
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -161,7 +162,8 @@ class HybridBlock(HybridBlockAttributes):
         their dtypes, or an attribute that was read at the trace (set or deleted by name;
         under the name ``mxnet`` graphs keep old values, as in MXNet). Not seen until the next
         `hybridize` are changes inside lists, dicts and other objects, of classes, of global names,
-        and of functions. A value that differs at each call should be an input: a trace takes long.
+        and of functions. A value that differs at each call should be an input: a trace
+        takes long, and many in a row are warned of.
 
         Args:
             active: True for on, False for off.

@@ -1,6 +1,8 @@
 """Reads: what a trace reads of Blocks, so that a graph is made anew when it changed."""
 
 import threading
+import time
+import warnings
 from collections.abc import Iterable, Sequence
 from contextvars import Token
 from typing import TYPE_CHECKING, Any
@@ -17,6 +19,10 @@ __all__ = ["Reads", "forget_changed", "inferred"]
 
 _LOCK = threading.RLock()  # a signal's handler may trace, too
 _scopes = 0
+
+# How many graphs are dropped in a row, each so soon after its trace, before the user is warned.
+_MANY, _SOON_S = 16, 1.0
+_CALLER = 6  # frames from the warning to whoever calls the block
 
 
 def _noted(block: Block, name: str) -> Any:
@@ -93,6 +99,22 @@ def forget_changed(block: "HybridBlock") -> None:
     if not bases:
         block._is_symbolic = None
     elif not all(basis.holds() for basis in bases):
+        _warn_of_many(block, bases[-1])
         block._drop_graphs()
         block._untraceable = None
     block._checked = newest
+
+
+def _warn_of_many(block: "HybridBlock", basis: Basis) -> None:
+    """Warn once if graph after graph is dropped soon after its trace, as an attribute was set."""
+    name = basis.changed()
+    soon = name is not None and time.monotonic() - basis.made_s < _SOON_S
+    block._dropped = block._dropped + 1 if soon else 0
+    if block._dropped == _MANY:
+        warnings.warn(
+            f"{block.name}: hybridized, but traced {_MANY} times in a row because the attribute "
+            f"{name!r} was set between calls; a trace takes much longer than a call: make it an "
+            "input of the block, or a Constant parameter and set its data",
+            UserWarning,
+            stacklevel=_CALLER,
+        )

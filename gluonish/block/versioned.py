@@ -28,6 +28,7 @@ class VersionedBlock:
             "_checked",
             "_child_counts",
             "_children",
+            "_dropped",
             "_graphs",
             "_hooks",
             "_inferred",
@@ -79,7 +80,7 @@ class VersionedBlock:
         Args:
             hook: The function; its return value is ignored.
         """
-        return self._register_hook(True, hook)
+        return self._hooks.register(True, hook)
 
     def register_forward_hook(
         self, hook: Callable[["Block", tuple[Any, ...], Any], object]
@@ -89,7 +90,4 @@ class VersionedBlock:
         Args:
             hook: The function; its return value is ignored.
         """
-        return self._register_hook(False, hook)
-
-    def _register_hook(self, before: bool, hook: Callable[..., Any]) -> HookHandle:
-        return self._hooks.register(before, hook)
+        return self._hooks.register(False, hook)

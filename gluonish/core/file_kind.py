@@ -174,6 +174,8 @@ def _text(head: bytes) -> FileKind | None:
         if error.start < len(head) - 4:  # the last character may be cut
             return None
         text = head[: error.start].decode("utf-8").lstrip()
+    if not text:
+        return FileKind("nothing but white space", _FETCH)
     if not text.strip("\0"):
         return FileKind("zero bytes", _FETCH)
     if _CONTROL.search(text):

@@ -9,7 +9,7 @@ would be a deadlock to Python.
 
 A thread that is in the middle of an import of gluonish's imports by itself: the helper could wait
 for what this thread holds. If its handler or destructor then needs the very module, that is
-imported beside the half one (`_import_beside`), which the import system then drops.
+imported a second time (`_import_again`), and the import system drops the partial one.
 
 So a module's code may run again after it failed half way, or beside itself. What it registers
 elsewhere is replaced by that of the module that is whole: `is_whole` and `is_superseded` tell.
@@ -29,7 +29,7 @@ from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.helper_thread import in_helper_thread
 from gluonish.core.turn import Turn
 
-__all__ = ["find_module", "importing_frame", "is_half", "is_superseded", "is_whole", "load"]
+__all__ = ["find_module", "importing_frame", "is_partial", "is_superseded", "is_whole", "load"]
 
 _OURS = ("gluonish", "gluonish_engine")
 _turn = Turn()
@@ -45,7 +45,7 @@ def load(name: str) -> ModuleType:
         ImportError: As the import says.
     """
     module = sys.modules.get(name)
-    if module is not None and not is_half(module):
+    if module is not None and not is_partial(module):
         return module
     frame = sys._getframe(1)
     half = _half_imported(frame)
@@ -61,7 +61,7 @@ def _in_turn(name: str) -> ModuleType:
         return importlib.import_module(name)
 
 
-def is_half(module: object) -> bool:
+def is_partial(module: object) -> bool:
     """Return whether a module is in the middle of its import."""
     return getattr(getattr(module, "__spec__", None), "_initializing", False)
 
@@ -93,12 +93,12 @@ def _import_inside(name: str, half: list[str]) -> ModuleType:
         except ModuleNotFoundError:
             raise
         except (AttributeError, ImportError):  # it met one of them, perhaps
-            if all(not is_half(sys.modules.get(other)) for other in half):
+            if all(not is_partial(sys.modules.get(other)) for other in half):
                 raise
-    return _import_beside(name, half)
+    return _import_again(name, half)
 
 
-def _import_beside(name: str, half: list[str]) -> ModuleType:
+def _import_again(name: str, half: list[str]) -> ModuleType:
     """Import a module, and anew what this thread has imported half of: those come out whole."""
     aside = {other: sys.modules.pop(other) for other in half if other in sys.modules}
     try:
@@ -119,13 +119,13 @@ def importing_frame(frame: FrameType) -> FrameType:
 def is_whole(namespace: Mapping[str, Any]) -> bool:
     """Return whether a namespace is that of an imported module, and all of its code has run."""
     module = sys.modules.get(namespace.get("__name__", ""))
-    return getattr(module, "__dict__", None) is namespace and not is_half(module)
+    return getattr(module, "__dict__", None) is namespace and not is_partial(module)
 
 
 def is_superseded(namespace: Mapping[str, Any]) -> bool:
     """Return whether a module has been imported anew, and whole, beside this namespace of it."""
     module = sys.modules.get(namespace.get("__name__", ""))
-    return module is not None and vars(module) is not namespace and not is_half(module)
+    return module is not None and vars(module) is not namespace and not is_partial(module)
 
 
 # A child that is forked in the middle of another thread's import would wait for it for ever.
@@ -202,7 +202,7 @@ def _children(package: str) -> list[tuple[str, ModuleType]]:
     return [
         (name.removeprefix(start), module)
         for name, module in list(sys.modules.items())
-        if name.startswith(start) and not is_half(module)
+        if name.startswith(start) and not is_partial(module)
     ]
 
 

@@ -14,7 +14,7 @@ from importlib.util import find_spec, spec_from_loader
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.loading import find_module, is_half, load
+from gluonish.core.loading import find_module, is_partial, load
 
 __all__ = ["alias_modules", "lists", "loads", "show_modules"]
 
@@ -147,7 +147,7 @@ def loads(
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         found = _found(homes[name])
-        if not is_half(found):  # else it is for the module's own code that asked, and no one else
+        if not is_partial(found):  # else it is only for the module's own code, which asked
             vars(sys.modules[package])[name] = found
         return found
 

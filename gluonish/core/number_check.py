@@ -6,7 +6,7 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["as_float", "check_attributes", "check_numbers", "whole_number"]
+__all__ = ["as_float", "check_attributes", "check_numbers", "check_optional", "whole_number"]
 
 
 def check_numbers(owner: str, /, **given: object) -> None:
@@ -20,6 +20,11 @@ def check_numbers(owner: str, /, **given: object) -> None:
         ArgumentTypeError: One is none.
     """
     _check(owner, given, texts=False)
+
+
+def check_optional(owner: str, /, **given: object) -> None:
+    """Refuse arguments that are neither None nor real numbers, as `check_numbers` does."""
+    check_numbers(owner, **{name: value for name, value in given.items() if value is not None})
 
 
 def check_attributes(owner: str, /, **given: object) -> None:

@@ -4,11 +4,12 @@ A pickle is a program. A reader here runs it with stand-ins for the few names th
 program cannot change (`Sealed`), and only after `check_opcodes` has gone through it.
 """
 
+import io
 import pickle
 import pickletools
 import sys
 from collections.abc import Collection
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from gluonish.core.errors import FileFormatError
 
@@ -60,6 +61,26 @@ class Sealed(type):
         raise FileFormatError(f"expected data, got a change of {cls.__name__}.{name}")
 
 
+class _WithinFile:
+    """A file as `pickletools` reads it: memory for a length that a pickle claims is not asked for.
+
+    Args:
+        file: The file.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        place = file.tell()
+        self._end = file.seek(0, io.SEEK_END)
+        file.seek(place)
+        self._file = file
+        self.readline = file.readline
+        self.tell = file.tell
+
+    def read(self, nbytes: int) -> bytes:
+        """Return the next bytes, or those that there are."""
+        return self._file.read(min(nbytes, self._end - self._file.tell()))
+
+
 def check_opcodes(
     pickled: bytes | BinaryIO,
     refused: Collection[str],
@@ -83,7 +104,8 @@ def check_opcodes(
     """
     objects = _Objects()
     start = None
-    for count, (opcode, argument, position) in enumerate(pickletools.genops(pickled)):
+    source: Any = pickled if isinstance(pickled, bytes) else _WithinFile(pickled)
+    for count, (opcode, argument, position) in enumerate(pickletools.genops(source)):
         start = position if start is None else start
         if position is not None and start is not None and position - start > max_nbytes:
             raise FileFormatError(f"expected a pickle of up to {max_nbytes} bytes, got more")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, nearest
-from gluonish.core.loading import importing_frame, is_half, is_superseded
+from gluonish.core.loading import importing_frame, is_partial, is_superseded
 
 __all__ = ["get_alias_func", "get_create_func", "get_register_func", "get_registry"]
 
@@ -61,7 +61,7 @@ def _is_left_behind(replaced: type, klass: type) -> bool:
     """Return whether a class is that of an import of the same module that failed half way."""
     module = sys.modules.get(klass.__module__)
     same = (replaced.__module__, replaced.__qualname__) == (klass.__module__, klass.__qualname__)
-    return same and is_half(module) and getattr(module, klass.__name__, None) is not replaced
+    return same and is_partial(module) and getattr(module, klass.__name__, None) is not replaced
 
 
 def get_alias_func(base_class: type[T], nickname: str) -> Callable[..., Any]:

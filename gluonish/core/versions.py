@@ -7,6 +7,7 @@ so that to build a network moves nothing.
 """
 
 import itertools
+import time
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from typing import Any, ClassVar, Protocol, Self
@@ -28,17 +29,19 @@ class Version:
         watched: Whether changes count from now on, rather than from the first trace.
 
     Attributes:
+        changed: The attribute that was set at the latest change; None for any other change.
         names: The attributes that traces have read; None before the first trace.
         newest: Of the class: the number of the latest change of all.
         number: The number of the latest change.
     """
 
-    __slots__ = ("names", "number")
+    __slots__ = ("changed", "names", "number")
 
     newest: ClassVar[int] = 0
 
     def __init__(self, watched: bool = False) -> None:
         self.number = 0
+        self.changed: str | None = None
         self.names: set[str] | None = set() if watched else None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -63,9 +66,14 @@ class Version:
         if name is not None and self.names is not None:
             self.names.add(name)
 
-    def change(self) -> None:
-        """Count a change; what a Block does to itself while it is traced is none."""
+    def change(self, name: str | None = None) -> None:
+        """Count a change; what a Block does to itself while it is traced is none.
+
+        Args:
+            name: The attribute that was set, if that is the change.
+        """
         if self.names is not None and reads.get() is None:
+            self.changed = name
             # In this order: so nobody keeps the old number with the new `newest`.
             self.number = number = next(_numbers)
             Version.newest = number
@@ -79,7 +87,7 @@ class Version:
             new: Its value now.
         """
         if self.names is not None and name in self.names and not _same(old, new):
-            self.change()
+            self.change(name)
 
     @staticmethod
     def touch() -> None:
@@ -113,9 +121,10 @@ class Basis:
 
     Attributes:
         checked: What ``Version.newest`` was when these last were the numbers.
+        made_s: When it was made, in seconds of a clock that never goes back.
     """
 
-    __slots__ = ("_dtypes", "_numbers", "checked")
+    __slots__ = ("_dtypes", "_numbers", "checked", "made_s")
 
     def __init__(
         self, numbers: Mapping[Version, int], checked: int, parameters: Iterable[_Typed] = ()
@@ -123,6 +132,12 @@ class Basis:
         self._numbers = tuple(numbers.items())
         self._dtypes = [(parameter, parameter._dtype) for parameter in parameters]
         self.checked = checked
+        self.made_s = time.monotonic()
+
+    def changed(self) -> str | None:
+        """Return the attribute that was set since, of some Block; None for any other change."""
+        found = (version.changed for version, n in self._numbers if version.number != n)
+        return next(found, None)
 
     def holds(self) -> bool:
         """Whether the versions still have these numbers, and the parameters these types."""

@@ -26,10 +26,15 @@ def read_idx(content: bytes, name: str) -> np.ndarray[Any, Any]:
     """
     axes = content[3] if content[:3] == _UNSIGNED_BYTES and len(content) > 3 else 0
     start = _HEAD_NBYTES * (1 + axes)
-    if not axes or len(content) < start:
+    if not axes:
         raise FileFormatError(
-            f"read_idx: expected {name} to begin with 00 00 08, axes and sizes, got "
-            f"{found_instead(content[:HEAD_NBYTES])}"
+            f"read_idx: expected {name} to begin with 00 00 08 and the number of axes at byte 0, "
+            f"got {found_instead(content[:HEAD_NBYTES])}"
+        )
+    if len(content) < start:
+        raise FileFormatError(
+            f"read_idx: expected {name} to hold {axes} sizes in bytes {_HEAD_NBYTES} to {start}, "
+            f"got {len(content)} bytes in all; the file is cut off: fetch it again"
         )
     shape = struct.unpack(f">{axes}I", content[_HEAD_NBYTES:start])
     nbytes = len(content) - start

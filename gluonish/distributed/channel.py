@@ -183,11 +183,11 @@ class Channel:
         if mine.new is None:
             return mine
         found: list[NewGradients] = []
-        self._push(mine.words(), (), _nothing, answer=found.append)
+        self._push(mine.text(), (), _nothing, answer=found.append)
         current_engine().wait(self._order)
         return found[0]
 
-    def tell_stale(self, label: str) -> None:
+    def report_stale(self, label: str) -> None:
         """Have other ranks fail, unless they do so as well, as this one cannot take its step.
 
         Args:

@@ -50,7 +50,7 @@ class Meeting:
         self._count = 0
         self._broken = ""
         self._patience = 0.0
-        # What was said last and is said now, and what returns it as messages have it.
+        # The texts of the last meeting and of this one, and what returns them with labels.
         self._before: tuple[str, Callable[[], str]] = ("", str)
         self._now: tuple[str, Callable[[], str]] = ("", str)
         others = range(1, world.size) if world.rank == 0 else ()
@@ -61,14 +61,14 @@ class Meeting:
     def meet(
         self,
         words: str,
-        told: Callable[[], str] | None = None,
+        labelled: Callable[[], str] | None = None,
         new: NewGradients | None = None,
     ) -> NewGradients | None:
         """Wait until all ranks have called this with the same text.
 
         Args:
             words: Description of what is done next, one line for each of its parts.
-            told: Returns these lines as messages have them.
+            labelled: Returns these lines with labels, for messages; without it they have none.
             new: What this rank has to say of the gradients of a step that begins.
 
         Returns:
@@ -83,11 +83,11 @@ class Meeting:
         if self._world.size == 1:
             return new
         self._patience = GLUONISH_DISTRIBUTED_TIMEOUT.value * (10 if words == END else 1)
-        told = told or words.__str__
-        self._before, self._now = self._now, (words, told)
+        labelled = labelled or words.__str__
+        self._before, self._now = self._now, (words, labelled)
         try:
             while not self._agree(words):
-                said = self._comm.allgather((words, told(), new))
+                said = self._comm.allgather((words, labelled(), new))
                 found = new_on_any_rank([each for *_, each in said])
                 if found is None:
                     raise DistributedError(_difference(said))
@@ -164,7 +164,7 @@ class Meeting:
 
     def _told_missing(self, missing: Sequence[int]) -> str:
         places = self._world.places
-        last = {r: self._as_told(self._last[r]) for r in missing}
+        last = {r: self._labelled_last(self._last[r]) for r in missing}
         named = "; ".join(f"rank {r} ({places[r]}), last at {last[r]}" for r in missing)
         return (
             f"{self._doing()}: expected all {self._world.size} ranks within "
@@ -173,31 +173,31 @@ class Meeting:
         )
 
     def _doing(self) -> str:
-        """Return the first line of what this rank is about to do, as messages have it."""
+        """Return the first line of what this rank is about to do, with a label."""
         return self._now[1]().partition("\n")[0]
 
-    def _as_told(self, line: str) -> str:
-        """Return what a rank did last as messages have it: what this one did then."""
-        words, told = self._before
-        return told().partition("\n")[0] if line and words.startswith(line) else line
+    def _labelled_last(self, line: str) -> str:
+        """Return what a rank did last, with a label where this rank did the same."""
+        words, labelled = self._before
+        return labelled().partition("\n")[0] if line and words.startswith(line) else line
 
 
 def _difference(said: Sequence[tuple[str, str, Any]]) -> str:
     """Return what ranks are about to do instead of one thing; each says all of its words."""
     lines = [words.split("\n") for words, *_ in said]
-    shown = [told.split("\n") for _, told, _ in said]
+    shown = [labelled.split("\n") for _, labelled, _ in said]
     depth = max(map(len, lines))
     for each in (*lines, *shown):
         each.extend(["nothing more"] * (depth - len(each)))
-    place = next((i for i in range(depth) if len({each[i] for each in lines}) > 1), 0)
+    row = next((i for i in range(depth) if len({each[i] for each in lines}) > 1), 0)
     found: dict[str, list[int]] = {}
     for rank, each in enumerate(lines):
-        found.setdefault(each[place], []).append(rank)
-    told = ", and ".join(
-        f"{shown[ranks[0]][place]} on rank{'s' * (len(ranks) > 1)} {', '.join(map(str, ranks))}"
+        found.setdefault(each[row], []).append(rank)
+    got = ", and ".join(
+        f"{shown[ranks[0]][row]} on rank{'s' * (len(ranks) > 1)} {', '.join(map(str, ranks))}"
         for ranks in found.values()
     )
-    return f"kvstore: expected the same call on all ranks, got {told}; {_hint([*found])}"
+    return f"kvstore: expected the same call on all ranks, got {got}; {_hint([*found])}"
 
 
 def _hint(found: Sequence[str]) -> str:

@@ -31,11 +31,11 @@ class NewGradients(NamedTuple):
         """Return the keys of those with a new gradient."""
         return frozenset(self.names) if self.new is None else self.new
 
-    def words(self) -> str:
+    def text(self) -> str:
         """Return a text that is the same on ranks whose answer is the same."""
         lists = (self.names, self.keys())
         return "\n".join(
-            ["the question which gradients are new", *(repr(sorted(x, key=repr)) for x in lists)]
+            ["the exchange of which gradients are new", *(repr(sorted(x, key=repr)) for x in lists)]
         )
 
 

@@ -97,7 +97,7 @@ def _other_size(found: int, wanted: int, variable: str) -> NotSupportedError:
     )
 
 
-def _all_are_here() -> bool:
+def _all_ranks_are_local() -> bool:
     """Whether MPICH's launcher, or none, has started all ranks on this host."""
     here = get_variable("MPI_LOCALNRANKS")
     return (here or "1") == str(max(1, *(flag.value for flag in _SIZES)))
@@ -109,7 +109,7 @@ def _environment_of_mpi() -> dict[str, str]:
     Raises:
         NotSupportedError: There is no room for its shared memory, without which it would crash.
     """
-    if not _all_are_here():
+    if not _all_ranks_are_local():
         return {}
     room = _shared_memory_room()
     needed = max(_LEAST_ROOM_NBYTES, PMI_SIZE.value * _LEAST_ROOM_NBYTES // 2)

@@ -66,7 +66,7 @@ class Inference:
                 return
 
     def undetermined(self) -> list[Node]:
-        """Return the nodes without a shape of their own whose readers do not tell it, either."""
+        """Return the nodes without a shape of their own whose readers do not determine it."""
         return [
             node
             for node in self.nodes
@@ -216,7 +216,7 @@ def settled_attributes(
     Args:
         order: The graph's nodes in topological order.
         inputs: Its variables.
-        specs: What each of them is.
+        specs: Their shapes and dtypes.
 
     Raises:
         OperatorError: An operator refuses what reaches it; the message names the node.
@@ -231,15 +231,9 @@ def settled_attributes(
 def undetermined(
     order: Sequence[Node], inputs: Sequence[Node], specs: Sequence[Spec]
 ) -> list[Node]:
-    """Return the nodes without a shape of their own whose readers do not tell it, either.
+    """Return the nodes without a shape of their own whose readers do not determine it.
 
-    Args:
-        order: The graph's nodes in topological order.
-        inputs: Its variables.
-        specs: What each of them is.
-
-    Raises:
-        OperatorError: An operator refuses what reaches it; the message names the node.
+    Arguments and errors are those of `settled_attributes`.
     """
     if not any(_is_wholly_open(node) for node in order):
         return []

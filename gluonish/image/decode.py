@@ -40,7 +40,7 @@ def raw_bytes(name: str, buf: Bytes) -> np.ndarray[Any, Any]:
     """Return the content of a file as a NumPy array (bytes,) of uint8.
 
     Args:
-        name: The function that wants it, for the error.
+        name: The calling function, for the error.
         buf: The bytes; or a uint8 array of them.
 
     Raises:

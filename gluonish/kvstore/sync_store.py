@@ -83,7 +83,7 @@ class SyncStore(KVStore):
         """
         return self._channel.new_gradients(mine)
 
-    def tell_stale(self, key: Key) -> None:
+    def report_stale(self, key: Key) -> None:
         """Have other processes fail in their next exchange, as this one cannot take its step.
 
         Without effect where all processes call this.
@@ -91,7 +91,7 @@ class SyncStore(KVStore):
         Args:
             key: Key of a gradient that is not new.
         """
-        self._channel.tell_stale(self._labels.get(repr(key), repr(key)))
+        self._channel.report_stale(self._labels.get(repr(key), repr(key)))
 
     def _by_layer(self, keys: Sequence[Key]) -> list[int]:
         """Return the positions of keys, those of first layers first."""

@@ -7,7 +7,7 @@ from gluonish.core.errors import ArgumentError, NotSupportedError
 from gluonish.loss.base import Loss
 from gluonish.loss.likelihood import KLDivLoss
 from gluonish.ndarray import NDArray
-from gluonish.nn.tensor import Tensor
+from gluonish.nn.tensor import Tensor, check_factors
 from gluonish.numpy.array import as_np_ndarray, ndarray
 
 __all__ = ["CosineEmbeddingLoss", "SDMLLoss", "TripletLoss"]
@@ -36,7 +36,7 @@ class TripletLoss(Loss):
         self, margin: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
-        self._check_setting("margin", margin)
+        check_factors(type(self).__name__, margin=margin)
         self._margin = margin
 
     def hybrid_forward(
@@ -79,7 +79,7 @@ class CosineEmbeddingLoss(Loss):
         self, weight: float | None = None, batch_axis: int = 0, margin: float = 0, **kwargs: Any
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
-        self._check_setting("margin", margin)
+        check_factors(type(self).__name__, margin=margin)
         self._margin = margin
 
     def hybrid_forward(
@@ -146,7 +146,7 @@ class SDMLLoss(Loss):
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
         self.kl_loss = KLDivLoss(from_logits=True)
-        self._check_setting("smoothing_parameter", smoothing_parameter)
+        check_factors(type(self).__name__, smoothing_parameter=smoothing_parameter)
         self.smoothing_parameter = smoothing_parameter
 
     def hybrid_forward(self, F: ModuleType, x1: Tensor, x2: Tensor) -> Any:

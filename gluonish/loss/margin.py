@@ -5,7 +5,7 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError
 from gluonish.loss.base import Loss
-from gluonish.nn.tensor import Tensor
+from gluonish.nn.tensor import Tensor, check_factors
 
 __all__ = ["HingeLoss", "LogisticLoss", "SquaredHingeLoss"]
 
@@ -33,7 +33,7 @@ class HingeLoss(Loss):
         self, margin: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
-        self._check_setting("margin", margin)
+        check_factors(type(self).__name__, margin=margin)
         self._margin = margin
 
     def hybrid_forward(
@@ -74,7 +74,7 @@ class SquaredHingeLoss(Loss):
         self, margin: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
-        self._check_setting("margin", margin)
+        check_factors(type(self).__name__, margin=margin)
         self._margin = margin
 
     def hybrid_forward(

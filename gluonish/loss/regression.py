@@ -4,7 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.loss.base import Loss
-from gluonish.nn.tensor import Tensor
+from gluonish.nn.tensor import Tensor, check_factors
 
 __all__ = ["HuberLoss", "L1Loss", "L2Loss"]
 
@@ -112,7 +112,7 @@ class HuberLoss(Loss):
         self, rho: float = 1, weight: float | None = None, batch_axis: int = 0, **kwargs: Any
     ) -> None:
         super().__init__(weight, batch_axis, **kwargs)
-        self._check_setting("rho", rho)
+        check_factors(type(self).__name__, rho=rho)
         self._rho = rho
 
     def hybrid_forward(

@@ -31,7 +31,7 @@ class BoundExecutors:
     Arguments and attributes are those of `DataParallelExecutorGroup`, which runs them.
     """
 
-    _total_exec_bytes = 0  # MXNet's, which is 0 as well
+    _total_exec_bytes = 0  # in MXNet, too
 
     def __init__(
         self,

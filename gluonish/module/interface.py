@@ -41,6 +41,8 @@ class ModuleInterface:
         optimizer_initialized: Whether there is an optimizer.
     """
 
+    _total_exec_bytes = 0  # in MXNet, too
+
     def __init__(self, logger: Any = logging) -> None:
         self.logger = logger
         self.binded = False

@@ -23,7 +23,6 @@ class ModuleAttributes(ComputedModule):
     _updates: WeightUpdates | None
     _states_file: str | None = None  # read when there is an optimizer
     _grad_req: Requests | None = None  # what `bind` was given
-    _total_exec_bytes = 0  # MXNet's, which is 0 as well
 
     @property
     def _arg_params(self) -> dict[str, NDArray] | None:
@@ -80,7 +79,6 @@ class BucketingAttributes(ComputedModule):
     """Attributes of `BucketingModule` that programs read: most are what it was given."""
 
     _settings: dict[str, Any]
-    _total_exec_bytes = 0
 
     @property
     def _curr_module(self) -> Any:

@@ -1,7 +1,7 @@
-"""Keys of a Module's optimizer states: weights' names in a store, numbers beside the devices.
+"""Keys of a Module's optimizer states: names of weights in a store, numbers without one.
 
-Without a store the weight i of device d has the number ``i * devices + d``, as in MXNet. Whoever
-loads a file with another number of devices, or with a store instead, reads other keys than his own.
+Without a store the weight i of device d has the number ``i * devices + d``, as in MXNet. A file
+that was saved with another number of devices, or with a store instead, has other keys.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -47,7 +47,7 @@ def keyed(
     found: Mapping[Index, Any],
     names: Sequence[str],
     devices: int,
-    wanted: int | None,
+    target: int | None,
     copy: Callable[[Any], Any],
 ) -> dict[Index, Any]:
     """Return values of weights under the keys of other devices, or of a store.
@@ -58,36 +58,36 @@ def keyed(
         found: Values by the keys of a file, names or numbers.
         names: Names of all weights.
         devices: How many devices its numbers are of.
-        wanted: How many devices numbers are wanted of; None for names.
+        target: The number of devices for the new keys; None for names, as in a store.
         copy: Copies a value, where two devices would share one.
     """
     numbers = {name: i for i, name in enumerate(names)}
     by_name: dict[str, dict[int, Any]] = {}
-    kept: dict[Index, Any] = {}
+    rekeyed: dict[Index, Any] = {}
     for key, value in found.items():
         if isinstance(key, int) and key // devices < len(names):
             by_name.setdefault(names[key // devices], {})[key % devices] = value
         elif isinstance(key, str) and key in numbers:
             by_name.setdefault(key, {})[0] = value
         else:
-            kept[key] = value
+            rekeyed[key] = value
     for name, values in by_name.items():
         first = values[min(values)]
-        if wanted is None:
-            kept[name] = first
+        if target is None:
+            rekeyed[name] = first
             continue
-        for device in range(wanted):
+        for device in range(target):
             own = values.get(device)
             if device not in values:
                 own = first if device == 0 else copy(first)
-            kept[numbers[name] * wanted + device] = own
-    return kept
+            rekeyed[numbers[name] * target + device] = own
+    return rekeyed
 
 
 def devices_of(
     states: Mapping[Index, State], names: Sequence[str], own: int, shapes: Shapes
 ) -> int:
-    """Return how many devices the numbers of a file are of, which MXNet's files do not tell.
+    """Return how many devices the numbers of a file are of, which MXNet's files do not store.
 
     Args:
         states: The file's states by number; those by name do not count.

@@ -229,15 +229,15 @@ class WeightUpdates:
         updater = self._owned_updater()
         with open_to_read(fname, "load_optimizer_states") as file:
             content = load_states(file.read(), os.fspath(fname))
-        updater._take(content, os.fspath(fname))
-        names, told = list(self._numbers), content.progress or {}
-        devices = told.get("devices") or devices_of(
+        updater._restore(content, os.fspath(fname))
+        names, progress = list(self._numbers), content.progress or {}
+        devices = progress.get("devices") or devices_of(
             updater.states, names, self._devices, shapes or {}
         )
         updater.states = LoadedStates(updater.states, self._keyed(updater.states, devices))
-        if told and not follows_mxnet():
-            weights = self._keyed(unpack_setting(told["weights"]), devices)
-            updater.optimizer._resume(told | {"weights": weights})
+        if progress and not follows_mxnet():
+            weights = self._keyed(unpack_setting(progress["weights"]), devices)
+            updater.optimizer._resume(progress | {"weights": weights})
             _catch_up(updater.optimizer)
 
     def _adopt_loaded(self) -> None:
@@ -249,8 +249,8 @@ class WeightUpdates:
 
     def _keyed(self, found: Mapping[Any, Any], devices: int) -> dict[Any, Any]:
         """Return values of weights under the keys of these devices, or of the store."""
-        wanted = None if self.in_store else self._devices
-        return keyed(found, list(self._numbers), devices, wanted, copied)
+        target = None if self.in_store else self._devices
+        return keyed(found, list(self._numbers), devices, target, copied)
 
     def _in_store_updater(self) -> Any:
         return getattr(self.store, "_updater", None)
@@ -266,7 +266,7 @@ class WeightUpdates:
 
 
 def _catch_up(optimizer: Optimizer) -> None:
-    """Have a new scheduler be where it was: one that ends keeps the rate of its last update."""
+    """Bring a new scheduler that has an end, and is past it, to the rate of its last update."""
     last = getattr(optimizer.lr_scheduler, "max_update", None)
     if isinstance(last, int) and callable(optimizer.lr_scheduler) and optimizer.num_update >= last:
         optimizer.lr_scheduler(last)

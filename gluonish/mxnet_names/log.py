@@ -1,12 +1,12 @@
 """Loggers with a short line a message, colored in terminals: `mx.log`."""
 
 import logging
-import os
 import sys
 import warnings
 from logging import CRITICAL, DEBUG, ERROR, INFO, NOTSET, WARNING
 
 from gluonish.core.errors import ArgumentError
+from gluonish.core.files import AnyPath, path_text
 
 __all__ = [
     "CRITICAL",
@@ -43,7 +43,7 @@ class _Formatter(logging.Formatter):
 
 def get_logger(
     name: str | None = None,
-    filename: str | os.PathLike[str] | None = None,
+    filename: AnyPath | None = None,
     filemode: str | None = None,
     level: int = WARNING,
 ) -> logging.Logger:
@@ -58,7 +58,8 @@ def get_logger(
         level: Minimum level of messages that are written.
 
     Raises:
-        ArgumentError: ``filemode`` is given without ``filename``.
+        ArgumentError: ``filemode`` is given without ``filename``, which may have no NUL.
+        ArgumentTypeError: ``filename`` is no path.
         OSError: The file cannot be opened.
     """
     if filemode is not None and filename is None:
@@ -68,7 +69,8 @@ def get_logger(
         return logger
     handler: logging.Handler
     if filename is not None:
-        handler = logging.FileHandler(filename, filemode or "a", encoding="utf-8")
+        path = path_text(filename, "get_logger: filename")
+        handler = logging.FileHandler(path, filemode or "a", encoding="utf-8")
         handler.setFormatter(_Formatter(colored=False))
     else:
         handler = logging.StreamHandler()
@@ -81,7 +83,7 @@ def get_logger(
 
 def getLogger(
     name: str | None = None,
-    filename: str | os.PathLike[str] | None = None,
+    filename: AnyPath | None = None,
     filemode: str | None = None,
     level: int = WARNING,
 ) -> logging.Logger:

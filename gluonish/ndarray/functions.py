@@ -9,7 +9,7 @@ from gluonish.core.errors import ArgumentError
 from gluonish.engine import current_engine
 from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ndarray.truth import SUM, joining, marking
+from gluonish.ndarray.truth import SUM, joining, marking, subtracting
 from gluonish.ops import binary
 from gluonish.ops.arithmetic import as_whole, combine
 from gluonish.ops.registry import apply, find_operator
@@ -59,7 +59,7 @@ def _comparison(
 
 
 add = joining(_function(binary.ADD, "add", operator.add), SUM)
-subtract = joining(_function(binary.SUBTRACT, "subtract", operator.sub))
+subtract = subtracting(_function(binary.SUBTRACT, "subtract", operator.sub))
 multiply = joining(_function(binary.MULTIPLY, "multiply", operator.mul))
 divide = _function(binary.DIVIDE, "divide", operator.truediv)
 true_divide = _function(binary.DIVIDE, "true_divide", operator.truediv)

@@ -65,7 +65,9 @@ def get_item(x: NDArray, key: Any) -> NDArray:
         OutOfBoundsError: An index is out of bounds, or there are too many.
         ArgumentTypeError: The key is not an index.
     """
-    return select(x, key, _ONE)
+    selected = select(x, key, _ONE)
+    selected._truth = x._truth
+    return selected
 
 
 def select(x: NDArray, key: Any, single: Shape) -> NDArray:
@@ -104,9 +106,7 @@ def select(x: NDArray, key: Any, single: Shape) -> NDArray:
     if not selected.shape:
         selected = selected.reshape(single)
     if selected.flags.c_contiguous:
-        view = type(x)(selected, Spec(selected.shape, x._spec.dtype), x._device, x._var)
-        view._truth = x._truth
-        return view
+        return type(x)(selected, Spec(selected.shape, x._spec.dtype), x._device, x._var)
     return _copy_of(x, key, single)
 
 

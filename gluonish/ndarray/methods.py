@@ -12,6 +12,7 @@ import numpy as np
 
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.later import add_methods_later
 from gluonish.core.spec import Spec
 from gluonish.ndarray import recording
 from gluonish.ndarray.copying import as_in_context, copyto, duplicate
@@ -33,11 +34,10 @@ __all__ = ["attach"]
 
 
 _ROUND = find_operator("round")
-# Methods that copy or move elements: of a mask they give a mask.
+# Methods named after operators that copy or move elements: of a mask they give a mask.
 _KEEPING = (
-    *("T", "broadcast_to"),
-    *("expand_dims", "flatten", "flip", "repeat", "slice", "slice_axis", "squeeze", "swapaxes"),
-    *("take", "tile", "transpose"),
+    *("broadcast_axes", "flip", "repeat", "reshape_like", "slice", "slice_axis", "slice_like"),
+    *("swapaxes", "take", "tile", "transpose"),
 )
 
 
@@ -72,6 +72,7 @@ def _in_place(name: str, operator: str) -> Callable[..., NDArray]:
     op, method = find_operator(operator), getattr(Fluent, name)
     names = tuple(op.schema.attributes)
 
+    @keeping
     @wraps(method)
     def change(self: NDArray, *args: Any, inplace: bool = False, **kwargs: Any) -> NDArray:
         if len(args) > len(names):
@@ -236,6 +237,7 @@ def attach() -> None:
         "as_nd_ndarray": as_nd_ndarray,
         "astype": astype,
         "broadcast_like": broadcast_like,
+        "broadcast_to": keeping(Fluent.broadcast_to),
         "copy": copy,
         "expand_dims": _in_place("expand_dims", "expand_dims"),
         "flatten": _in_place("flatten", "Flatten"),
@@ -251,9 +253,7 @@ def attach() -> None:
     }
     for name, method in methods.items():
         setattr(NDArray, name, method)
-    for name in _KEEPING:
-        method = getattr(NDArray, name)
-        setattr(NDArray, name, property(keeping(method.fget)) if name == "T" else keeping(method))
+    add_methods_later(NDArray, _KEEPING, lambda name: keeping(getattr(Fluent, name)))
 
 
 attach()

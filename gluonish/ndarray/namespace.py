@@ -11,7 +11,7 @@ from gluonish.core.context import Context
 from gluonish.core.loading import load
 from gluonish.ndarray.eager import invoke, source
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ndarray.truth import COMPARISONS, marking
+from gluonish.ndarray.truth import COMPARISONS, applying, marking
 from gluonish.ops.face import (
     NUMPY_FACES,
     bind_arguments,
@@ -20,7 +20,7 @@ from gluonish.ops.face import (
     require_inputs,
     signature_of,
 )
-from gluonish.ops.registry import Attrs, Operator, all_names, apply
+from gluonish.ops.registry import Attrs, Operator, all_names
 
 __all__ = ["make_operator_function", "names", "operator_function"]
 
@@ -84,6 +84,7 @@ def make_operator_function(op: Operator, name: str) -> Callable[..., Any]:
 
 def _function(op: Operator) -> Callable[..., Any]:
     known: dict[tuple[Any, ...], Attrs] = {}  # attributes of calls whose arrays are all positional
+    apply = applying(op)
 
     def function(*args: Any, out: Any = None, name: str | None = None, **kwargs: Any) -> Any:
         call: tuple[Any, ...] = (len(args),)

@@ -3,12 +3,12 @@
 Comparisons of `nd` give numbers in the dtype of their operands, as MXNet's do, and numbers as a key
 are positions. So the result of a comparison is marked (`NDArray._truth`), and as a key of the
 array's own shape it is a mask. What is made of such results alone is marked, too: products, sums
-(where any holds), maxima, minima, ``1 - mask``, views of them, and what `logical_and` and its kin
-give. An array that merely holds 0 and 1 keeps its meaning as positions. Under the name ``mxnet``
-all keys of numbers are positions.
+(where any holds), maxima, minima, ``1 - mask``, views and moved elements of them, and what
+`logical_and` and its kin give; by methods as by functions of `nd`. An array that merely holds 0 and
+1 keeps its meaning as positions. Under the name ``mxnet`` all keys of numbers are positions.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from numbers import Real
 from typing import Any, TypeVar, cast
@@ -19,25 +19,82 @@ from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops import binary
 from gluonish.ops.arithmetic import apply_row
+from gluonish.ops.registry import Attrs, Operator, apply
 from gluonish.ops.support.binary_row import Row
 
-__all__ = ["COMPARISONS", "SUM", "as_mask", "joining", "keeping", "marking"]
+__all__ = [
+    "COMPARISONS",
+    "SUM",
+    "applying",
+    "as_mask",
+    "joining",
+    "keeping",
+    "marking",
+    "subtracting",
+]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+Apply = Callable[[Operator, Sequence[Any], Attrs], Any]
 
 SUM = 2  # the mark of a sum of masks, which is above 1 where several hold
 
-# Operators whose results are marked.
-COMPARISONS = frozenset(
-    f"{kind}{word}{tail}"
-    for word in ("equal", "not_equal", "greater", "greater_equal", "lesser", "lesser_equal")
-    for kind, tail in (("broadcast_", ""), ("_", ""), ("_", "_scalar"))
-) | frozenset(
-    f"{kind}logical_{word}{tail}"
-    for word in ("and", "or", "xor")
-    for kind, tail in (("broadcast_", ""), ("_", ""), ("_", "_scalar"))
+
+def _names(*rows: Row) -> frozenset[str]:
+    return frozenset(op.name for row in rows for op in (row.elemwise, row.broadcast))
+
+
+_COMPARING = (
+    *(binary.EQUAL, binary.NOT_EQUAL, binary.GREATER, binary.GREATER_EQUAL),
+    *(binary.LESSER, binary.LESSER_EQUAL),
+    *(binary.LOGICAL_AND, binary.LOGICAL_OR, binary.LOGICAL_XOR),
 )
-COMPARISONS |= {"logical_not"}
+# Operators whose results are marked.
+COMPARISONS = _names(*_COMPARING) | {row.scalar.name for row in _COMPARING} | {"logical_not"}
+# Those whose results are marked if both arrays are.
+_SUMS = _names(binary.ADD)
+_JOINTS = _names(binary.SUBTRACT, binary.MULTIPLY, binary.MAXIMUM, binary.MINIMUM)
+# Those that copy or move the elements of an array: their results are marked as it is.
+_MOVES = frozenset(
+    (
+        *("BlockGrad", "Cast", "Flatten", "Reshape", "SwapAxis", "_copy", "broadcast_axis"),
+        *("broadcast_like", "broadcast_to", "expand_dims", "repeat", "reshape_like", "reverse"),
+        *("slice", "slice_axis", "slice_like", "squeeze", "take", "tile", "transpose"),
+    )
+)
+
+
+def applying(op: Operator) -> Apply:
+    """Return what a function of ``nd`` applies an operator by: `apply`, or one that marks masks.
+
+    The others call the array as `apply` does, so that no call is added.
+    """
+    if op.name in _MOVES:
+        return _apply_move
+    if op.name in _SUMS:
+        return _apply_sum
+    return _apply_joint if op.name in _JOINTS else apply
+
+
+def _apply_move(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
+    first = inputs[0]
+    result = type(first).__apply__(op, inputs, attrs)
+    if type(first) is NDArray and first._truth and type(result) is NDArray:
+        result._truth = first._truth
+    return result
+
+
+def _applying_joint(mark: int) -> Apply:
+    def apply_joint(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
+        lhs, rhs = inputs
+        result = type(lhs).__apply__(op, inputs, attrs)
+        if type(lhs) is NDArray and lhs._truth and type(rhs) is NDArray and rhs._truth:
+            result._truth = max(mark, lhs._truth, rhs._truth)
+        return result
+
+    return apply_joint
+
+
+_apply_sum, _apply_joint = _applying_joint(SUM), _applying_joint(True)
 
 
 def marking(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -69,6 +126,27 @@ def joining(function: Callable[..., Any], mark: int = True) -> Callable[..., Any
         return result
 
     return join
+
+
+def subtracting(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a subtraction whose result is a mask if both arrays are, or for 1 minus a mask."""
+
+    @wraps(function)
+    def subtract(lhs: Any, rhs: Any) -> Any:
+        result = function(lhs, rhs)
+        if type(rhs) is NDArray and rhs._truth:
+            _mark_difference(lhs, rhs, result)
+        return result
+
+    return subtract
+
+
+def _mark_difference(lhs: Any, rhs: NDArray, result: NDArray) -> None:
+    """Mark what is left of ``lhs`` without a mask ``rhs``, if it is a mask."""
+    if type(lhs) is NDArray:
+        result._truth = lhs._truth and max(lhs._truth, rhs._truth)
+    elif rhs._truth is True and isinstance(lhs, Real) and lhs == 1:
+        result._truth = True
 
 
 def keeping(method: Method) -> Method:
@@ -130,8 +208,8 @@ def _joined(row: Row, mark: int = True) -> Callable[[NDArray, Any], Any]:
 
 def _subtracted_from(self: NDArray, other: Any) -> Any:
     result = apply_row(binary.SUBTRACT, self, other, reverse=True)
-    if type(self) is NDArray and self._truth is True and isinstance(other, Real) and other == 1:
-        result._truth = True
+    if type(self) is NDArray and self._truth:
+        _mark_difference(other, self, result)
     return result
 
 

@@ -42,7 +42,7 @@ class Dropout(HybridBlock):
         [1.0, 1.0, 1.0]
     """
 
-    def __init__(self, rate: float, axes: Sequence[int] = (), **kwargs: Any) -> None:
+    def __init__(self, rate: float, axes: int | Sequence[int] = (), **kwargs: Any) -> None:
         if not isinstance(rate, SupportsFloat):
             raise ArgumentTypeError(f"Dropout: expected rate to be a number, got {rate!r}")
         super().__init__(**kwargs)
@@ -50,7 +50,7 @@ class Dropout(HybridBlock):
             if not rate <= 1:
                 raise ArgumentError(f"Dropout: expected rate in [0, 1], got {rate}")
         self._rate = rate
-        self._axes = tuple(axes)
+        self._axes = (axes,) if isinstance(axes, int) else tuple(axes)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
         """Zero random elements in training mode; return the input otherwise.

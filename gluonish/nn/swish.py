@@ -4,8 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.block.hybrid_block import HybridBlock
-from gluonish.core.number_check import check_numbers
-from gluonish.nn.tensor import Tensor
+from gluonish.nn.tensor import Tensor, check_factors
 
 __all__ = ["SiLU", "Swish"]
 
@@ -28,7 +27,7 @@ class Swish(HybridBlock):
     """
 
     def __init__(self, beta: float = 1.0, **kwargs: Any) -> None:
-        check_numbers("Swish", beta=beta)
+        check_factors("Swish", beta=beta)
         super().__init__(**kwargs)
         self._beta = beta
 

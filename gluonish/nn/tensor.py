@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 from typing import SupportsIndex
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
 
-__all__ = ["Extents", "Tensor", "as_extents", "check_ints", "check_layout"]
+__all__ = ["Extents", "Tensor", "as_extents", "check_factors", "check_ints", "check_layout"]
 
 # Values when a layer runs, symbols while it is traced.
 Tensor = NDArray | Symbol
@@ -42,6 +43,19 @@ def check_ints(layer: str, **numbers: object) -> None:
     for name, number in numbers.items():
         if not isinstance(number, SupportsIndex):
             raise ArgumentTypeError(f"{layer}: expected {name} to be an int, got {number!r}")
+
+
+def check_factors(owner: str, /, **given: object) -> None:
+    """Refuse arguments that are neither numbers nor arrays of them.
+
+    Args:
+        owner: Whose arguments they are, for the message.
+        **given: The arguments by name.
+
+    Raises:
+        ArgumentTypeError: One is neither.
+    """
+    check_numbers(owner, **{k: x for k, x in given.items() if not isinstance(x, Tensor)})
 
 
 def check_layout(layout: str, allowed: Sequence[str], layer: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.context import Context
+from gluonish.core.dtype import is_floating
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.ndarray.eager import invoke, source
 from gluonish.ndarray.ndarray import NDArray, from_host
@@ -52,8 +53,15 @@ def is_value(x: Any) -> bool:
 
 
 def host_values(given: Any) -> Any:
-    """Return an argument that may be an array of ``np`` as what NumPy takes."""
-    return given.asnumpy() if isinstance(given, NDArray) and not given.is_traced else given
+    """Return an argument that may be an array of ``np`` as what NumPy takes.
+
+    Whole numbers, which such an array holds as floats unless it is given a dtype, become ints.
+    """
+    if not isinstance(given, NDArray) or given.is_traced:
+        return given
+    values = given.asnumpy()
+    whole = is_floating(values.dtype) and np.isfinite(values).all() and not (values % 1).any()
+    return values.astype(np.int64) if whole else values
 
 
 def whole_numbers(given: Any, what: str, name: str) -> tuple[int, ...]:

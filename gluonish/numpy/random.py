@@ -343,13 +343,14 @@ def multivariate_normal(
         raise ArgumentError(
             "multivariate_normal: expected check_valid and tol to be None, got values"
         )
-    centers = as_value(mean, "multivariate_normal")
+    centers, spread = (as_value(x, "multivariate_normal") for x in (mean, cov))
     leading = centers.shape[:-1]  # first: a Symbol's call is repeated once its shape is known
-    if centers.dtype in _NARROW:  # no root is taken in so few digits
-        wide = cov.astype(FLOAT32) if cov.dtype in _NARROW else cov
-        drawn = multivariate_normal(centers.astype(wide.dtype), wide, size)
+    if spread.dtype in _NARROW:  # no root is taken in so few digits
+        spread = spread.astype(FLOAT32 if centers.dtype in _NARROW else centers.dtype)
+    if centers.dtype in _NARROW:
+        drawn = multivariate_normal(centers.astype(spread.dtype), spread, size)
         return drawn.astype(centers.dtype)
-    roots = cholesky(cov)
+    roots = cholesky(spread)
     batch = np.broadcast_shapes(leading, roots.shape[:-2])
     extra = () if size is None else extents(size, "multivariate_normal")
     shape = (*extra, *batch, centers.shape[-1])

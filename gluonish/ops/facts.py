@@ -29,7 +29,7 @@ class ShapeFacts(NamedTuple):
             each from the others; see `gluonish.ops.support.shape_rules`, also for what holds
             without it.
         opens: ``opens(attrs)`` gives what is known of an array made from nothing whose shape, or
-            some extents of it, follow from those who read it; None where the attributes tell all.
+            some extents of it, follow from its readers; None where the attributes hold all.
         settle: ``settle(attrs, shape)`` gives the attributes that make such an array in the shape
             that was found; by default they get it as ``shape``. Where none was found they stay.
         measure: ``measure(xp, *inputs, **attrs)`` gives the outputs' shapes from the arrays'

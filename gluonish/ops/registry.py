@@ -419,7 +419,8 @@ def find_kernels_by(find: Callable[[Operator], Iterable[FastKernel]]) -> None:
 def register(operator: Operator) -> Operator:
     """Add an operator under its name and its aliases, and return it.
 
-    One that a failed import of its module left is replaced, that of a whole one beside it returned.
+    It replaces one that a failed import of its module left; where another import of the module has
+    finished, the operator of that is returned.
 
     Raises:
         OperatorError: A name is taken.

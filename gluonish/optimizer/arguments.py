@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, nearest
-from gluonish.core.number_check import check_numbers
+from gluonish.core.number_check import check_numbers, check_optional
 
 __all__ = [
     "UnknownArgumentError",
@@ -71,10 +71,7 @@ def check_settings(
         ArgumentTypeError: One is none.
     """
     check_numbers(name, rescale_grad=rescale, wd=wd, begin_num_update=begin)
-    if clip is not None:
-        check_numbers(name, clip_gradient=clip)
-    if learning_rate is not None:
-        check_numbers(name, learning_rate=learning_rate)
+    check_optional(name, clip_gradient=clip, learning_rate=learning_rate)
 
 
 def check_scheduler(name: str, scheduler: Any) -> None:
@@ -86,7 +83,7 @@ def check_scheduler(name: str, scheduler: Any) -> None:
     if scheduler is not None and not callable(scheduler):
         raise ArgumentTypeError(
             f"{name}: expected lr_scheduler to be an LRScheduler or a function, got {scheduler!r};"
-            " a fixed rate is learning_rate"
+            " pass a fixed rate as learning_rate"
         )
 
 
@@ -112,6 +109,7 @@ def _outcome(scheduler: Any, learning_rate: float) -> str:
     decays_from = getattr(scheduler, "base_lr_orig", None)
     if decays_from is not None:
         return f"{decays_from} is used, learning_rate is not; give both the same"
-    warms = getattr(scheduler, "warmup_steps", 0) and scheduler.warmup_mode == "linear"
-    rise = f", but the warm-up rises to {scheduler.warmup_final_lr}" if warms else ""
+    final = getattr(scheduler, "warmup_final_lr", None)
+    warms = final is not None and scheduler.warmup_steps and scheduler.warmup_mode == "linear"
+    rise = f", but the warm-up rises to {final}" if warms else ""
     return f"{learning_rate} is used{rise}; give both the same"

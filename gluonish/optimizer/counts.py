@@ -1,12 +1,32 @@
 """UpdateCounts: how often each weight was updated, by which rates and corrections go."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-__all__ = ["Index", "UpdateCounts"]
+__all__ = ["Index", "PerDevice", "UpdateCounts"]
 
 Index = int | str
+Value = TypeVar("Value")
+
+
+class PerDevice(Generic[Value]):
+    """What an optimizer remembers of updates on each device.
+
+    Args:
+        first: What each device begins with, which is not changed.
+        copy: Copies it.
+    """
+
+    def __init__(self, first: Value, copy: Callable[[Value], Value]) -> None:
+        self._first, self._copy = first, copy
+        self._values: dict[int, Value] = {}
+
+    def on(self, device_id: int) -> Value:
+        """Return the value of a device, to be changed in place."""
+        if device_id not in self._values:
+            self._values[device_id] = self._copy(self._first)
+        return self._values[device_id]
 
 
 class UpdateCounts:
@@ -17,8 +37,8 @@ class UpdateCounts:
         num_update: The largest number of updates of a weight.
     """
 
-    # Counts that further devices begin with; not in a file, and an optimizer of the user's may
-    # restore itself by its own rules.
+    # Counts with which a device begins. A class attribute, as files do not have it and a user's
+    # optimizer may define __setstate__.
     _loaded_counts: Mapping[Index, int] = MappingProxyType({})
 
     def _start_counts(self, begin: int) -> None:
@@ -50,7 +70,7 @@ class UpdateCounts:
         """Go on from what `_progress` returned, on any device, also on those not seen yet."""
         self.num_update = progress["num_update"]
         self._loaded_counts = {
-            i: told["count"] for i, told in progress["weights"].items() if "count" in told
+            i: known["count"] for i, known in progress["weights"].items() if "count" in known
         }
         for counts in self._all_index_update_counts.values():
             counts.update(self._loaded_counts)

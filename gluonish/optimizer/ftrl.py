@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gluonish.core.number_check import check_numbers
+from gluonish.core.number_check import check_numbers, check_optional
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.ftrl import FTRL
 from gluonish.ops.updates.rules import Rule
@@ -39,11 +39,11 @@ class Ftrl(RuleOptimizer):
     ) -> None:
         super().__init__(**kwargs)
         check_numbers(type(self).__name__, lamda1=lamda1, beta=beta)
+        check_optional(type(self).__name__, learning_rate=learning_rate)
         self.lamda1 = lamda1
         self.beta = beta
         # Past the base class, which would put it into the scheduler, as MXNet's does not.
         if learning_rate is not None:
-            check_numbers(type(self).__name__, learning_rate=learning_rate)
             self.lr = learning_rate
 
     def create_state(self, index: Index, weight: NDArray) -> State:

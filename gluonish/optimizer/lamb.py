@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from gluonish.core.number_check import check_numbers
+from gluonish.core.number_check import check_optional
 from gluonish.ops.updates.rules import LAMB as RULE
 from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.adam import MomentsOptimizer, bias_share
@@ -57,8 +57,7 @@ class LAMB(MomentsOptimizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(beta1, beta2, epsilon, learning_rate=learning_rate, **kwargs)
-        bounds = {"lower_bound": lower_bound, "upper_bound": upper_bound}
-        check_numbers(type(self).__name__, **{n: x for n, x in bounds.items() if x is not None})
+        check_optional(type(self).__name__, lower_bound=lower_bound, upper_bound=upper_bound)
         self.lower_bound = lower_bound
         self.upper_bound = upper_bound
         self.bias_correction = bias_correction

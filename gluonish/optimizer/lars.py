@@ -10,6 +10,7 @@ from gluonish.core.number_check import check_numbers
 from gluonish.ops.updates.layerwise import LARS as RULE
 from gluonish.ops.updates.layerwise import LARS_MOMENTUM, lars_ratio
 from gluonish.optimizer.base import Index, register
+from gluonish.optimizer.counts import PerDevice
 from gluonish.optimizer.momentum import MomentumOptimizer
 from gluonish.optimizer.row_update import RowUpdate
 from gluonish.optimizer.weight_update import BoundUpdate, Column, each
@@ -82,34 +83,30 @@ class LARS(MomentumOptimizer):
             lrs: Those of single weights.
             other: That of all others; None for weights that were never updated.
         """
-        self._loaded_lrs, self._other_lr = dict(lrs), other
-        self._own_lrs: dict[Index, float | None] = dict(lrs)
-        self._device = 0
-        self._all_own_lrs = {0: self._own_lrs}
+        self._all_own_lrs = PerDevice(dict(lrs), dict)
+        self._own_lrs, self._other_lr = self._all_own_lrs.on(0), other
 
     def _set_current_context(self, device_id: int) -> None:
         """Count updates, and keep the last learning rates, for another device from now on."""
         super()._set_current_context(device_id)
-        if device_id != self._device:
-            self._device = device_id
-            begun = dict(self._loaded_lrs)
-            self._own_lrs = self._all_own_lrs.setdefault(device_id, begun)
+        self._own_lrs = self._all_own_lrs.on(device_id)
 
     def _progress(self) -> dict[str, Any]:
         """The base's, with the learning rates of the last updates."""
         found = super()._progress()
         for i, device in self._furthest().items():
-            lrs = self._all_own_lrs.get(device, self._loaded_lrs)
+            lrs = self._all_own_lrs.on(device)
             if i in lrs:
                 found["weights"][i]["lr"] = lrs[i]
         return found | {"last_lr": self.last_lr, "cur_lr": self.cur_lr}
 
     def _resume(self, progress: Mapping[str, Any]) -> None:
         super()._resume(progress)
-        told = progress["weights"]
         self.last_lr = progress.get("last_lr", self.last_lr)
         self.cur_lr = progress.get("cur_lr", self.cur_lr)
-        self._start_devices({i: told[i]["lr"] for i in told if "lr" in told[i]}, self._other_lr)
+        weights = progress["weights"].items()
+        lrs = {i: known["lr"] for i, known in weights if "lr" in known}
+        self._start_devices(lrs, self._other_lr)
 
     def set_wd_mult(self, args_wd_mult: Mapping[Any, float]) -> None:
         """Set multipliers of the weight decay, by index or name.
@@ -183,7 +180,7 @@ class LARS(MomentumOptimizer):
         So it is where some weights had no gradient in the last step. MXNet's files have none.
         """
         state = super().__getstate__()
-        for name in ("_all_own_lrs", "_device", "_loaded_lrs", "_momenta", "_other_lr", "_own_lrs"):
+        for name in ("_all_own_lrs", "_momenta", "_other_lr", "_own_lrs"):
             state.pop(name, None)
         lrs = {i: lr for i, lr in self._own_lrs.items() if lr != self.cur_lr}
         return state | {"_own_lrs": lrs} if lrs else state

@@ -12,6 +12,7 @@ from gluonish.ndarray import NDArray
 from gluonish.ops.updates.rules import SGD as PLAIN
 from gluonish.ops.updates.rules import SGD_MOMENTUM, Rule
 from gluonish.optimizer.base import Index, State, clip_limit, register, zeros_like
+from gluonish.optimizer.counts import PerDevice
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 
 __all__ = ["LBSGD"]
@@ -90,24 +91,19 @@ class LBSGD(RuleOptimizer):
 
     def _start_devices(self, cumgrads: Mapping[Index, Mapping[str, Any]]) -> None:
         """Have each device begin with what is gathered."""
-        self._loaded_cumgrads = cumgrads
-        self.cumgrads: dict[Index, dict[str, Any]] = _copied(cumgrads)
-        self._device = 0
-        self._all_cumgrads = {0: self.cumgrads}
+        self._all_cumgrads = PerDevice(_copied(cumgrads), _copied)
+        self.cumgrads = self._all_cumgrads.on(0)
 
     def _set_current_context(self, device_id: int) -> None:
         """Count updates, and gather gradients, for another device from now on."""
         super()._set_current_context(device_id)
-        if device_id != self._device:
-            self._device = device_id
-            begun = _copied(self._loaded_cumgrads)
-            self.cumgrads = self._all_cumgrads.setdefault(device_id, begun)
+        self.cumgrads = self._all_cumgrads.on(device_id)
 
     def _progress(self) -> dict[str, Any]:
         """The base's, with the gradients that are gathered."""
         found = super()._progress()
         for i, device in self._furthest().items():
-            found["weights"][i] |= self._all_cumgrads.get(device, self._loaded_cumgrads).get(i, {})
+            found["weights"][i] |= self._all_cumgrads.on(device).get(i, {})
         return found
 
     def _resume(self, progress: Mapping[str, Any]) -> None:
@@ -115,17 +111,16 @@ class LBSGD(RuleOptimizer):
         kinds = ("cum_grad", "num_cums")
         self._start_devices(
             {
-                i: {kind: told[kind] for kind in kinds}
-                for i, told in progress["weights"].items()
-                if all(kind in told for kind in kinds)
+                i: {kind: known[kind] for kind in kinds}
+                for i, known in progress["weights"].items()
+                if all(kind in known for kind in kinds)
             }
         )
 
     def __getstate__(self) -> dict[str, Any]:
         """The base's, with what one device gathered: it is the same on all of them."""
         state = super().__getstate__()
-        for name in ("_all_cumgrads", "_device", "_loaded_cumgrads"):
-            state.pop(name, None)
+        state.pop("_all_cumgrads", None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

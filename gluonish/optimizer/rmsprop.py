@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gluonish.core.number_check import check_numbers
+from gluonish.core.number_check import check_numbers, check_optional
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.rules import RMSPROP, RMSPROP_CENTERED, Rule
 from gluonish.optimizer.base import Index, State, register, zeros_like
@@ -49,9 +49,9 @@ class RMSProp(RuleOptimizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(learning_rate=learning_rate, **kwargs)
-        check_numbers(type(self).__name__, gamma1=gamma1, gamma2=gamma2, epsilon=epsilon)
-        if clip_weights is not None:
-            check_numbers(type(self).__name__, clip_weights=clip_weights)
+        name = type(self).__name__
+        check_numbers(name, gamma1=gamma1, gamma2=gamma2, epsilon=epsilon)
+        check_optional(name, clip_weights=clip_weights)
         self.gamma1 = gamma1
         self.gamma2 = gamma2
         self.centered = centered

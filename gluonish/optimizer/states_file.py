@@ -27,7 +27,7 @@ class TrainerStates:
     Args:
         states: From parameter index, or name, to None, an `ArrayState`, or a tuple of these.
         optimizer: The optimizer, where the file has one.
-        progress: How far updates have come, where the file of a Module tells it.
+        progress: How far updates have come, where the file of a Module has it.
     """
 
     states: dict[int | str, Any]
@@ -76,14 +76,14 @@ def _checked(content: object) -> TrainerStates:
 
 
 def _check_progress(progress: object) -> None:
-    """Refuse what does not tell how far updates have come."""
-    told = progress if isinstance(progress, dict) else {}
-    weights = told.get("weights")
+    """Refuse progress without the counts of updates."""
+    found = progress if isinstance(progress, dict) else {}
+    weights = found.get("weights")
     fits = isinstance(weights, dict) and all(
         isinstance(key, int | str) and isinstance(of, dict) and isinstance(of.get("count", 0), int)
         for key, of in weights.items()
     )
-    if not fits or not all(isinstance(told.get(n), int) for n in ("num_update", "devices")):
+    if not fits or not all(isinstance(found.get(n), int) for n in ("num_update", "devices")):
         raise FileFormatError(f"expected counts of updates, got {progress!r:.80}")
 
 
@@ -106,7 +106,7 @@ def dump_states(
         states: From parameter index to None, an `ArrayState`, or tuples of these.
         optimizer: The optimizer under MXNet's class name, to write the pair; None writes the states
             alone. Objects that its dictionary holds twice are one object again after loading.
-        progress: How far updates have come, plain data; None where the optimizer tells it, or none.
+        progress: How far updates have come, plain data; None to leave it out.
 
     Raises:
         ArgumentTypeError: Something is neither an `ArrayState`, a `ForeignObject` nor plain data.

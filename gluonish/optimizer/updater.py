@@ -130,6 +130,10 @@ class Updater:
             self._last = _Bound((index, grad, weight), states, _settings(optimizer), updates)
         return updates
 
+    def unbind(self) -> None:
+        """Have the next update bind its arrays anew, and refer to their memory no longer."""
+        self._last = None
+
     def _prepare_state(self, index: Index, weight: NDArray) -> None:
         if index not in self.states:
             self.states[index] = self.optimizer.create_state_multi_precision(index, weight)
@@ -186,9 +190,9 @@ class Updater:
                 optimizer; nothing has changed then.
             NotSupportedError: They contain an optimizer that gluonish does not have.
         """
-        self._take(load_states(states, name), name, weights)
+        self._restore(load_states(states, name), name, weights)
 
-    def _take(
+    def _restore(
         self, content: TrainerStates, name: str, weights: Mapping[Any, NDArray] | None = None
     ) -> None:
         """Restore what a file holds; see `set_states`."""

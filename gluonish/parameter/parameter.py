@@ -21,6 +21,7 @@ from gluonish.core.turn import Turn
 from gluonish.initializer import Constant as ConstantInitializer
 from gluonish.initializer import Uniform
 from gluonish.ndarray import NDArray, array, zeros
+from gluonish.ndarray.memory_transfer import write_into
 from gluonish.numpy.array import gluon_array
 from gluonish.parameter import refusals
 from gluonish.parameter.arguments import (
@@ -276,11 +277,13 @@ class Parameter(ParameterArrays):
         present = self._waiting_contexts()
         check_loaded_contexts(what, present, contexts)
         fit(self, data, cast_dtype, dtype_source)
-        if self._arrays is not None:
-            self.set_data(data)
-        else:
+        if self._arrays is None:
             with pause():
                 self._allocate(data, present or contexts or [cpu()], taken)
+        elif taken and type(self).set_data is Parameter.set_data:
+            self._set(data, taken=True)
+        else:
+            self.set_data(data)
         self._deferred_init = None
 
     def reset_ctx(self, ctx: ContextList) -> None:
@@ -311,7 +314,9 @@ class Parameter(ParameterArrays):
         Raises:
             ParameterError: The shape does not fit, or the parameter is not initialized.
         """
-        source = data if isinstance(data, NDArray) else array(data)
+        self._set(data if isinstance(data, NDArray) else array(data))
+
+    def _set(self, source: NDArray, taken: bool = False) -> None:
         if self._arrays is None:
             if self._deferred_init is None:
                 refusals.refuse_uninitialized(self)
@@ -321,10 +326,9 @@ class Parameter(ParameterArrays):
             return
         self.shape = source.shape
         if self._trainer is not None:
-            self._trainer._parameter_was_set(self)
+            self._trainer._parameter_was_set(self, taken)
         with pause():
-            for target in self._arrays.values():
-                source.copyto(target)
+            write_into(source, [*self._arrays.values()], taken)
 
     def cast(self, dtype: Any) -> None:
         """Convert values and gradients to another element type.

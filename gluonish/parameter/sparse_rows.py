@@ -26,8 +26,8 @@ __all__ = [
 class TrainerLink(Protocol):
     """What a Parameter needs of its Trainer."""
 
-    def _parameter_was_set(self, parameter: "Parameter") -> None:
-        """Take note that values were put into the parameter by hand."""
+    def _parameter_was_set(self, parameter: "Parameter", moves: bool = False) -> None:
+        """Take note that values were put into the parameter by hand, perhaps with new memory."""
 
     def _row_sparse_pull(self, parameter: "ParameterArrays", out: Any, row_ids: Any) -> None:
         """Bring rows of a sparse parameter from where all of them are."""

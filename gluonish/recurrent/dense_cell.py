@@ -34,7 +34,7 @@ class DenseCell(HybridRecurrentCell):
         params: See `HybridBlock`.
 
     Raises:
-        ArgumentError: A size is below 1.
+        ArgumentError: At the call: a size is below 1.
     """
 
     def __init__(

@@ -21,7 +21,8 @@ class DropoutCell(HybridRecurrentCell):
     The cell has no states.
 
     Args:
-        rate: Probability of zeroing, in [0, 1).
+        rate: Probability of zeroing, in [0, 1]; with 1 all elements are 0 while training, and below
+            0 none is.
         axes: Axes that share one random decision; () decides for each element.
         prefix: See `HybridBlock`.
         params: See `HybridBlock`.
@@ -35,14 +36,14 @@ class DropoutCell(HybridRecurrentCell):
         states: an empty list.
 
     Raises:
-        ArgumentError: ``rate`` is not in [0, 1).
+        ArgumentError: At the call: ``rate`` is above 1.
         ArgumentTypeError: It is not a number.
     """
 
     def __init__(
         self,
         rate: float,
-        axes: Sequence[int] = (),
+        axes: int | Sequence[int] = (),
         prefix: str | None = None,
         params: ParameterDict | None = None,
     ) -> None:
@@ -54,7 +55,7 @@ class DropoutCell(HybridRecurrentCell):
             if not rate <= 1:
                 raise ArgumentError(f"DropoutCell: expected rate in [0, 1], got {rate}")
         self._rate = rate
-        self._axes = tuple(axes)
+        self._axes = (axes,) if isinstance(axes, int) else tuple(axes)
 
     def _alias(self) -> str:
         return "dropout"

@@ -38,7 +38,7 @@ class RNNCell(DenseCell):
         states: list of h'.
 
     Raises:
-        ArgumentError: There is no such activation, or a size is below 1.
+        ArgumentError: There is no such activation; at the call: a size is below 1.
 
     References:
         J. Elman, Finding Structure in Time, 1990.

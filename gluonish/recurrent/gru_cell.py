@@ -49,7 +49,7 @@ class GRUCell(DenseCell):
         states: list of h'.
 
     Raises:
-        ArgumentError: There is no such activation, or a size is below 1.
+        ArgumentError: There is no such activation; at the call: a size is below 1.
 
     References:
         K. Cho et al., Learning Phrase Representations using RNN Encoder-Decoder, 2014.

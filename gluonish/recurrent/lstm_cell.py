@@ -45,7 +45,7 @@ class LSTMCell(DenseCell):
         states: list of h' and c'.
 
     Raises:
-        ArgumentError: There is no such activation, or a size is below 1.
+        ArgumentError: There is no such activation; at the call: a size is below 1.
 
     References:
         S. Hochreiter, J. Schmidhuber, Long Short-Term Memory, 1997.

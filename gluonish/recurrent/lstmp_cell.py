@@ -43,7 +43,7 @@ class LSTMPCell(DenseCell):
         states: list of r' and c'.
 
     Raises:
-        ArgumentError: A size is below 1.
+        ArgumentError: At the call: a size is below 1.
 
     References:
         H. Sak, A. Senior, F. Beaufays, Long Short-Term Memory Based Recurrent Neural Network

@@ -231,9 +231,9 @@ class ZoneoutCell(ModifierCell):
         states: list of new states, as in the inputs.
 
     Raises:
-        ArgumentError: A probability is not in [0, 1), or ``base_cell`` is part of another modifier.
         ArgumentTypeError: ``base_cell`` is not a hybrid cell.
-        ArgumentError: It is, or contains, a `BidirectionalCell`.
+        ArgumentError: It is part of another modifier, or is or contains a `BidirectionalCell`; at
+            the call: a probability is not in [0, 1].
 
     References:
         D. Krueger et al., Zoneout: Regularizing RNNs by Randomly Preserving Hidden Activations,

@@ -160,7 +160,8 @@ def load(fname: AnyPath) -> Symbol:
         content = file.read()
     if not content.lstrip().startswith(b"{"):
         raise FileFormatError(
-            f"{name}: expected the JSON of a graph, got {found_instead(content[:HEAD_NBYTES])}"
+            f"{name}: expected the JSON of a graph, which begins with '{{', at byte 0, got "
+            f"{found_instead(content[:HEAD_NBYTES])}"
         )
     return _read(content, name)
 

@@ -84,10 +84,8 @@ class GraphData:
     @property
     def mxnet_version(self) -> int:
         """Version of MXNet that wrote the file: 10000 major + 100 minor + patch."""
-        kind, value = self.attrs.get("mxnet_version", ("int", _OLDEST_VERSION))
-        if kind != "int" or type(value) is not int:
-            raise FileFormatError(f"symbol: expected mxnet_version as int, got {kind} {value!r}")
-        return value
+        version: int = self.attrs.get("mxnet_version", ("int", _OLDEST_VERSION))[1]
+        return version
 
     @property
     def is_np_shape(self) -> bool:
@@ -126,10 +124,21 @@ def _graph(content: Any, where: str, depth: int) -> GraphData:
 
 def _graph_attrs(content: Any, where: str) -> dict[str, tuple[str, Any]]:
     if not isinstance(content, dict):
-        raise FileFormatError(f"{where}: expected attrs to be an object, got {_kind(content)}")
+        raise FileFormatError(
+            f"{where}: expected an object at the key 'attrs', got {_kind(content)}"
+        )
     for key, pair in content.items():
         if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], str):
-            raise FileFormatError(f"{where}: expected {key!r} as [type, value], got {_kind(pair)}")
+            raise FileFormatError(
+                f"{where}: expected [type, value] at the key {key!r:.80} of attrs, "
+                f"got {_kind(pair)}"
+            )
+    kind, version = content.get("mxnet_version", ("int", _OLDEST_VERSION))
+    if kind != "int" or type(version) is not int:
+        raise FileFormatError(
+            f"{where}: expected an int at the key 'mxnet_version' of attrs, got {kind:.80} "
+            f"{version!r:.80}"
+        )
     return {key: (pair[0], pair[1]) for key, pair in content.items()}
 
 

@@ -42,9 +42,6 @@ def upgrade(
             states come last.
         input_attributes: Function that returns the attributes a node's operator sets on variables
             that are its inputs, such as ``{"moving_mean": {"__init__": '["zero", {}]'}}``.
-
-    Raises:
-        FileFormatError: The graph's version is not an integer.
     """
     version = graph.mxnet_version
     if version > CURRENT_VERSION:

@@ -13,7 +13,7 @@ __all__ = ["check_open_shapes", "with_found_shapes"]
 def check_open_shapes(
     caller: str, outputs: Sequence[Value], variables: Sequence[Node], specs: Sequence[Spec]
 ) -> None:
-    """Check that every array from nothing without a shape has a reader that tells it.
+    """Check that the shape of every operator without inputs and shape follows from its readers.
 
     Args:
         caller: The method's name, for the message.
@@ -22,15 +22,15 @@ def check_open_shapes(
         specs: A spec for each.
 
     Raises:
-        GraphError: The shape of one is not told.
+        GraphError: That of one does not.
         OperatorError: An operator refuses what reaches it.
     """
     found = undetermined(topological_order(outputs), variables, specs)
     if found:
         names = ", ".join(node.name for node in found)
         raise GraphError(
-            f"{caller}: expected operators that tell the shape of {names}, which has none of its "
-            "own, got only operators that take any shape; pass shape="
+            f"{caller}: expected a shape for {names}, or operators that read it and determine its "
+            "shape, got only operators that take any shape; pass shape="
         )
 
 

@@ -37,7 +37,7 @@ def _draw(name: str, parameters: Mapping[str, Any], options: dict[str, Any]) -> 
     options = {key: value for key, value in options.items() if value is not None}
     options.pop("ctx", None)  # a graph runs where its inputs are
     if options.get("shape") == () and not is_np_shape():
-        del options["shape"]  # its readers tell it
+        del options["shape"]  # it follows from the readers
     symbols = [value for value in parameters.values() if isinstance(value, Symbol)]
     if symbols and len(symbols) < len(parameters):
         raise ArgumentTypeError(

@@ -83,9 +83,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever reads the output has enough, as `head` has. Python would fail again at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except OSError as error:
-        if not getattr(arguments, "runs_no_program", False):  # a user's program shows where it was
-            raise
+    except OSError as error:  # of our own: those of a program that a command runs are shown there
         print(f"gluonish: expected files to read and write, got {error}", file=sys.stderr)
         return 1
     return status

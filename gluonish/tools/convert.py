@@ -77,7 +77,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         type=_size,
         help="with an index: maximum size of one file, such as 500MB (default: 5GB)",
     )
-    parser.set_defaults(run=run, runs_no_program=True)
+    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ __all__ = ["Guard", "end_groups", "end_with_parent", "signal_group"]
 
 _PR_SET_PDEATHSIG = 1
 _PATIENCE_S = 5.0  # between SIGTERM and SIGKILL
-_LOOK_S = 0.05
+_POLL_S = 0.05
 
 
 def end_with_parent(parent: int) -> None:
@@ -37,7 +37,7 @@ def signal_group(group: int, number: int) -> bool:
     return True
 
 
-def _is_there(group: int) -> bool:
+def _is_running(group: int) -> bool:
     """Whether a group has processes that run: not those whose end nobody has taken note of yet."""
     if not os.path.isdir("/proc/self"):
         return signal_group(group, 0)
@@ -61,8 +61,8 @@ def end_groups(groups: Sequence[int], patience_s: float = _PATIENCE_S) -> None:
     left = [group for group in groups if signal_group(group, signal.SIGTERM)]
     end = time.monotonic() + patience_s
     while left and time.monotonic() < end:
-        time.sleep(_LOOK_S)
-        left = [group for group in left if _is_there(group)]
+        time.sleep(_POLL_S)
+        left = [group for group in left if _is_running(group)]
     for group in left:
         signal_group(group, signal.SIGKILL)
 
@@ -78,20 +78,20 @@ class Guard:
     """
 
     def __init__(self, groups: Sequence[int]) -> None:
-        hears, self._says = os.pipe()
+        reader, self._writer = os.pipe()
         self._process = os.fork()
         if self._process == 0:
-            self._watch(hears, groups)
-        os.close(hears)
+            self._watch(reader, groups)
+        os.close(reader)
 
-    def _watch(self, hears: int, groups: Sequence[int]) -> None:
+    def _watch(self, reader: int, groups: Sequence[int]) -> None:
         """Wait for the end of the other process; runs in the new one, which it ends."""
         try:
             os.setsid()
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
                 signal.signal(number, signal.SIG_IGN)
             # The other end of its pipe, and output that somebody reads to the end.
-            os.dup2(hears, 0)
+            os.dup2(reader, 0)
             os.closerange(1, 1 << 16)
             if os.read(0, 1) == b"":
                 end_groups(groups)
@@ -101,7 +101,7 @@ class Guard:
     def dismiss(self) -> None:
         """Have it end, and leave the groups alone."""
         with suppress(OSError):
-            os.write(self._says, b"x")
-        os.close(self._says)
+            os.write(self._writer, b"x")
+        os.close(self._writer)
         with suppress(ChildProcessError):
             os.waitpid(self._process, 0)

@@ -24,7 +24,7 @@ from gluonish.core.config.environment import is_set
 from gluonish.core.errors import ArgumentError, DistributedError, MissingFileError
 from gluonish.tools.guard import Guard, end_with_parent, signal_group
 from gluonish.tools.local_ranks import LocalRanks
-from gluonish.tools.signals import Signals, obey_terminal
+from gluonish.tools.signals import Signals, restore_terminal_signals
 
 __all__ = ["add_parser", "mpi_command", "run"]
 
@@ -122,16 +122,17 @@ def run(arguments: argparse.Namespace) -> int:
         print(*map(shlex.join, [*copies, _command(arguments, "")]), sep="\n")
         return 0
     with tempfile.TemporaryDirectory(prefix="gluonish-launch-") as folder:
-        command = _command(arguments, folder)
+        local = _runs_locally(arguments)
+        command = [] if local else _command(arguments, folder)
         if arguments.log_folder:
             Path(arguments.log_folder).mkdir(parents=True, exist_ok=True)
         for each in copies:
             _run_copy(each)
-        status = _local_ranks(arguments, folder).run() if _is_here(arguments) else _wait(command)
+        status = _local_ranks(arguments, folder).run() if local else _wait(command)
         return _judged(status, Path(folder))
 
 
-def _is_here(arguments: argparse.Namespace) -> bool:
+def _runs_locally(arguments: argparse.Namespace) -> bool:
     """Whether all processes run on this host, with an MPI that can do without mpiexec."""
     elsewhere = arguments.hostfile or arguments.launcher not in ("", "local")
     if elsewhere or not _is_hydra(_mpiexec()):
@@ -294,7 +295,7 @@ def _wait(command: Sequence[str]) -> int:
     def prepare() -> None:
         os.setpgid(0, 0)  # Ctrl-C would come twice
         end_with_parent(parent)
-        obey_terminal()
+        restore_terminal_signals()
 
     with Signals() as signals:
         stdin = subprocess.DEVNULL if sys.stdin.isatty() else None

@@ -12,19 +12,21 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from gluonish.core.config.environment import variables_with
+from gluonish.core.errors import ArgumentError
 from gluonish.tools.guard import Guard, end_groups, end_with_parent, signal_group
 from gluonish.tools.pmi import PMI
-from gluonish.tools.signals import Signals, obey_terminal
+from gluonish.tools.signals import Signals, restore_terminal_signals
 
 __all__ = ["LocalRanks"]
 
-_LOOK_S = 0.05
-_HALF_A_LINE_S = 0.2  # until what has no end of line yet is printed
+_POLL_S = 0.05
+_PARTIAL_LINE_S = 0.2  # until what has no end of line yet is printed
 _GRACE_S = 60.0  # of other ranks, from the end of the first one after a signal
 _DRAIN_S = 0.5  # for the last lines
 # Between SIGTERM and SIGKILL, of ranks and of what they have left behind.
@@ -36,24 +38,24 @@ class _Output:
 
     def __init__(self, target: BinaryIO, prefix: bytes) -> None:
         self._target, self._prefix = target, prefix
-        self._part = b""
+        self._incomplete = b""
         self._begins = True  # a line
         self._since = 0.0
 
-    def take(self, data: bytes) -> None:
+    def write(self, data: bytes) -> None:
         """Print lines that are complete; all that is left at the end, for which data is empty."""
-        *lines, self._part = (self._part + data).split(b"\n")
+        *lines, self._incomplete = (self._incomplete + data).split(b"\n")
         self._since = time.monotonic()
         for line in lines:
             self._print(line + b"\n")
         if not data:
             self.flush(0)
 
-    def flush(self, after_s: float = _HALF_A_LINE_S) -> None:
+    def flush(self, after_s: float = _PARTIAL_LINE_S) -> None:
         """Print a part of a line that nothing has been added to for some time."""
-        if self._part and time.monotonic() - self._since >= after_s:
-            self._print(self._part)
-            self._part = b""
+        if self._incomplete and time.monotonic() - self._since >= after_s:
+            self._print(self._incomplete)
+            self._incomplete = b""
 
     def _print(self, text: bytes) -> None:
         prefix = self._prefix if self._begins else b""
@@ -118,24 +120,8 @@ class LocalRanks:
             return 128 + signals.first if signals.first else self._status
 
     def _start(self, rank: int) -> None:
-        out: Any = subprocess.PIPE
-        err: Any = subprocess.PIPE
-        if self._log_folder:
-            out = open(Path(self._log_folder, f"rank.{rank}.log"), "wb")  # noqa: SIM115
-            err = subprocess.STDOUT
-        known = {"RANK": str(rank), "DMLC_WORKER_ID": str(rank), "LOCAL_RANK": str(rank)}
-        process = subprocess.Popen(
-            self._command,
-            stdin=None if rank == 0 and not sys.stdin.isatty() else subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            env={**variables_with(""), **self._variables, **known, **self._pmi.variables(rank)},
-            pass_fds=(self._pmi.descriptor(rank),),
-            preexec_fn=partial(self._prepare, rank, os.getpid()),
-        )
+        process = self._spawn(rank)
         self._processes.append(process)
-        if self._log_folder:
-            out.close()
         self._sources.register(self._pmi.started(rank), selectors.EVENT_READ, _Source(rank, None))
         prefix = f"[{rank}] ".encode() if self._prefix else b""
         targets = (sys.stdout.buffer, sys.stderr.buffer)
@@ -145,31 +131,63 @@ class LocalRanks:
                 self._outputs.append(output)
                 self._sources.register(pipe, selectors.EVENT_READ, _Source(rank, output))
 
+    def _spawn(self, rank: int) -> "subprocess.Popen[bytes]":
+        """Return a new process.
+
+        Raises:
+            ArgumentError: The command is no program that can be run.
+        """
+        known = {"RANK": str(rank), "DMLC_WORKER_ID": str(rank), "LOCAL_RANK": str(rank)}
+        known |= self._pmi.variables(rank)
+        out: Any = subprocess.PIPE
+        err: Any = subprocess.PIPE
+        with ExitStack() as opened:
+            if self._log_folder:
+                log = Path(self._log_folder, f"rank.{rank}.log")
+                out, err = opened.enter_context(log.open("wb")), subprocess.STDOUT
+            try:
+                return subprocess.Popen(
+                    self._command,
+                    stdin=None if rank == 0 and not sys.stdin.isatty() else subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    env={**variables_with(""), **self._variables, **known},
+                    pass_fds=(self._pmi.descriptor(rank),),
+                    preexec_fn=partial(self._prepare, rank, os.getpid()),
+                )
+            except OSError as error:
+                program = self._command[0]
+                advice = f"; write python {program}" if program.endswith(".py") else ""
+                raise ArgumentError(
+                    f"launch: expected a program that this host can run, got {program!r} "
+                    f"({error.strerror}){advice}"
+                ) from error
+
     def _prepare(self, rank: int, parent: int) -> None:
         """Do in a new process what comes before its program."""
         os.setpgid(0, 0)
         end_with_parent(parent)
-        obey_terminal()
+        restore_terminal_signals()
         if self._cores is not None:
             os.sched_setaffinity(0, self._cores[rank])
 
     def _follow(self, signals: Signals) -> None:
         """Serve ranks until all have ended."""
-        passed = 0
+        forwarded = 0
         while any(process.poll() is None for process in self._processes):
-            self._read(_LOOK_S)
-            if signals.count > passed:
-                passed = signals.count
-                self._pass_on(signals.first if passed == 1 else signal.SIGKILL)
-            self._judge(bool(passed))
+            self._read(_POLL_S)
+            if signals.count > forwarded:
+                forwarded = signals.count
+                self._forward(signals.first if forwarded == 1 else signal.SIGKILL)
+            self._check_ends(bool(forwarded))
             if self._deadline is not None and time.monotonic() > self._deadline:
                 return
         end = time.monotonic() + _DRAIN_S  # what ranks left behind may keep pipes open
-        while self._read(_LOOK_S) and time.monotonic() < end:
+        while self._read(_POLL_S) and time.monotonic() < end:
             continue
-        self._judge(bool(passed))
+        self._check_ends(bool(forwarded))
 
-    def _pass_on(self, number: int) -> None:
+    def _forward(self, number: int) -> None:
         """Send a signal to all ranks; what a terminal sends to a group goes to their children."""
         for process in self._processes:
             if number in (signal.SIGTERM, signal.SIGHUP):
@@ -183,10 +201,10 @@ class LocalRanks:
         for key, _ in ready:
             source: _Source = key.data
             if source.output is None:
-                more = self._pmi.hear(source.rank)
+                more = self._pmi.receive(source.rank)
             else:
                 data = os.read(key.fd, 1 << 16)
-                source.output.take(data)
+                source.output.write(data)
                 more = bool(data)
             if not more:
                 self._sources.unregister(key.fileobj)
@@ -194,7 +212,7 @@ class LocalRanks:
             output.flush()
         return bool(ready)
 
-    def _judge(self, signalled: bool) -> None:
+    def _check_ends(self, signalled: bool) -> None:
         """Set the status, and how long the others may go on, where a rank has ended too early."""
         if self._deadline is not None:
             return
@@ -206,13 +224,13 @@ class LocalRanks:
         elif failed is not None:
             self._status = failed if failed > 0 else 128 - failed
             if failed < 0 and not signalled:
-                self._tell_signal(next(rank for rank, code in ended.items() if code), -failed)
+                self._report_signal(next(rank for rank, code in ended.items() if code), -failed)
         elif not lost:
             return
         self._deadline = time.monotonic() + (_GRACE_S if signalled else 0.0)
 
     @staticmethod
-    def _tell_signal(rank: int, number: int) -> None:
+    def _report_signal(rank: int, number: int) -> None:
         name = {one.value: one.name for one in signal.Signals}.get(number, str(number))
         hint = {
             "SIGBUS": "; is /dev/shm full?",

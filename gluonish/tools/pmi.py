@@ -30,7 +30,7 @@ class PMI:
         self._size = size
         self._name = f"job_{secrets.token_hex(8)}"  # MPICH names shared memory by it
         self._pairs = [socket.socketpair() for _ in range(size)]
-        self._parts = [b""] * size
+        self._incomplete = [b""] * size
         # All ranks are on one host: they share memory, and open no ports.
         self._values = {"PMI_process_mapping": f"(vector,(0,1,{size}))"}
         self._waiting: set[int] = set()
@@ -53,19 +53,19 @@ class PMI:
         return self._pairs[rank][1].fileno()
 
     def started(self, rank: int) -> socket.socket:
-        """Return the socket by which a rank, which has been started, is heard."""
+        """Return the socket on which a rank, which has been started, sends its requests."""
         ours, theirs = self._pairs[rank]
         theirs.close()
         return ours
 
-    def hear(self, rank: int) -> bool:
-        """Answer what a rank sent; False if it sends nothing any more."""
+    def receive(self, rank: int) -> bool:
+        """Answer the requests of a rank; False once its socket is closed."""
         ours = self._pairs[rank][0]
         try:
             data = ours.recv(1 << 16)
         except OSError:  # it was killed with an answer unread
             return False
-        *lines, self._parts[rank] = (self._parts[rank] + data).split(b"\n")
+        *lines, self._incomplete[rank] = (self._incomplete[rank] + data).split(b"\n")
         for line in lines:
             words = dict(word.split("=", 1) for word in line.decode().split() if "=" in word)
             self._answer(rank, words)
@@ -77,7 +77,7 @@ class PMI:
             for each in pair:
                 each.close()
 
-    def _say(self, rank: int, text: str) -> None:
+    def _send(self, rank: int, text: str) -> None:
         try:
             self._pairs[rank][0].sendall(f"{text}\n".encode())
         except OSError:  # it has ended
@@ -106,7 +106,7 @@ class PMI:
         known = answers.get(command)
         text = known() if known else f"cmd={command}_result rc=-1 msg=not_supported"
         if text:
-            self._say(rank, text)
+            self._send(rank, text)
 
     def _put(self, words: dict[str, str]) -> str:
         self._values[words.get("key", "")] = words.get("value", "")
@@ -122,7 +122,7 @@ class PMI:
         self._waiting.add(rank)
         if len(self._waiting) == self._size:
             for each in sorted(self._waiting):
-                self._say(each, "cmd=barrier_out rc=0")
+                self._send(each, "cmd=barrier_out rc=0")
             self._waiting.clear()
         return ""
 

@@ -59,7 +59,7 @@ def check_script(command: str, path: str, *, folders: bool = True) -> None:
             start = file.read(_LOOK_NBYTES)
         if b"\0" in start:
             raise FileFormatError(
-                f"{command}: expected a Python program, got {path!r}, which has bytes of 0"
+                f"{command}: expected a Python program, got {path!r}, which contains null bytes"
             )
 
 
@@ -119,12 +119,12 @@ def become_module(name: str, arguments: Sequence[str]) -> int:
     """
     sys.argv = [name, *arguments]
     _lead_path(os.getcwd())
-    if not _may_be_there(name):
+    if not _may_exist(name):
         raise ArgumentError(f"run: expected a module that Python finds, got {name!r}")
     return _status_of(lambda: runpy.run_module(name, run_name="__main__", alter_sys=True))
 
 
-def _may_be_there(name: str) -> bool:
+def _may_exist(name: str) -> bool:
     """Whether there is a module; also where looking for it fails, which running it then shows."""
     try:
         return importlib.util.find_spec(name) is not None

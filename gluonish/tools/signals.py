@@ -1,17 +1,16 @@
-"""Signals: those that ask the launcher to end, taken note of until it passes them on."""
+"""Signals: those that ask the launcher to end, recorded until it forwards them to the ranks."""
 
 import signal
-from types import TracebackType
 from typing import Any
 
-__all__ = ["Signals", "obey_terminal"]
+__all__ = ["Signals", "restore_terminal_signals"]
 
 _OF_TERMINALS = (signal.SIGINT, signal.SIGQUIT)
 _ASK_TO_END = (*_OF_TERMINALS, signal.SIGTERM, signal.SIGHUP)
 
 
-def obey_terminal() -> None:
-    """Have Ctrl-C's signal and that of Ctrl-\\ act in a new process, as they reach the launcher."""
+def restore_terminal_signals() -> None:
+    """Reset the signals of Ctrl-C and Ctrl-\\ to their defaults in a new process."""
     for number in _OF_TERMINALS:
         signal.signal(number, signal.SIG_DFL)
 
@@ -42,11 +41,6 @@ class Signals:
                 self._before[number] = signal.signal(number, self._note)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)

@@ -80,7 +80,7 @@ def make_optimizer(
         ArgumentTypeError: It is neither a name nor an Optimizer.
         ArgumentError: There is no such optimizer, or settings come with an Optimizer.
     """
-    if settings is not None and not isinstance(settings, Mapping):
+    if settings and not isinstance(settings, Mapping):
         raise ArgumentTypeError(
             f"Trainer: expected optimizer_params as a dict, got {type(settings).__name__}"
         )

@@ -1,6 +1,7 @@
 """Gradients of a step: which are new, and what stands in for those that are not."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import compress
 from typing import Protocol
 
 from gluonish.core.errors import ParameterError
@@ -11,9 +12,11 @@ from gluonish.parameter.places import described
 __all__ = [
     "LossScaler",
     "StaleGradientError",
+    "clear_all_old",
     "clear_old",
     "groups",
     "new_gradients",
+    "only_new",
     "stale_error",
 ]
 
@@ -25,8 +28,15 @@ class StaleGradientError(ParameterError, UserWarning):
 class LossScaler(Protocol):
     """What a Trainer asks of a loss scaler, which `contrib.amp` attaches to it."""
 
-    def has_overflow(self, params: Sequence[Parameter]) -> bool:
-        """Whether a gradient is infinite or no number, so that this step has to be skipped."""
+    def has_overflow(
+        self, params: Sequence[Parameter], any_of: Callable[[bool], bool] = bool
+    ) -> bool:
+        """Whether a gradient is infinite or no number, so that this step has to be skipped.
+
+        Args:
+            params: Parameters with new gradients.
+            any_of: Returns whether something holds in any process, by whether it does in this.
+        """
         raise NotImplementedError
 
 
@@ -70,6 +80,37 @@ def clear_old(param: Parameter, elsewhere: bool = False) -> None:
         for gradient, value in zip(param.list_grad(), new, strict=True):
             if value is not gradient:
                 gradient[:] = value
+
+
+def clear_all_old(members: Iterable[tuple[int, Parameter]], elsewhere: Collection[int]) -> None:
+    """Do as `clear_old` for several parameters.
+
+    Args:
+        members: Positions and parameters.
+        elsewhere: Positions of those whose gradient is new in another process only.
+    """
+    for i, param in members:
+        clear_old(param, i in elsewhere)
+
+
+def only_new(
+    indices: Sequence[int], gradients: Sequence[NDArray], weights: Sequence[NDArray]
+) -> tuple[Sequence[int], Sequence[NDArray], Sequence[NDArray]]:
+    """Return those of one device's weights whose gradients are new on it.
+
+    Args:
+        indices: Positions of parameters.
+        gradients: Their gradients on the device.
+        weights: Their weights on the device.
+    """
+    fresh = [weight._fresh_grad for weight in weights]
+    if all(fresh):
+        return indices, gradients, weights
+    return (
+        tuple(compress(indices, fresh)),
+        tuple(compress(gradients, fresh)),
+        tuple(compress(weights, fresh)),
+    )
 
 
 def _zeros_like(gradient: NDArray) -> NDArray:

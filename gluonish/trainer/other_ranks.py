@@ -21,12 +21,12 @@ from gluonish.trainer.trainables import Selection, Trainables
 __all__ = ["OtherRanks", "other_ranks"]
 
 
-class _Facts(NamedTuple):
-    """What ranks tell each other of a parameter before the first step with it."""
+class _ParameterInfo(NamedTuple):
+    """What ranks exchange about a parameter before its first step."""
 
     name: str
     described: str
-    shape: tuple[int, ...] | None  # None: it waits for the shape
+    shape: tuple[int, ...] | None  # None while it is not known
 
 
 def other_ranks(
@@ -95,7 +95,7 @@ class OtherRanks:
         trainables.elsewhere = frozenset(missing)
         return trainables.fresh()[0], scale if new else found.scale
 
-    def tell_stale(self, stale: NDArray) -> None:
+    def report_stale(self, stale: NDArray) -> None:
         """Have the other ranks fail instead of waiting for this one, which raises an error.
 
         Args:
@@ -106,7 +106,7 @@ class OtherRanks:
             for i, param in enumerate(self._params)
             if any(x is stale for x in (param._arrays or {}).values())
         )
-        self._store.tell_stale(self._first_key + position)
+        self._store.report_stale(self._first_key + position)
 
     def any_of(self, mine: bool) -> bool:
         """Whether something holds on any rank; all of them call this together.
@@ -128,11 +128,13 @@ class OtherRanks:
         params = [param for param in params if id(param) not in self._known]
         if not params:
             return
-        ranks: list[list[_Facts]] = self._store.gather([_facts(param) for param in params])
+        ranks: list[list[_ParameterInfo]] = self._store.gather(
+            [_info_of(param) for param in params]
+        )
         _check_order(ranks)
-        for param, *facts in zip(params, *ranks, strict=True):
-            _check_shapes(facts)
-            known = next((fact.shape for fact in facts if fact.shape is not None), None)
+        for param, *infos in zip(params, *ranks, strict=True):
+            _check_shapes(infos)
+            known = next((info.shape for info in infos if info.shape is not None), None)
             if known is None:
                 continue
             if param._deferred_init is not None:
@@ -141,15 +143,15 @@ class OtherRanks:
             self._known.add(id(param))
 
 
-def _facts(param: Parameter) -> _Facts:
-    waits = param._deferred_init is not None and not shape_is_known(param.shape)
-    return _Facts(param.name, described(param), None if waits else param.shape)
+def _info_of(param: Parameter) -> _ParameterInfo:
+    unknown = param._deferred_init is not None and not shape_is_known(param.shape)
+    return _ParameterInfo(param.name, described(param), None if unknown else param.shape)
 
 
-def _check_order(ranks: Sequence[Sequence[_Facts]]) -> None:
+def _check_order(ranks: Sequence[Sequence[_ParameterInfo]]) -> None:
     """Refuse lists of parameters of which one is another one's in another order, or longer."""
-    names = [[fact.name for fact in facts] for facts in ranks]
-    for rank, (facts, mine) in enumerate(zip(ranks, names, strict=True)):
+    names = [[info.name for info in infos] for infos in ranks]
+    for rank, (infos, mine) in enumerate(zip(ranks, names, strict=True)):
         if len(mine) != len(names[0]):
             raise DistributedError(
                 "Trainer: expected the same parameters on all ranks, got "
@@ -160,18 +162,18 @@ def _check_order(ranks: Sequence[Sequence[_Facts]]) -> None:
             i = next(i for i, name in enumerate(mine) if name != names[0][i])
             raise DistributedError(
                 "Trainer: expected the parameters in the same order on all ranks, got "
-                f"{ranks[0][i].described} on rank 0, and {facts[i].described} on rank {rank}, as "
+                f"{ranks[0][i].described} on rank 0, and {infos[i].described} on rank {rank}, as "
                 f"number {i}; pass a dict, such as net.collect_params(), which is sorted by name"
             )
 
 
-def _check_shapes(facts: Sequence[_Facts]) -> None:
+def _check_shapes(infos: Sequence[_ParameterInfo]) -> None:
     known: dict[Any, int] = {}
-    for rank, fact in enumerate(facts):
-        if fact.shape is not None:
-            known.setdefault(fact.shape, rank)
+    for rank, info in enumerate(infos):
+        if info.shape is not None:
+            known.setdefault(info.shape, rank)
     if len(known) > 1:
-        told = ", and ".join(f"{shape} on rank {rank}" for shape, rank in known.items())
+        found = ", and ".join(f"{shape} on rank {rank}" for shape, rank in known.items())
         raise DistributedError(
-            f"Trainer: expected one shape on all ranks, got {facts[0].described} of shape {told}"
+            f"Trainer: expected one shape on all ranks, got {infos[0].described} of shape {found}"
         )

@@ -25,7 +25,7 @@ from gluonish.optimizer import Optimizer, Updater, get_updater
 from gluonish.optimizer.base import State
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 from gluonish.parameter import Parameter
-from gluonish.trainer.gradients import clear_old
+from gluonish.trainer.gradients import clear_all_old
 from gluonish.trainer.trainables import Selection
 
 __all__ = ["ShardedUpdate", "sharded_update"]
@@ -97,8 +97,7 @@ class ShardedUpdate:
         store, first = self._store, [xs[0] for xs in selection.gradients]
         if len(first) > 1 or store.compresses or store.adds_on_gpus(first):
             return False
-        for i, param in selection.members:
-            clear_old(param, i in elsewhere)
+        clear_all_old(selection.members, elsewhere)
         self._divide(selection, optimizer)
         gradients = dict(zip(selection.indices, selection.gradients[0], strict=True))
         whole = [i for i in gradients if not self._edges[i]]

@@ -6,7 +6,7 @@ from gluonish.kvstore import KVStoreBase
 from gluonish.kvstore.async_store import AsyncStore
 from gluonish.kvstore.sync_store import SyncStore
 from gluonish.optimizer import Optimizer
-from gluonish.trainer.gradients import clear_old, groups, new_gradients
+from gluonish.trainer.gradients import clear_all_old, groups, new_gradients
 from gluonish.trainer.store_choice import weights_a_call
 from gluonish.trainer.trainables import Selection, Trainables
 
@@ -25,8 +25,7 @@ def add_up(
         first_key: The store's key of the trainer's first parameter.
     """
     if isinstance(store, SyncStore):
-        for i, param in selection.members:
-            clear_old(param, i in elsewhere)
+        clear_all_old(selection.members, elsewhere)
         keys = [first_key + i for i in selection.indices]
         store.add_up(keys, [param.list_grad() for _, param in selection.members])
         return

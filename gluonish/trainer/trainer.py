@@ -28,7 +28,7 @@ from gluonish.trainer.arguments import (
     parameter_list,
     refuse_update_in_store,
 )
-from gluonish.trainer.gradients import LossScaler, stale_error
+from gluonish.trainer.gradients import LossScaler, clear_all_old, only_new, stale_error
 from gluonish.trainer.other_ranks import OtherRanks, other_ranks
 from gluonish.trainer.sharded_update import ShardedUpdate, sharded_update
 from gluonish.trainer.state_transfer import (
@@ -230,11 +230,13 @@ class Trainer:
         with pause():  # a pull is no part of the graph, though the array may be
             self._kvstore.row_sparse_pull(key, out=out, priority=-index, row_ids=row_ids)
 
-    def _parameter_was_set(self, parameter: Parameter) -> None:
-        """Take note that values were put into a parameter by hand, and not by an update.
+    def _parameter_was_set(self, parameter: Parameter, moves: bool = False) -> None:
+        """Take note that values were put into a parameter by hand; ``moves``: into new memory.
 
         As in MXNet, a trainer whose store has other values now shows no store until the next step.
         """
+        for updater in self._updaters if moves else ():
+            updater.unbind()
         self._note_set(parameter)
         if self._update_on_kvstore:
             self._set_aside, self._kvstore = self._kvstore, None
@@ -349,7 +351,7 @@ class Trainer:
         selection, stale = self._trainables.fresh()
         if stale and not ignore_stale_grad:
             if self._ranks is not None:
-                self._ranks.tell_stale(stale[0])
+                self._ranks.report_stale(stale[0])
             raise stale_error(stale[0], self._params)
         return selection
 
@@ -358,11 +360,12 @@ class Trainer:
         scaler, ranks = self._amp_loss_scaler, self._ranks
         if scaler is None:
             return False
-        params = [param for _, param in selection.members]
-        # Where the store updates, gradients are not added up yet.
-        asked = (ranks.any_of,) if ranks is not None and self._update_on_kvstore else ()
-        has_overflow: Any = scaler.has_overflow
-        if overflows := bool(has_overflow(params, *asked)):
+        # Where no store has summed yet, old gradients of devices are left out; they may overflow.
+        if self._update_on_kvstore or self._kvstore is None:
+            clear_all_old(selection.members, self._trainables.elsewhere)
+        any_of = (ranks.any_of,) if ranks is not None and self._update_on_kvstore else ()
+        overflows = scaler.has_overflow([param for _, param in selection.members], *any_of)
+        if overflows:
             self._trainables.mark_used(selection)
         return overflows
 
@@ -397,10 +400,11 @@ class Trainer:
         if self._sharded is not None:
             self._sharded.update(selection, self._updaters[0])
         else:
-            for updater, gradients, weights in zip(
-                self._updaters, selection.gradients, selection.weights, strict=False
-            ):
-                updater(selection.indices, gradients, weights)
+            apart = self._kvstore is None and len(self._updaters) > 1
+            columns = zip(selection.gradients, selection.weights, strict=True)
+            for updater, (gradients, weights) in zip(self._updaters, columns, strict=False):
+                step = (selection.indices, gradients, weights)
+                updater(*(only_new(*step) if apart else step))
         self._trainables.mark_used(selection)
 
     def save_states(self, fname: str | os.PathLike[str]) -> None:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from gluonish.core.errors import GluonishError
+from tests.attack.disks import fill
 from tests.attack.savers import SAVERS, STREAMING, TOGETHER, Saver
 
 SMALL, LARGE = 4, 1500
@@ -18,19 +19,6 @@ FREE = (0, 4096, 40_000, 200_000)
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {p.name: p.read_bytes() for p in folder.iterdir() if p.is_file() and p.name != "fill"}
-
-
-def fill(folder: Path, free: int) -> None:
-    """Write until the disk is full, then give some bytes back."""
-    path = folder / "fill"
-    with path.open("wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(bytes(1 << 16))
-        except OSError:
-            pass
-        size = file.tell()
-        file.truncate(max(0, size - free))
 
 
 def refused(saver: Saver, folder: Path) -> str:

@@ -6,7 +6,6 @@
 must be compiled and right whatever the folder does, and what is found there must be this user's.
 """
 
-import errno
 import json
 import os
 import resource
@@ -21,6 +20,7 @@ import numpy as np
 from gluonish.core.config import MXNET_HOME
 from gluonish.kernels.compiler import compile as compiler
 from gluonish.kernels.compiler import compile_kernel, disk_cache, is_compiled
+from tests.attack.disks import fill
 from tests.attack.processes import forked
 
 OTHER = 54321
@@ -69,18 +69,6 @@ def after(what: str, factor: int) -> list[str]:
 
 
 # -- a full disk ---------------------------------------------------------------------------------
-
-
-def fill(disk: Path, free: int) -> None:
-    path = disk / "fill"
-    with path.open("wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(bytes(1 << 12))
-        except OSError as error:
-            if error.errno != errno.ENOSPC:
-                raise
-        file.truncate(max(0, file.tell() - free))
 
 
 def on_a_full_disk(disk: Path) -> tuple[int, list[str]]:

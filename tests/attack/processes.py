@@ -27,7 +27,7 @@ def run_program(*command: object, timeout_s: float) -> dict[str, Any]:
         timeout=timeout_s,
         check=False,
     )
-    assert done.returncode == 0, done.stderr[-4000:]
+    assert done.returncode == 0, f"exit status {done.returncode}: {done.stderr[-4000:]}"
     said: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return said
 

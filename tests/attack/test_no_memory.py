@@ -5,40 +5,25 @@ allocations; each run here is a process of its own, so that a hang ends with the
 threads.
 """
 
-import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.attack.processes import run_program
+
 pytest.importorskip("_testcapi", reason="this Python comes without CPython's test module")
 
-ROOT = Path(__file__).parents[2]
 # How many allocations each program makes, about, in this process and its workers.
 ALLOCATIONS = {"pushes": 500, "gradients": 700, "sgd": 2000, "adam": 1000, "loader": 200}
 
 
 def run(program: str, first: int, step: int, count: int, timeout_s: float) -> dict[str, Any]:
     """Run a program and return what it says."""
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "tests.attack.no_memory_program", program),
-            *map(str, (first, step, count)),
-        ],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'engine'}"},
-        capture_output=True,
-        text=True,
-        timeout=timeout_s,
-        check=False,
-    )
-    assert done.returncode == 0, f"exit status {done.returncode}: {done.stderr[-4000:]}"
-    said: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return said
+    command = ("-m", "tests.attack.no_memory_program", program, first, step, count)
+    return run_program(*command, timeout_s=timeout_s)
 
 
 # Pure Python that some versions of CPython, 3.13.0 for one, crash in.

@@ -406,3 +406,40 @@ def test_a_deleted_parameter_is_missed_as_in_an_imperative_call() -> None:
     del own.w
     with pytest.raises(AttributeError):
         net(X)
+
+
+class Tempered(HybridBlock):
+    def __init__(self) -> None:
+        super().__init__()
+        self.temperature = 1.0
+
+    def hybrid_forward(self, F: Any, x: Any) -> Any:
+        return x / self.temperature
+
+
+def _temper(net: Tempered, calls: int) -> list[float]:
+    found = []
+    for i in range(calls):
+        net.temperature = 1.0 + i
+        found.append(float(net(nd.ones((1,))).asscalar()))
+    return found
+
+
+def test_an_attribute_that_is_set_at_every_call_is_warned_of_once_by_name() -> None:
+    net = Tempered()
+    net.hybridize()
+    with pytest.warns(UserWarning, match=r"traced 16 times .* attribute 'temperature'") as caught:
+        found = _temper(net, 40)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    np.testing.assert_allclose(found, [1 / (1 + i) for i in range(40)], rtol=1e-6)
+
+
+def test_a_few_changes_are_not_warned_of() -> None:
+    net = Tempered()
+    net.hybridize()
+    _temper(net, 10)
+    for _ in range(30):
+        net.register_forward_hook(lambda *_: None).detach()
+        net.cast("float32")
+        net(nd.ones((1,)))

@@ -44,6 +44,7 @@ DENIED = b'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>AccessDenied</Co
 FOREIGN: dict[str, tuple[bytes, str, str]] = {
     "empty": (b"", "an empty file", "fetch or write the file again"),
     "zeros": (bytes(4096), "zero bytes", "fetch or write the file again"),
+    "white space": (b" \n" * 8, "nothing but white space", "fetch or write the file again"),
     "lfs": (LFS, "a git-lfs pointer", "git lfs pull"),
     "html": (b"\n <!DOCTYPE html>\n<html><body>Sign in", "an HTML page", "the download failed"),
     "html after a comment": (b"<!-- x --><html>", "an HTML page", "the download failed"),
@@ -157,7 +158,7 @@ def test_own_formats_are_told_to_readers_of_others(tmp_path: Path) -> None:
         "a.npy": "an array of NumPy's",
         "a.rec": "a RecordIO file",
     }.items():
-        with pytest.raises(GluonishError, match=f"the JSON of a graph, got {what}"):
+        with pytest.raises(GluonishError, match=f"the JSON of a graph.* at byte 0, got {what}"):
             sym.load(tmp_path / name)
     for name, what in {"a.rec": "a RecordIO file", "a.json": "the JSON of a graph"}.items():
         with pytest.raises(GluonishError, match=what):

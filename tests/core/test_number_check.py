@@ -231,6 +231,11 @@ def test_settings_of_a_trainer_are_a_dict(settings: Any) -> None:
         mx.gluon.Trainer([], "sgd", settings)
 
 
+@pytest.mark.parametrize("settings", [[], (), "", 0, False])
+def test_a_trainer_takes_what_is_empty_for_no_settings(settings: Any) -> None:
+    assert mx.gluon.Trainer([], "sgd", settings).learning_rate == 0.01
+
+
 @pytest.mark.parametrize("settings", ["adam", 0.1, None])
 def test_settings_of_a_module_are_a_dict_or_pairs(settings: Any) -> None:
     module = mx.mod.Module(
@@ -286,6 +291,20 @@ def test_of_two_rates_it_is_said_which_is_used(
     used = 0.05 if isinstance(scheduler, CosineScheduler) else 0.025
     decays = isinstance(scheduler, CosineScheduler | PolyScheduler)
     np.testing.assert_allclose(optimizer.learning_rate, used if decays else 0.001)
+
+
+def test_a_schedule_of_ones_own_has_no_warmup_to_tell_of(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Schedule:
+        base_lr, warmup_steps = 0.1, 2
+
+        def __call__(self, num_update: int) -> float:
+            return self.base_lr
+
+    optimizer = mx.optimizer.Adam(lr_scheduler=Schedule())
+    assert capsys.readouterr().out.endswith("; 0.001 is used; give both the same\n")
+    assert optimizer.learning_rate == 0.001
 
 
 def test_equal_rates_are_nothing_to_tell(capsys: pytest.CaptureFixture[str]) -> None:

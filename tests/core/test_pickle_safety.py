@@ -2,12 +2,14 @@ import io
 import pickle
 import sys
 import time
+import tracemalloc
 from collections import OrderedDict
+from pathlib import Path
 
 import pytest
 
 from gluonish.core.errors import FileFormatError
-from gluonish.core.pickle_safety import FOREIGN_OPCODES, Sealed, check_opcodes
+from gluonish.core.pickle_safety import BROKEN_PICKLE, FOREIGN_OPCODES, Sealed, check_opcodes
 from gluonish.optimizer.states_file import load_states
 
 # Deep enough to end Python where it hashes the tuple as a key.
@@ -66,6 +68,18 @@ def test_pickle_in_a_file_is_read_from_its_position_to_its_end() -> None:
     file.seek(4)
     check_opcodes(file, (), 20)
     assert file.read() == b"more"
+
+
+@pytest.mark.parametrize("length", [b"X\0\0\0\x7f", b"\x8e" + b"\0" * 6 + b"\x01\0"])
+def test_a_claimed_length_takes_no_memory(length: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"\x80\x04" + length + b"few")
+    tracemalloc.start()
+    try:
+        with open(tmp_path / "a", "rb") as file, pytest.raises(BROKEN_PICKLE):
+            check_opcodes(file, (), 1 << 20)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_long_pickle_is_refused() -> None:

@@ -26,7 +26,7 @@ def test_array_of_any_extents_is_read_without_a_copy() -> None:
         (b"", "expected x to begin with 00 00 08"),
         (b"\0\0\x0d\1" + bytes(4), "expected x to begin with 00 00 08"),
         (b"\0\0\x08\0", "expected x to begin with 00 00 08"),
-        (b"\0\0\x08\3" + bytes(4), "expected x to begin with 00 00 08"),
+        (b"\0\0\x08\3" + bytes(4), "expected x to hold 3 sizes in bytes 4 to 16, got 8 bytes"),
         (b"\0\0\x08\1\0\0\0\5abc", r"expected x to hold \(5,\) values from byte 8 on, got 3"),
         (b"\0\0\x08\2" + b"\xff" * 8, "expected x to hold"),
     ],

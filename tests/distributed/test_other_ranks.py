@@ -214,6 +214,16 @@ if "overflow" in kinds:
         assert scaler._next_loss_scale == 2.0**15, scaler._next_loss_scale
         for net in nets:
             np.testing.assert_array_equal(net.weight.data().asnumpy(), np.zeros((2, 3)))
+        for factor in (np.inf, 1):  # of the second layer, which then is new on rank 0 alone
+            with autograd.record():
+                loss = nets[0](x).sum()
+                if rank == 0 or factor != 1:
+                    loss = loss + nets[1](x).sum() * (factor if rank else 1)
+                with mx.contrib.amp.scale_loss(loss, one) as scaled:
+                    autograd.backward(scaled)
+            one.step(1, ignore_stale_grad=True)
+        np.testing.assert_array_equal(nets[1].weight.data().asnumpy(), np.full((2, 3), -0.5))
+        np.testing.assert_array_equal(nets[0].weight.data().asnumpy(), np.full((2, 3), -1))
 if "async" in kinds:
     nets = layers()
     store = mx.kv.create("dist_async")

@@ -38,10 +38,7 @@ __all__ = ["READERS", "Reader", "checked_call"]
 _CONSTANT_NBYTES = 4 << 20
 _LIMIT_S = 10.0
 # Where in a file: a byte, a line, a character of JSON, or a node of a graph.
-_PLACE = re.compile(
-    r"begins? with|an empty file|"
-    r"\b(byte|bytes|line|char|node|nodes|heads|arg_nodes|key|position) ?'?[-\w]*"
-)
+_PLACE = re.compile(r"\b(byte|bytes|line|char|node|nodes|heads|arg_nodes|key|position) ?'?[-\w]*")
 
 
 class Reader(NamedTuple):

@@ -34,6 +34,20 @@ def test_float16_is_near_float64(name: str, hybridize: bool) -> None:
         np.testing.assert_allclose(got, want, rtol=2e-3, atol=1e-3)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", LOSSES)
+def test_an_epsilon_that_is_not_0_is_only_added(
+    name: str, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared = []
+    monkeypatch.setattr(nd.NDArray, "__eq__", lambda *args: compared.append(args))
+    found = _run(name, dtype, hybridize=False)
+    assert not compared
+    monkeypatch.undo()
+    for eager, graph in zip(found, _run(name, dtype, hybridize=True), strict=True):
+        np.testing.assert_allclose(eager, graph, rtol=1e-6)
+
+
 def test_a_probability_of_0_for_what_is_true_has_a_finite_loss() -> None:
     loss = gluon.loss.SigmoidBCELoss(from_sigmoid=True)
     found = loss(nd.zeros((1, 1), dtype="float16"), nd.ones((1, 1), dtype="float16"))

@@ -27,6 +27,8 @@ def test_bytes_of_executors_are_0_as_in_mxnet() -> None:
     assert module._total_exec_bytes == 0
     assert module._exec_group is not None
     assert module._exec_group._total_exec_bytes == 0
+    assert mx.mod.SequentialModule()._total_exec_bytes == 0
+    assert mx.mod.PythonLossModule()._total_exec_bytes == 0
 
 
 @pytest.mark.parametrize("devices", [1, 2])

@@ -1,4 +1,5 @@
 import logging
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -78,6 +79,13 @@ def test_the_root_logger_is_left_alone() -> None:
 def test_filemode_needs_a_file(name: str) -> None:
     with pytest.raises(ArgumentError, match="expected a filename with filemode, got 'w'"):
         log.get_logger(name, filemode="w")
+
+
+def test_a_file_may_be_given_in_bytes(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match="filename: expected a path without NUL"):
+        log.get_logger(name, "a\0b")
+    log.get_logger(name, os.fsencode(tmp_path / "a.log")).error("x")
+    assert (tmp_path / "a.log").read_text().endswith("x\n")
 
 
 def test_the_old_name_warns(name: str) -> None:

@@ -82,6 +82,50 @@ def test_masks_of_any_rank(shape: tuple[int, ...]) -> None:
     np.testing.assert_array_equal(x.asnumpy(), values)
 
 
+CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+    "Cast": lambda m: nd.cast(m, "int32"),
+    "Reshape": lambda m: nd.reshape(m, (-1,)).reshape((2, 3)),
+    "reshape_like": lambda m: nd.reshape_like(m.reshape(-1), m),
+    "transpose": lambda m: nd.transpose(nd.transpose(m)),
+    "swapaxes": lambda m: nd.swapaxes(m, 0, 1).swapaxes(0, 1),
+    "expand_dims": lambda m: nd.squeeze(nd.expand_dims(m, 0)),
+    "Flatten": lambda m: nd.flatten(m),
+    "flip": lambda m: nd.flip(nd.flip(m, axis=1), axis=1),
+    "slice": lambda m: nd.slice(m, begin=(0, 0), end=(2, 3)),
+    "slice_axis": lambda m: nd.slice_axis(m, axis=1, begin=0, end=3),
+    "slice_like": lambda m: nd.slice_like(m, m),
+    "tile": lambda m: nd.tile(m, (2, 1))[:2],
+    "repeat": lambda m: nd.repeat(m, 2, axis=0)[::2],
+    "take": lambda m: nd.take(m, nd.array([0, 1])),
+    "broadcast_to": lambda m: nd.broadcast_to(m, (2, 3)),
+    "broadcast_like": lambda m: nd.broadcast_like(m, m),
+    "broadcast_axes": lambda m: nd.broadcast_axes(m[None], axis=0, size=2)[1],
+    "identity": lambda m: nd.identity(m),
+    "stop_gradient": lambda m: nd.stop_gradient(m),
+    "broadcast_mul": lambda m: nd.broadcast_mul(m, m),
+    "elemwise_add": lambda m: nd.elemwise_add(m, m),
+    "broadcast_minimum": lambda m: nd.broadcast_minimum(m, m),
+    "subtract": lambda m: nd.subtract(1, nd.subtract(1, m)),
+    "columns": lambda m: m[:, ::-1][:, ::-1],
+    "positions": lambda m: m[nd.array([1, 0])][[1, 0]],
+}
+
+
+@pytest.mark.parametrize("name", CONVERSIONS)
+def test_what_moves_or_joins_masks_gives_a_mask(name: str) -> None:
+    x = nd.array(X)
+    x[CONVERSIONS[name](x == 0)] = 9
+    assert x.tolist() == [[9, 1, 2], [9, 5, 9]]
+
+
+def test_functions_of_other_arrays_give_no_mask() -> None:
+    x = nd.array([10, 20])
+    for key in (nd.reshape(nd.array([1, 0]), (2,)), nd.subtract(1, nd.array([0, 1]))):
+        assert x[key].tolist() == [20, 10]
+    half = nd.broadcast_mul(x > 15, nd.array([0, 1]))
+    assert x[half].tolist() == [10, 20]
+
+
 def test_operators_of_the_registry_give_masks() -> None:
     x = nd.array(X)
     x[nd.broadcast_greater(x, nd.array([[1], [0]]))] = 9

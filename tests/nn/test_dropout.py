@@ -16,6 +16,13 @@ def test_only_training_drops() -> None:
     assert abs(y.mean() - 1) < 0.1
 
 
+def test_a_single_axis_shares_a_decision() -> None:
+    with train_mode():
+        y = nn.Dropout(0.5, axes=1)(ones((100, 20))).asnumpy()
+    np.testing.assert_array_equal(y, np.broadcast_to(y[:, :1], y.shape))
+    assert set(np.unique(y)) == {0.0, 2.0}
+
+
 @pytest.mark.parametrize("rate", [1.5, 2])
 def test_rate_that_is_no_probability_is_refused_at_the_call(rate: float) -> None:
     layer = nn.Dropout(rate)

@@ -313,11 +313,21 @@ def test_multivariate_normal_keeps_the_dtype(dtype: str) -> None:
     numpy.testing.assert_allclose(numpy.cov(values.T), [[1, 0.5], [0.5, 2]], atol=0.2)
 
 
+@pytest.mark.parametrize("dtypes", [("float32", "float16"), ("float16", "float64")])
+def test_multivariate_normal_of_two_dtypes_has_that_of_the_mean(dtypes: tuple[str, str]) -> None:
+    mean, cov = np.zeros(2, dtype=dtypes[0]), np.eye(2).astype(dtypes[1])
+    assert np.random.multivariate_normal(mean, cov).dtype == mean.dtype
+    with pytest.raises(ArgumentTypeError, match="multivariate_normal: expected an array, got list"):
+        np.random.multivariate_normal(mean, [[1, 0], [0, 1]])
+
+
 _MATRIX = numpy.arange(12, dtype=numpy.float32).reshape(3, 4)
 _AXES = [([1, 2, 0], 0), ((1, 0, 2, 1), -1), ([2], 1), ([3], None), (list(range(12)), None)]
 
 
-@pytest.mark.parametrize("kind", [list, tuple, numpy.array, lambda n: np.array(n, dtype="int64")])
+@pytest.mark.parametrize(
+    "kind", [list, tuple, numpy.array, np.array, lambda n: np.array(n, dtype="int64")]
+)
 @pytest.mark.parametrize(("repeats", "axis"), _AXES)
 def test_each_position_is_repeated_as_often_as_said(repeats: Any, axis: Any, kind: Any) -> None:
     expected = numpy.repeat(_MATRIX, repeats, axis)
@@ -390,11 +400,32 @@ def test_classic_repeat_takes_a_number_as_in_mxnet() -> None:
 )
 def test_arrays_and_sequences_for_numbers_are_taken_as_by_numpy(name: str, args: Any) -> None:
     expected = getattr(numpy, name)(_MATRIX, *args)
-    found = getattr(np, name)(np.array(_MATRIX), *args)
-    if not isinstance(expected, list):
-        expected, found = [expected], [found]
-    for x, y in zip(expected, found, strict=True):
-        numpy.testing.assert_array_equal(y.asnumpy(), x)
+    # An array of ``np`` holds whole numbers as float32 unless it is given a dtype.
+    own = [np.array(x) if isinstance(x, numpy.ndarray) and x.dtype != bool else x for x in args]
+    for given in (args, own):
+        found = getattr(np, name)(np.array(_MATRIX), *given)
+        listed = isinstance(expected, list)
+        pairs = zip(*((expected, found) if listed else ([expected], [found])), strict=True)
+        for x, y in pairs:
+            numpy.testing.assert_array_equal(y.asnumpy(), x)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_gradient_of_many_repeats_is_summed_in_float32(dtype: str) -> None:
+    x = np.ones((2, 2), dtype=dtype)
+    x.attach_grad()
+    with mx.autograd.record():
+        y = np.repeat(x, [3000, 1], axis=0)
+    y.backward()
+    found = x.grad.asnumpy().astype("f4")
+    numpy.testing.assert_allclose(found, [[3000, 3000], [1, 1]], rtol=2**-8)
+
+
+@pytest.mark.parametrize("values", [[1.5, 2, 1], [numpy.inf, 1, 1], [numpy.nan, 1, 1]])
+def test_arrays_of_other_numbers_are_refused(values: list[float]) -> None:
+    for function in (np.repeat, np.roll):
+        with pytest.raises(ArgumentTypeError, match="of one or several ints"):
+            function(np.ones((3, 2)), np.array(values), 0)
 
 
 def test_positions_of_cuts_may_be_an_array_of_np() -> None:

@@ -58,6 +58,7 @@ def test_device_is_accepted() -> None:
     assert run_operator("_zeros", shape=(2,), ctx="cpu(0)", dtype="bfloat16").shape == (2,)
 
 
+@pytest.mark.filterwarnings("ignore:arange. expected a dtype that holds:RuntimeWarning")  # uint8
 @pytest.mark.parametrize("face", ["nd", "np"])
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64"])
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 MXNet 1.9.1 gave 44 for position 300 in uint8, 5000 for 4999 and inf for 69999 in float16.
 """
 
+import sys
+from subprocess import run
 from typing import Any
 
 import numpy as np
@@ -152,8 +154,15 @@ RANGES = {
 
 @pytest.mark.parametrize("name", RANGES)
 def test_a_range_that_its_dtype_does_not_hold_warns(name: str) -> None:
-    with pytest.warns(RuntimeWarning, match="expected a dtype that holds"):
+    with pytest.warns(RuntimeWarning, match="expected a dtype that holds") as found:
         RANGES[name]()
+    assert found[0].filename == __file__  # those of gluonish's own lines are ignored
+
+
+def test_the_warning_of_a_range_is_shown_to_a_program() -> None:
+    program = "from gluonish import nd; nd.arange(2051, dtype='float16')"
+    shown = run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert "<string>:1: RuntimeWarning: arange: expected a dtype that holds" in shown.stderr
 
 
 def test_ranges_that_are_held_do_not_warn() -> None:

@@ -257,7 +257,7 @@ class Recorder:
     def __init__(self) -> None:
         self.seen: list[Parameter] = []
 
-    def _parameter_was_set(self, parameter: Parameter) -> None:
+    def _parameter_was_set(self, parameter: Parameter, moves: bool = False) -> None:
         self.seen.append(parameter)
 
 

@@ -23,8 +23,9 @@ def test_it_drops_in_training_only(listed: bool) -> None:
     assert states == []
 
 
-def test_axes_share_a_decision() -> None:
-    cell = rnn.DropoutCell(0.5, axes=(1,))
+@pytest.mark.parametrize("axes", [(1,), 1])
+def test_axes_share_a_decision(axes: int | tuple[int, ...]) -> None:
+    cell = rnn.DropoutCell(0.5, axes=axes)
     with autograd.record():
         output, _ = cell.unroll(4, nd.ones((5, 4, 20)))
     values = output.asnumpy()

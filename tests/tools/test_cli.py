@@ -53,6 +53,20 @@ def test_error_of_a_command_is_printed_without_a_traceback(
     assert capsys.readouterr().err == "gluonish: Thing: expected 1, got 2\n"
 
 
+def test_an_error_of_the_system_is_printed_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fill_disk(arguments: argparse.Namespace) -> int:
+        raise OSError(28, "No space left on device", "x.npz")
+
+    monkeypatch.setattr(cli, "make_parser", lambda: parser_that_runs(fill_disk))
+    assert cli.main([]) == 1
+    assert capsys.readouterr().err == (
+        "gluonish: expected files to read and write, got [Errno 28] No space left on device: "
+        "'x.npz'\n"
+    )
+
+
 def test_status_of_the_command_is_the_exit_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli, "make_parser", lambda: parser_that_runs(lambda arguments: 7))
     assert cli.main([]) == 7

@@ -6,13 +6,14 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from gluonish.tools.cli import main
 from tests.distributed.jobs import environment, left
 
 pytestmark = pytest.mark.dist
@@ -49,7 +50,7 @@ time.sleep(0 if "ends" in words else 100)
 
 @contextmanager
 def job(
-    *words: str, before: object = None, program: str = RANK
+    *words: str, before: Callable[[], object] | None = None, program: str = RANK
 ) -> Iterator[tuple["subprocess.Popen[str]", str]]:
     """A job of two ranks that have come to their wait, and a mark in their environments."""
     mark = f"{os.getpid()}-{uuid.uuid4()}"
@@ -61,7 +62,7 @@ def job(
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-        preexec_fn=before,  # type: ignore[arg-type]
+        preexec_fn=before,
     )
     try:
         assert process.stdout is not None
@@ -112,12 +113,15 @@ def test_a_job_on_one_host_has_no_port() -> None:
         assert process.wait(20) == 143
 
 
-@pytest.mark.parametrize("ignored", [False, True], ids=["", "started in the background"])
-@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
+@pytest.mark.parametrize(
+    ("number", "ignored"),
+    [
+        *((name, False) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")),
+        *((name, True) for name in ("SIGINT", "SIGQUIT")),  # as shells start background jobs
+    ],
+)
 def test_ranks_save_at_a_signal_to_the_launcher_alone(number: str, ignored: bool) -> None:
     chosen = signal.Signals[number]
-    if ignored and number in ("SIGTERM", "SIGHUP"):
-        pytest.skip("shells have these act")
     before = partial(signal.signal, chosen, signal.SIG_IGN) if ignored else None
     with job("saves", before=before) as (process, _):
         process.send_signal(chosen)
@@ -145,6 +149,20 @@ def test_no_rank_outlives_a_launcher_that_is_killed(words: tuple[str, ...]) -> N
 def test_a_rank_that_fails_ends_the_others_and_their_children() -> None:
     with job("fails", "has children") as (process, _):
         assert process.wait(20) == 7
+
+
+@pytest.mark.parametrize(
+    ("program", "advice"),
+    [("no-such-program", ""), ("/tmp", ""), ("x/train.py", "; write python x/train.py")],
+)
+def test_what_cannot_be_run_is_refused(
+    program: str, advice: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["launch", "-n", "2", program]) == 1
+    message = f"gluonish: launch: expected a program that this host can run, got {program!r} ("
+    shown = capsys.readouterr().err
+    assert shown.startswith(message)
+    assert shown.endswith(f"){advice}\n")
 
 
 def test_what_a_rank_left_running_at_a_good_end_goes_on() -> None:

@@ -133,7 +133,7 @@ def test_what_is_no_program_is_refused_before_it_runs(
         str(
             folder
         ): f"expected a script, or a folder with a __main__.py, got the folder '{folder}'",
-        str(data): f"expected a Python program, got '{data}', which has bytes of 0",
+        str(data): f"expected a Python program, got '{data}', which contains null bytes",
     }
     for path, message in expected.items():
         assert main(["run", path]) == 1

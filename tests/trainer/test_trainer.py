@@ -696,6 +696,23 @@ def test_gradients_are_multiplied_by_the_scale(contexts: list[Context]) -> None:
     assert params["w"].data(cpu(0)).asnumpy().tolist() == [-0.5, -0.5]
 
 
+@pytest.mark.parametrize("name", ["sgd", "adam", "sgld"])
+def test_without_a_store_a_device_without_a_new_gradient_is_left_alone(name: str) -> None:
+    params = parameters(TWO, used=(2,), half=(2,))
+    trainer = Trainer(params, name, {"learning_rate": 0.5}, kvstore=None)
+    used, half = params["used"], params["half"]
+    for halves in (half.list_data(), [half.data(cpu(0))]):
+        before = [data.asnumpy() for data in half.list_data()]
+        with record():
+            losses = [data.sum() for data in (*used.list_data(), *halves)]
+        run_backward(losses)
+        trainer.step(1, ignore_stale_grad=True)
+    first, second = (data.asnumpy() for data in half.list_data())
+    assert (first != before[0]).all()
+    assert (second == before[1]).all()
+    assert trainer.optimizer._all_index_update_counts[1] == {0: 1, 1: 2}  # "half" first
+
+
 def test_subclass_may_add_up_in_its_own_way() -> None:
     class Doubling(Trainer):
         def _allreduce_grads(self) -> None:

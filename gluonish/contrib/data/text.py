@@ -1,6 +1,5 @@
 """WikiText: texts of articles as sequences of word numbers, to train language models on."""
 
-import os
 from collections import Counter
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -11,6 +10,7 @@ from gluonish.contrib.text.archive import get_published_file
 from gluonish.contrib.text.vocab import Vocabulary
 from gluonish.core.config import MXNET_HOME
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.files import AnyPath, path_text
 from gluonish.data.dataset import Dataset
 from gluonish.ndarray import NDArray, array
 
@@ -39,7 +39,7 @@ class _WikiText(Dataset):
 
     def __init__(
         self,
-        root: str | os.PathLike[str] | None = None,
+        root: AnyPath | None = None,
         segment: str = "train",
         vocab: Vocabulary | None = None,
         seq_len: int = 35,
@@ -89,10 +89,10 @@ class _WikiText(Dataset):
         return self._counter
 
 
-def _file(published: _Published, root: str | os.PathLike[str] | None, segment: str) -> Path:
+def _file(published: _Published, root: AnyPath | None, segment: str) -> Path:
     home = Path(MXNET_HOME.value) / "datasets" / published.name
     return get_published_file(
-        (home if root is None else Path(root)).expanduser() / _FILES[segment],
+        (home if root is None else Path(path_text(root, "root"))).expanduser() / _FILES[segment],
         published.segment_sha1[segment],
         f"gluon/dataset/{published.name}",
         f"{published.name}-v1.zip",

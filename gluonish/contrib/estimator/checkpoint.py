@@ -13,8 +13,8 @@ from gluonish.contrib.estimator.comparison import Comparison, check_monitor, com
 from gluonish.contrib.estimator.events import BatchEnd, EpochEnd, Run, TrainBegin
 from gluonish.contrib.estimator.ranks import is_first_rank
 from gluonish.contrib.estimator.utils import check_period
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError, MissingFileError
-from gluonish.core.files import written_together
+from gluonish.core.errors import ArgumentError, GraphError, MissingFileError
+from gluonish.core.files import AnyPath, path_text, written_together
 from gluonish.metric import EvalMetric
 from gluonish.ndarray.array_writer import split_prefix
 
@@ -49,7 +49,8 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             only the remaining epochs or batches of `Estimator.fit`.
 
     Raises:
-        ArgumentError: ``save_best`` is set without a metric to monitor, or a number is negative.
+        ArgumentError: ``save_best`` is set without a metric to monitor, a number is negative, or
+            a path has a NUL.
         ArgumentTypeError: ``model_dir`` is not a path.
     """
 
@@ -57,7 +58,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
     def __init__(
         self,
-        model_dir: str | os.PathLike[str],
+        model_dir: AnyPath,
         model_prefix: str = "model",
         monitor: EvalMetric | None = None,
         verbose: int = 0,
@@ -68,17 +69,13 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         max_checkpoints: int = 5,
         resume_from_checkpoint: bool = False,
     ) -> None:
-        if not isinstance(model_dir, str | os.PathLike):
-            raise ArgumentTypeError(
-                f"CheckpointHandler: expected model_dir to be a path, got {model_dir!r}"
-            )
+        self.model_dir = path_text(model_dir, "CheckpointHandler: model_dir")
         if max_checkpoints < 0:
             raise ArgumentError(
                 f"CheckpointHandler: expected max_checkpoints of at least 0, got {max_checkpoints}"
             )
         self.monitor = monitor
         self.verbose = verbose
-        self.model_dir = model_dir
         self.model_prefix, self._ending = split_prefix(model_prefix)
         self.save_best = save_best
         self.epoch_period = check_period("CheckpointHandler", "epoch_period", epoch_period)

@@ -48,7 +48,7 @@ class PixelShuffle1D(HybridBlock):
         y: (N, C, W * factor).
 
     Raises:
-        ArgumentError: ``factor`` is below 1, or not a single number.
+        ArgumentError: ``factor`` is not a single number; at the call: it is below 1.
 
     References:
         W. Shi, J. Caballero, F. Huszar, J. Totz, A. P. Aitken, R. Bishop, D. Rueckert, Z. Wang,
@@ -88,7 +88,7 @@ class PixelShuffle2D(HybridBlock):
         y: (N, C, H * f1, W * f2).
 
     Raises:
-        ArgumentError: A factor is below 1, or there are not two of them.
+        ArgumentError: There are not two factors; at the call: one is below 1.
 
     References:
         As `PixelShuffle1D`.
@@ -129,7 +129,7 @@ class PixelShuffle3D(HybridBlock):
         y: (N, C, D * f1, H * f2, W * f3).
 
     Raises:
-        ArgumentError: A factor is below 1, or there are not three of them.
+        ArgumentError: There are not three factors; at the call: one is below 1.
 
     References:
         As `PixelShuffle1D`.

@@ -18,7 +18,7 @@ from gluonish.ndarray import NDArray
 from gluonish.ndarray.creation import zeros
 from gluonish.symbol import Symbol
 
-__all__ = ["KeptBatches", "naive_ranges", "warn_of_histograms", "warn_of_outputs"]
+__all__ = ["FirstBatches", "naive_ranges", "warn_of_histograms", "warn_of_outputs"]
 
 Ranges = Mapping[str, tuple[float, float]]
 
@@ -35,7 +35,7 @@ def naive_ranges(histograms: Mapping[str, Histogram]) -> dict[str, tuple[float, 
     return {name: (float(found[2]), float(found[3])) for name, found in histograms.items()}
 
 
-class KeptBatches:
+class FirstBatches:
     """The first batches of calibration data that have the shapes of the first one, copied."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class KeptBatches:
         self._nbytes = 0
 
     def add(self, batch: Sequence[NDArray]) -> None:
-        """Keep a batch, if there is room for it.
+        """Copy a batch, if there is room for it.
 
         Args:
             batch: Its arrays.
@@ -61,7 +61,7 @@ def warn_of_outputs(
     quantized: tuple[Symbol, Symbol],
     arrays: Mapping[str, NDArray],
     data_names: Sequence[str],
-    kept: KeptBatches,
+    first_batches: FirstBatches,
     context: Context,
 ) -> None:
     """Warn if a network quantized by entropy has a larger error than one by minimum and maximum.
@@ -72,12 +72,12 @@ def warn_of_outputs(
         quantized: The graphs quantized by entropy, and naively.
         arrays: Parameters and auxiliary states of the original graph, by name.
         data_names: Names of the variables that are inputs.
-        kept: Batches of the calibration data.
+        first_batches: Batches of the calibration data.
         context: Device to run on.
     """
 
     def run(graph: Symbol) -> list[Any]:
-        return list(_outputs(graph, arrays, data_names, kept.batches, context))
+        return list(_outputs(graph, arrays, data_names, first_batches.batches, context))
 
     expected = run(symbol)
     entropy, naive = (_relative_error(run(graph), expected) for graph in quantized)

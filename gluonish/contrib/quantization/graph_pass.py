@@ -157,10 +157,9 @@ class _Pass:
         return found
 
     def _out_type(self, value: Value) -> str:
-        """Return the ``out_type`` of a value: auto, which a known range decides, where uint8 is
-        wanted and may not hold it."""
-        wanted = self._choice.out_type
-        return "auto" if wanted == "uint8" and value.key not in self._unsigned else wanted
+        """Return the ``out_type`` of a value: auto instead of uint8 where it may be negative."""
+        chosen = self._choice.out_type
+        return "auto" if chosen == "uint8" and value.key not in self._unsigned else chosen
 
     def _quantized(self, node: Node, form: Form) -> None:
         assert node.op is not None

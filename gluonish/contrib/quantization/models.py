@@ -11,7 +11,7 @@ from gluonish.contrib.quantization.calibration_data import (
     with_bar,
 )
 from gluonish.contrib.quantization.collectors import collector_of, thresholds_of
-from gluonish.contrib.quantization.entropy_loss import KeptBatches, naive_ranges, warn_of_outputs
+from gluonish.contrib.quantization.entropy_loss import FirstBatches, naive_ranges, warn_of_outputs
 from gluonish.contrib.quantization.fusion import fuse
 from gluonish.contrib.quantization.graphs import loaded, quantize_symbol
 from gluonish.contrib.quantization.parameters import quantize_parameters
@@ -71,11 +71,11 @@ def calibrate(
     collector = collector_of(what, mode, quantized_dtype, wanted, own, logger)
     run = _Run(what, symbol, wanted if own is None else None, arrays, data_names, context)
     seen = 0
-    kept = KeptBatches()
+    first_batches = FirstBatches()
     for batch in with_bar(batches(data, num_examples, context), examples_of(data, num_examples)):
         run.collect(collector, batch)
         if mode == "entropy":
-            kept.add(batch)
+            first_batches.add(batch)
         seen += batch[0].shape[0]
     if not seen:
         raise ArgumentError(f"{what}: expected calib_data with examples, got none")
@@ -90,7 +90,7 @@ def calibrate(
     calibrated = made(found)
     if mode == "entropy":
         both = (calibrated, made(naive_ranges(collector.hist_dict)))
-        warn_of_outputs(what, symbol, both, arrays, data_names, kept, context)
+        warn_of_outputs(what, symbol, both, arrays, data_names, first_batches, context)
     return calibrated
 
 

@@ -13,7 +13,7 @@ _SOURCES = frozenset(
     | {"abs", "square", "sqrt", "exp", "norm"}
 )
 # Results are no less than 0 where all inputs are.
-_KEEPERS = frozenset(
+_PRESERVING = frozenset(
     {"Flatten", "Reshape", "reshape_like", "expand_dims", "squeeze", "transpose", "SwapAxis"}
     | {"Concat", "stack", "slice", "slice_axis", "slice_like", "SliceChannel", "tile", "repeat"}
     | {"elemwise_add", "elemwise_mul", "broadcast_add", "broadcast_mul", "add_n", "_copy"}
@@ -44,24 +44,24 @@ def never_negative(outputs: Sequence[Value]) -> _Keys:
 
 def _found(outputs: Sequence[Value], known: _Keys) -> _Keys:
     for node in topological_order(outputs):
-        if node.op is not None and _holds(node, known):
+        if node.op is not None and _is_never_negative(node, known):
             known |= {(id(node), i) for i in range(node.num_outputs)}
     return known
 
 
-def _holds(node: Node, known: _Keys) -> bool:
+def _is_never_negative(node: Node, known: _Keys) -> bool:
     assert node.op is not None
     name = node.op.name
-    kept = bool(node.inputs) and all(value.key in known for value in node.inputs)
+    preserved = bool(node.inputs) and all(value.key in known for value in node.inputs)
     if "subgraphs" in node.attrs:
-        return node.op.name.startswith("_sg_") and _body_holds(node, known)
+        return name.startswith("_sg_") and _body_is_never_negative(node, known)
     if name in _BY_ATTRIBUTES:
-        if_kept, always = _BY_ATTRIBUTES[name](node)
-        return always or (kept and if_kept)
-    return name in _SOURCES or (kept and name in _KEEPERS)
+        if_preserved, always = _BY_ATTRIBUTES[name](node)
+        return always or (preserved and if_preserved)
+    return name in _SOURCES or (preserved and name in _PRESERVING)
 
 
-def _body_holds(node: Node, known: _Keys) -> bool:
+def _body_is_never_negative(node: Node, known: _Keys) -> bool:
     """Whether what a fused layer's body gives is never negative."""
     body = node.attrs["subgraphs"][0]
     pairs = zip(body.inputs, node.inputs, strict=False)

@@ -38,7 +38,7 @@ def dynamic_unroll(
         The outputs in ``layout``, and the list of states after the last step of each sequence.
 
     Raises:
-        ArgumentError: ``layout`` is neither of these, or a rate is not in [0, 1).
+        ArgumentError: ``layout`` is neither of these, or a rate is not in [0, 1].
         ArgumentTypeError: ``inputs`` is not an array.
         NotSupportedError: In a graph: the cell keeps arrays from one step for the next.
     """
@@ -80,8 +80,8 @@ def _check(
             f"dynamic_unroll: expected inputs to be an array, got {type(inputs).__name__}"
         )
     for rate in (drop_inputs, drop_outputs):
-        if not 0 <= rate < 1:
-            raise ArgumentError(f"dynamic_unroll: expected probabilities in [0, 1), got {rate}")
+        if not 0 <= rate <= 1:
+            raise ArgumentError(f"dynamic_unroll: expected probabilities in [0, 1], got {rate}")
     if not isinstance(inputs, NDArray) and remembers(cell):
         raise NotSupportedError(
             "dynamic_unroll: expected, in a graph, a cell that keeps no arrays between steps, got "

@@ -35,9 +35,9 @@ class VariationalDropoutCell(ModifierCell):
         states: List of new states, as in the inputs.
 
     Raises:
-        ArgumentError: A rate is not in [0, 1), or ``base_cell`` is part of another modifier.
         ArgumentTypeError: ``base_cell`` is not a hybrid cell.
-        ArgumentError: It is, or contains, a `BidirectionalCell`, and ``drop_states`` is not 0.
+        ArgumentError: It is part of another modifier, or is or contains a `BidirectionalCell` and
+            ``drop_states`` is not 0; at the call: a rate is not in [0, 1].
 
     References:
         Y. Gal, Z. Ghahramani, A Theoretically Grounded Application of Dropout in Recurrent Neural

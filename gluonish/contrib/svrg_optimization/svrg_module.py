@@ -3,7 +3,7 @@
 import logging
 from typing import Any
 
-from gluonish.contrib.svrg_optimization.svrg_optimizer import _ShownOptimizer
+from gluonish.contrib.svrg_optimization.svrg_optimizer import _OptimizerView
 from gluonish.core.context import cpu
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.module import Module
@@ -70,7 +70,7 @@ class SVRGModule(Module):
             )
         self.update_freq = update_freq
         self._mod_aux = Module(symbol, data_names, label_names, *shared, compression_params)
-        self._shown: _ShownOptimizer | None = None
+        self._view: _OptimizerView | None = None
         # By device, the mean gradients at the kept weights by name.
         self._param_dict: list[dict[str, NDArray]] = []
 
@@ -80,10 +80,10 @@ class SVRGModule(Module):
         made = super()._optimizer
         if made is None:
             return None
-        shown = self._shown
-        if shown is None or shown.default_opt is not made:
-            shown = self._shown = _ShownOptimizer(made)
-        return shown
+        view = self._view
+        if view is None or view.default_opt is not made:
+            view = self._view = _OptimizerView(made)
+        return view
 
     @property
     def _ctx_len(self) -> int:

@@ -64,7 +64,7 @@ class _SVRGOptimizer(Optimizer):
             optimizer._set_current_context(device_id)
 
 
-class _ShownOptimizer(_SVRGOptimizer):
+class _OptimizerView(_SVRGOptimizer):
     """The optimizer of a `SVRGModule` as MXNet shows it: around the one that updates weights.
 
     Settings and counts are that one's, to read and to set.

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from gluonish.contrib.text.token_embedding import InitVector, TokenEmbedding, published_hashes
 from gluonish.contrib.text.vocab import Vocabulary
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError, nearest
+from gluonish.core.files import AnyPath
 from gluonish.core.registry import get_create_func, get_register_func, get_registry
 from gluonish.ndarray import zeros
 
@@ -106,7 +107,7 @@ class GloVe(TokenEmbedding):
     def __init__(
         self,
         pretrained_file_name: str = "glove.840B.300d.txt",
-        embedding_root: str | None = None,
+        embedding_root: AnyPath | None = None,
         init_unknown_vec: InitVector | None = zeros,
         vocabulary: Vocabulary | None = None,
         **kwargs: Any,
@@ -155,7 +156,7 @@ class FastText(TokenEmbedding):
     def __init__(
         self,
         pretrained_file_name: str = "wiki.simple.vec",
-        embedding_root: str | None = None,
+        embedding_root: AnyPath | None = None,
         init_unknown_vec: InitVector | None = zeros,
         vocabulary: Vocabulary | None = None,
         **kwargs: Any,

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,7 +14,7 @@ from gluonish.contrib.text.vector_file import read_vectors
 from gluonish.contrib.text.vocab import Vocabulary
 from gluonish.core.config import MXNET_HOME
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError, nearest
-from gluonish.core.files import path_text
+from gluonish.core.files import AnyPath, path_text
 from gluonish.core.numpy_mode import is_np_array
 from gluonish.ndarray import NDArray, array, concat
 
@@ -224,11 +225,13 @@ class TokenEmbedding(Vocabulary):
             )
 
     @classmethod
-    def _get_pretrained_file(cls, embedding_root: str | None, pretrained_file_name: str) -> str:
+    def _get_pretrained_file(cls, embedding_root: AnyPath | None, pretrained_file_name: str) -> str:
         """Return the path of a published file, fetched where it is missing."""
         cls._check_pretrained_file_names(pretrained_file_name)
         name = cls.__name__.lower()
-        root = Path(MXNET_HOME.value) / "embeddings" if embedding_root is None else embedding_root
+        root = os.path.join(MXNET_HOME.value, "embeddings")
+        if embedding_root is not None:
+            root = path_text(embedding_root, f"{cls.__name__}: embedding_root")
         archive = cls._get_download_file_name(pretrained_file_name)
         path = get_published_file(
             Path(root).expanduser() / name / pretrained_file_name,

@@ -227,7 +227,8 @@ class LightingAug(Augmenter):
 
     Raises:
         ArgumentTypeError: ``alphastd`` is not a number.
-        ArgumentError: At the call: it is below 0. or ``eigval`` or ``eigvec`` has another shape.
+        ArgumentError: ``eigval`` or ``eigvec`` has another shape; at the call: ``alphastd`` is
+            below 0.
     """
 
     def __init__(self, alphastd: float, eigval: Any, eigvec: Any) -> None:

@@ -101,7 +101,7 @@ def _takes(grad: Spec, data: Spec, *rest: Spec, axis: int, **_: Any) -> bool:
     if not MXNET_USE_FUSION.value or any(x.dtype != FLOAT32 for x in (grad, data, *rest)):
         return False
     rank, count = len(data.shape), data.shape[-1]
-    if axis % rank != rank - 1 or count < _SHORT:
+    if axis % rank != rank - 1 or count < _SHORT or not data.size:
         return False
     return data.size >= _MANY * count if data.size > _SMALL else 2 * count > SCRATCH_SUMS
 

@@ -214,8 +214,8 @@ def _plan_convolution(engine: Engine, arrays: tuple[Array, ...], form: _Form) ->
 
     found = _fast(describe)
     if weight.size == 64 and found.implementation.endswith(_WRONG_AT_64):
-        # Its weights need sums beside them, which the library's reorder of 8 x 8 numbers leaves out
-        # (3.x): 8 groups of windows of 2 x 2 x 2 gave other numbers.
+        # Its weights need their sums appended, which the library's reorder of 64 numbers leaves out
+        # (3.x): 8 groups with windows of 2 x 2 x 2 gave wrong results.
         raise RefusedError(f"int8_convolution: expected right results, got {found.implementation}")
     return _add(engine, found, arrays, form)
 

@@ -9,6 +9,7 @@ from multiprocessing.queues import SimpleQueue as SimpleQueueOfProcesses
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
+from gluonish.core.files import AnyPath, path_text
 from gluonish.data.dataloader import DataLoader
 from gluonish.data.dataset import Dataset
 from gluonish.ndarray import NDArray
@@ -36,11 +37,11 @@ class DownloadedDataset(Dataset):
             None returns both.
     """
 
-    def __init__(self, root: str | os.PathLike[str], transform: Callable[..., Any] | None) -> None:
+    def __init__(self, root: AnyPath, transform: Callable[..., Any] | None) -> None:
         self._transform = transform
         self._data: Any = None
         self._label: Any = None
-        self._root = os.path.expanduser(root)
+        self._root = os.path.expanduser(path_text(root, type(self).__name__))
         os.makedirs(self._root, exist_ok=True)
         self._get_data()
 

@@ -77,8 +77,8 @@ def _regular_kernel(xp: ModuleType, out: Any, a: Any) -> None:
     out[...] = xp.where(singular, a.dtype.type(0), inverse)
 
 
-# The gradient of a singular matrix's determinant is zero in MXNet, beside those of others; here
-# `SINGULAR_COFACTORS` are added.
+# The gradient of a singular matrix's determinant is zero in MXNet, also in a batch with others;
+# here `SINGULAR_COFACTORS` are added.
 _INVERSE_OR_ZERO = register(
     Operator(
         "_inverse_or_zero",

@@ -12,6 +12,8 @@ from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.reshape import reshape
 from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.exact_sum import total
+from gluonish.ops.support.precision import accumulator
 
 __all__ = ["NPI_REPEATS"]
 
@@ -53,7 +55,8 @@ def _sums_kernel(xp: ModuleType, out: Any, data: Any, *, lengths: Shape, axis: i
     ends = accumulate(lengths)
     source, target = xp.moveaxis(data, axis, 0), xp.moveaxis(out, axis, 0)
     for i, (end, length) in enumerate(zip(ends, lengths, strict=True)):
-        target[i] = source[end - length : end].sum(axis=0)
+        rows = source[end - length : end]
+        target[i] = total(xp, rows, (0,), accumulator(data.dtype)).astype(out.dtype)
 
 
 def _sums_gradient(g: V, data: V, *, lengths: Shape, axis: int) -> tuple[Any]:

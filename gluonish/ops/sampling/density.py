@@ -29,7 +29,7 @@ __all__ = ["DENSITIES"]
 
 
 class Functions:
-    """What formulas of densities are made of, beside arithmetic, for arrays of a kernel.
+    """Functions of the formulas of densities, for arrays of a kernel.
 
     Args:
         xp: NumPy or CuPy.
@@ -63,16 +63,16 @@ class Functions:
 
 
 class _Values(Functions):
-    """The same for values of the gradient rule.
+    """The same functions for values of the gradient rule.
 
-    Where a factor of a density is 0 its logarithm is infinite, and so is the slope of that, but not
-    the slope of the density: such factors are left out of the logarithm, and listed.
+    Where a factor of a density is 0, its logarithm and the derivative of that are infinite, but the
+    derivative of the density is not: such factors are left out of the logarithm, and listed.
 
     Args:
-        whole: Whether the logarithm is wanted, of all factors.
+        whole: Whether the result is the logarithm, of all factors.
 
     Attributes:
-        factors: What the exponential is to be multiplied by.
+        factors: Values that the exponential of the sum is multiplied by.
     """
 
     def __init__(self, whole: bool) -> None:

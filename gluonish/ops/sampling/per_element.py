@@ -95,7 +95,7 @@ def _sampler(name: str, doc: str, filled: Fill, *inputs: str) -> Operator:
             schema=Schema(shape=shape_attr(()), dtype=optional(dtype_attr())),
             aliases=(f"sample_{word}",),
             execution=Execution(random=True, heavy=True),
-            shapes=ShapeFacts(complete=_complete, rule=_tell_parameters),
+            shapes=ShapeFacts(complete=_complete, rule=_infer_parameters),
         )
     )
 
@@ -112,8 +112,8 @@ def _complete(inputs: list[Any], outputs: list[Any], attrs: Any) -> None:
         inputs[i] = spec
 
 
-def _tell_parameters(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
-    """Tell parameters the axes of the output ahead of those that ``shape`` adds, and back."""
+def _infer_parameters(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
+    """Infer parameters from the output, less the axes that ``shape`` adds, and the reverse."""
     added = attrs["shape"]
     out = outputs[0]
     if out is not None and len(out) >= len(added):

@@ -76,17 +76,19 @@ def running_total(xp: ModuleType, data: Any, axis: int, dtype: Any) -> Any:
         dtype: What is added in.
     """
     count = data.shape[axis]
-    if xp is not np or dtype != FLOAT32 or count < _LONG:
-        return xp.cumsum(data, axis=axis, dtype=dtype)
+    # By the ufunc: np.cumsum would warn of inf - inf in NumPy's own name.
+    accumulate = np.add.accumulate if xp is np else xp.cumsum
+    if xp is not np or dtype != FLOAT32 or count < _LONG or not data.size:
+        return accumulate(data, axis=axis, dtype=dtype)
     moved = np.moveaxis(data, axis, -1)
     found = np.empty(moved.shape, FLOAT32)
     whole = count - count % _RESTART
     blocks = moved[..., :whole].reshape(*moved.shape[:-1], -1, _RESTART)
-    before = np.cumsum(np.add.reduce(blocks, axis=-1, dtype=FLOAT64), axis=-1)
+    before = accumulate(np.add.reduce(blocks, axis=-1, dtype=FLOAT64), axis=-1)
     parts = found[..., :whole].reshape(blocks.shape)
-    np.cumsum(blocks, axis=-1, dtype=FLOAT32, out=parts)
+    accumulate(blocks, axis=-1, dtype=FLOAT32, out=parts)
     parts[..., 1:, :] += before[..., :-1, None].astype(FLOAT32)
-    np.cumsum(moved[..., whole:], axis=-1, dtype=FLOAT32, out=found[..., whole:])
+    accumulate(moved[..., whole:], axis=-1, dtype=FLOAT32, out=found[..., whole:])
     found[..., whole:] += before[..., -1:].astype(FLOAT32)
     return np.moveaxis(found, -1, axis)
 

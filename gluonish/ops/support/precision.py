@@ -7,6 +7,7 @@ meets.
 """
 
 import math
+import sys
 import warnings
 from types import ModuleType
 from typing import Any
@@ -97,7 +98,18 @@ def warn_of_rounded_steps(
     if not _holds_steps(dtype, first, step, count) and not follows_mxnet():
         about = _about_steps(dtype, first, step, count)
         message = f"{operator}: {about}; name a dtype that holds them, such as int64"
-        warnings.warn(message, RuntimeWarning, stacklevel=2)
+        warnings.warn(message, RuntimeWarning, stacklevel=_level_of_program())
+
+
+def _level_of_program() -> int:
+    """Return the stack level, for a warning of the caller, of the program's line that led to it.
+
+    Those of gluonish's own lines are ignored: see `gluonish.ops.registry`.
+    """
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("gluonish."):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _about_steps(dtype: np.dtype[Any], first: float, step: float, count: int) -> str:

@@ -43,7 +43,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser.add_argument(
         "--ignore-extra", action="store_true", help="ignore layers that the network does not have"
     )
-    parser.set_defaults(run=run, runs_no_program=True)
+    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -33,7 +33,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser.add_argument("what", metavar="NAME|FILE", help="a network of the zoo, or a file")
     parser.add_argument("--arrays", action="store_true", help="also print each array")
     parser.add_argument("--root", help="folder of the weights (default: $MXNET_HOME/models)")
-    parser.set_defaults(run=run, runs_no_program=True)
+    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -53,6 +53,30 @@ def test_a_stale_gradient_that_overflowed_skips_no_later_step() -> None:
     assert left_out.data().asnumpy().tolist() == [1, 1]
 
 
+@pytest.mark.parametrize(
+    ("store", "in_store", "expected"),
+    [("device", True, (0, 0)), ("device", False, (0, 0)), (None, None, (0, 1))],
+)
+def test_a_stale_gradient_of_one_device_skips_no_later_step(
+    store: str | None, in_store: bool | None, expected: tuple[int, int]
+) -> None:
+    contexts = [mx.cpu(0), mx.cpu(1)]
+    weight = Parameter("weight", shape=(2,))
+    weight.initialize(mx.init.One(), ctx=contexts)
+    given = {"learning_rate": 0.5}
+    trainer = mx.gluon.Trainer([weight], "sgd", given, store, update_on_kvstore=in_store)
+    amp.init_trainer(trainer)
+    for factors in ((1, math.inf), (1,), (1,)):
+        with mx.autograd.record():
+            pairs = zip(weight.list_data(), factors, strict=False)
+            losses = [(data * factor).sum() for data, factor in pairs]
+            with amp.scale_loss(losses, trainer) as scaled:
+                mx.autograd.backward(scaled)
+        trainer.step(1, ignore_stale_grad=True)
+    for data, value in zip(weight.list_data(), expected, strict=True):
+        assert data.asnumpy().tolist() == [value, value]
+
+
 def test_a_second_init_trainer_keeps_the_size_of_steps() -> None:
     (weight,) = made("weight")
     trainer = trainer_of([weight])

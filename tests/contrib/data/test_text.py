@@ -1,5 +1,6 @@
 import hashlib
 import io
+import os
 import zipfile
 from pathlib import Path
 
@@ -123,3 +124,10 @@ def test_another_archive_is_refused(wikitext, monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_given_empty_vocabulary_is_used(wikitext) -> None:
     assert pairs(wikitext(vocab=Vocabulary(), segment="test", seq_len=2)) == [([0, 0], [0, 0])]
+
+
+def test_the_folder_may_be_given_in_bytes(wikitext, tmp_path: Path) -> None:
+    assert len(wikitext(os.fsencode(tmp_path / "own"), seq_len=3)) == len(wikitext(seq_len=3))
+    assert (tmp_path / "own").is_dir()
+    with pytest.raises(ArgumentError, match="root: expected a path without NUL"):
+        wikitext("a\0b")

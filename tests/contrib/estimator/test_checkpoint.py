@@ -237,8 +237,15 @@ def test_wrong_argument_is_refused(tmp_path: Path, options: dict[str, Any], mess
 
 
 def test_folder_that_is_no_path_is_refused() -> None:
-    with pytest.raises(ArgumentTypeError, match="expected model_dir to be a path, got None"):
+    with pytest.raises(ArgumentTypeError, match=r"model_dir: expected a path, .* got None"):
         CheckpointHandler(None)  # type: ignore[arg-type]  # that is the test
+    with pytest.raises(ArgumentError, match="model_dir: expected a path without NUL"):
+        CheckpointHandler("a\0b")
+
+
+def test_folder_in_bytes_is_taken(tmp_path: Path) -> None:
+    trained([CheckpointHandler(os.fsencode(tmp_path / "new"))], epochs=1)
+    assert (tmp_path / "new" / "model-epoch0batch3.params").exists()
 
 
 def test_states_hold_the_momentum(tmp_path: Path) -> None:

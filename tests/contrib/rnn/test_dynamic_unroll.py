@@ -84,6 +84,13 @@ def test_dropout_is_the_same_at_all_steps(where: str) -> None:
     assert states == []
 
 
+@pytest.mark.parametrize("where", ["drop_inputs", "drop_outputs"])
+def test_rate_1_leaves_nothing_in_training(where: str) -> None:
+    with autograd.record():
+        output, _ = dynamic_unroll(rnn.DropoutCell(0), nd.ones((T, N, C)), [], **{where: 1})  # type: ignore[arg-type]  # one of the two
+    assert not output.asnumpy().any()
+
+
 def test_a_loop_in_a_graph_has_no_memory_between_steps() -> None:
     cell = VariationalDropoutCell(rnn.GRUCell(3), 0.1, 0.1)
     cell.initialize()
@@ -101,5 +108,5 @@ def test_what_does_not_fit_is_refused() -> None:
         dynamic_unroll(cell, nd.ones((T, N, C)), [], layout="CNT")
     with pytest.raises(ArgumentTypeError, match="expected inputs to be an array, got list"):
         dynamic_unroll(cell, [nd.ones((N, C))], [])
-    with pytest.raises(ArgumentError, match=r"expected probabilities in \[0, 1\), got 2"):
+    with pytest.raises(ArgumentError, match=r"expected probabilities in \[0, 1\], got 2"):
         dynamic_unroll(cell, nd.ones((T, N, C)), [], drop_outputs=2)

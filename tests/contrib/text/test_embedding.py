@@ -1,5 +1,6 @@
 import hashlib
 import io
+import os
 import re
 import zipfile
 from collections import Counter
@@ -300,6 +301,9 @@ def test_a_file_that_is_there_is_not_fetched(repository, tmp_path: Path) -> None
     repository(b"").unlink()
     (tmp_path / "root" / "glove" / "glove.6B.zip").unlink()
     assert len(GloVe(NAME, embedding_root=str(tmp_path / "root"))) == 3
+    assert len(GloVe(NAME, embedding_root=os.fsencode(tmp_path / "root"))) == 3
+    with pytest.raises(ArgumentError, match="GloVe: embedding_root: expected a path without NUL"):
+        GloVe(NAME, embedding_root="a\0b")
 
 
 @pytest.mark.usefixtures("repository")

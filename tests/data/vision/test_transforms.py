@@ -42,6 +42,12 @@ def test_brightness_above_one_starts_at_nothing() -> None:
     assert found.max() > 2
 
 
+@pytest.mark.parametrize("name", ["RandomBrightness", "RandomHue", "RandomLighting"])
+def test_amounts_that_are_no_numbers_are_refused_by_name(name: str) -> None:
+    with pytest.raises(ArgumentTypeError, match=f"{name}: expected .* to be a number, got '1'"):
+        getattr(T, name)("1")
+
+
 @pytest.mark.parametrize("kind", [T.RandomContrast, T.RandomSaturation])
 def test_contrast_and_saturation_scale_the_distance_from_gray(kind: Any) -> None:
     mx.random.seed(1)

@@ -88,6 +88,22 @@ def test_strided_arrays_are_left_to_others() -> None:
 
 
 @pytest.mark.parametrize("hybridize", [False, True])
+@pytest.mark.parametrize("shape", [(0, 64), (0, 5000), (3, 0, 5000)], ids=str)
+def test_gradients_of_no_rows_are_zero(shape: tuple[int, ...], hybridize: bool) -> None:
+    net = mx.gluon.nn.LayerNorm(in_channels=shape[-1])
+    net.initialize()
+    net.hybridize(hybridize)
+    data = mx.nd.zeros(shape)
+    data.attach_grad()
+    with mx.autograd.record():
+        y = net(data)
+    y.backward()
+    assert data.grad.shape == shape
+    for parameter in (net.gamma, net.beta):
+        assert not parameter.grad().asnumpy().any()
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
 @pytest.mark.parametrize("shape", [(4096, 96), (40, 7, 60, 28)], ids=str)
 def test_the_layers_gradients_are_near_those_of_float64(
     shape: tuple[int, ...], hybridize: bool

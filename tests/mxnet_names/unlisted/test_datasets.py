@@ -1,4 +1,5 @@
 import multiprocessing
+import os
 from pathlib import Path
 from typing import Any
 
@@ -6,6 +7,7 @@ import numpy as np
 import pytest
 
 from gluonish import nd
+from gluonish.core.errors import ArgumentError
 from gluonish.data import DataLoader, SimpleDataset
 from gluonish.mxnet_names.unlisted.datasets import (
     ConnectionWrapper,
@@ -34,6 +36,9 @@ def test_files_in_a_folder(tmp_path: Path) -> None:
     assert _Mine(folder, None)[1][0].asnumpy().tolist() == [2, 3]
     with pytest.raises(NotImplementedError, match="method _get_data"):
         DownloadedDataset(folder, None)
+    assert len(_Mine(os.fsencode(folder), None)) == 3
+    with pytest.raises(ArgumentError, match="_Mine: expected a path without NUL"):
+        _Mine("a\0b", None)
 
 
 def test_samples_are_chosen() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import gluonish as mx
 from gluonish import autograd, nd
-from gluonish.ops.support.exact_sum import total
+from gluonish.ops.support.exact_sum import running_total, total
 
 CASES = [
     ((5000, 7), (0,)),
@@ -52,6 +52,47 @@ def test_infinities_and_nan_are_in_the_total() -> None:
     data = np.ones((200, 3), np.float32)
     data[150, 0], data[3, 1] = np.inf, np.nan
     np.testing.assert_array_equal(total(np, data, (0,)), [np.inf, np.nan, 200])
+
+
+LONG = (1 << 20) + 333
+RUNS: dict[str, tuple[Any, int]] = {
+    "rows": (_random(2, LONG), 1),
+    "columns": (_random(LONG, 2), 0),
+    "turned": (_random(LONG, 2)[::-1].T, 1),
+    "strided": (_random(2 * LONG)[::2], 0),
+    "float16": (_random(LONG).astype(np.float16), 0),
+    "no rows": (_random(0, LONG), 1),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_long_running_totals_are_rounded_a_few_times(name: str) -> None:
+    data, axis = RUNS[name]
+    exact = np.cumsum(data, axis=axis, dtype=np.float64)
+    found = running_total(np, data, axis, np.dtype(np.float32))
+    assert (found.dtype, found.shape) == (np.float32, data.shape)
+    np.testing.assert_allclose(found, exact, rtol=FEW, atol=FEW * np.abs(exact).max(initial=0))
+
+
+def test_infinities_and_nan_stay_in_running_totals() -> None:
+    data = np.ones(LONG, np.float32)
+    data[2000], data[5000] = np.inf, -np.inf
+    found = running_total(np, data, 0, np.dtype(np.float32))
+    assert found[1999] == 2000
+    assert (found[2000:5000] == np.inf).all()
+    assert np.isnan(found[5000:]).all()
+
+
+@pytest.mark.parametrize("hybridize", [False, True])
+def test_gradient_of_a_running_total_of_no_rows(hybridize: bool) -> None:
+    x = mx.np.zeros((0, LONG))
+    x.attach_grad()
+    net = _Net(lambda a: mx.np.cumsum(a, axis=1))
+    net.hybridize(hybridize)
+    with autograd.record():
+        y = net(x)
+    y.backward()
+    assert x.grad.asnumpy().shape == y.asnumpy().shape == (0, LONG)
 
 
 class _Net(mx.gluon.HybridBlock):

@@ -12,6 +12,7 @@ import numpy as np
 
 from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError
+from gluonish.core.number_check import check_numbers
 from gluonish.core.spec import Spec
 from gluonish.data.vision.transforms.host import HostTransform, random_key, run_operator
 from gluonish.nn.tensor import Tensor
@@ -31,6 +32,7 @@ __all__ = [
 
 
 def _checked(name: str, **amounts: float) -> tuple[float, ...]:
+    check_numbers(name, **amounts)
     for word, amount in amounts.items():
         if not abs(amount) < math.inf:
             raise ArgumentError(f"{name}: expected a finite {word}, got {amount}")

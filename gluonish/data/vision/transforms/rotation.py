@@ -28,7 +28,7 @@ class Rotate(Block):
         y: shape and dtype of ``x``.
 
     Raises:
-        ArgumentError: Both ``zoom_in`` and ``zoom_out`` are set.
+        ArgumentError: At the call: both ``zoom_in`` and ``zoom_out`` are set.
     """
 
     def __init__(
@@ -65,8 +65,8 @@ class RandomRotation(Block):
         y: shape and dtype of ``x``; ``x`` itself if it is not rotated.
 
     Raises:
-        ArgumentError: The angles are not in order, ``rotate_with_proba`` is outside [0, 1], or both
-            ``zoom_in`` and ``zoom_out`` are set.
+        ArgumentError: The angles are not in order, or ``rotate_with_proba`` is outside [0, 1]; at
+            the call: both ``zoom_in`` and ``zoom_out`` are set.
     """
 
     def __init__(
