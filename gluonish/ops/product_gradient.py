@@ -69,7 +69,7 @@ def _kernel(
         out[...] = _looked_at(
             xp, g, xp.where(x == x, x, x.dtype.type(1)) if skips_nan else x, y, axis
         )
-    if skips_nan:
+    if skips_nan and (xp is not np or np.count_nonzero(x != x)):
         out[...] = xp.where(x == x, out, out.dtype.type(0))
 
 
