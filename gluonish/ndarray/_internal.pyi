@@ -6205,12 +6205,13 @@ def _power_backward_lhs(
     g: NDArray,
     lhs: NDArray,
     rhs: NDArray,
+    power: NDArray,
     *,
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of the base of a power, g rhs lhs^(rhs - 1), and 0 at 0^0; all arrays have the same
-    dtype, and shapes broadcast."""
+    """Gradient of the base of a power, g rhs power with power lhs^(rhs - 1), and 0 at 0^0; all
+    arrays have the same dtype, and shapes broadcast."""
 def _power_backward_rhs(
     g: NDArray,
     lhs: NDArray,

@@ -163,7 +163,7 @@ def _power_by_base(g: Any, a: Any, b: Any) -> Any:
     """Return ``g b a^(b - 1)``; 0 at a^0, which is 1 for every a."""
     if not hasattr(b, "__apply__"):
         return zeros_like(g) if b == 0 else g * b * POWER(a, b - 1)
-    return apply(find_operator("_power_backward_lhs"), (g, a, b), {})
+    return apply(find_operator("_power_backward_lhs"), (g, a, b, POWER(a, b - 1)), {})
 
 
 def _power_by_exponent(g: Any, a: Any, b: Any) -> Any:

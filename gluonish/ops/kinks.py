@@ -93,7 +93,7 @@ def _floored(g: Any, a: Any, b: Any) -> Any:
     return -g * FLOOR(a / _with_ones(b, both)) * (1.0 - both)
 
 
-def _based(g: Any, a: Any, b: Any) -> Any:
+def _based(g: Any, a: Any, b: Any, _power: Any) -> Any:
     both = EQUAL(a, 0.0) * EQUAL(b, 0.0)
     return g * b * POWER(_with_ones(a, both), b - 1) * (1.0 - both)
 
@@ -105,7 +105,6 @@ def _raised(g: Any, a: Any, b: Any, _y: Any) -> Any:
 
 
 _SMALL = 1 << 10  # elements up to which NumPy counts zeros faster than it compares
-_ONE = np.ones((), FLOAT32)
 
 
 def _has_none(xp: ModuleType, x: Any) -> bool:
@@ -161,10 +160,9 @@ def _by_divisor(xp: ModuleType, out: Any, g: Any, a: Any, b: Any) -> None:
     xp.negative(xp.floor(quotient) * g, out=out)
 
 
-def _by_base(xp: ModuleType, out: Any, g: Any, a: Any, b: Any) -> None:
-    """Fill with ``g b a^(b - 1)``, and 0 at 0^0."""
-    slope = xp.power(a, np.subtract(b, _ONE) if xp is np else b - 1)
-    slope *= b
+def _by_base(xp: ModuleType, out: Any, g: Any, a: Any, b: Any, power: Any) -> None:
+    """Fill with ``g b power``, and 0 at 0^0."""
+    slope = b * power
     if _has_none(xp, b):
         np.multiply(slope, g, out=out)
     else:
@@ -206,8 +204,8 @@ _operator(
     "_power_backward_lhs",
     _by_base,
     _based,
-    ("g", "lhs", "rhs"),
-    "Gradient of the base of a power, g rhs lhs^(rhs - 1), and 0 at 0^0",
+    ("g", "lhs", "rhs", "power"),
+    "Gradient of the base of a power, g rhs power with power lhs^(rhs - 1), and 0 at 0^0",
 )
 _operator(
     "_power_backward_rhs",

@@ -6776,13 +6776,14 @@ def _power_backward_lhs(
     g: Symbol | None = None,
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
+    power: Symbol | None = None,
     *,
     name: str | None = None,
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of the base of a power, g rhs lhs^(rhs - 1), and 0 at 0^0; all arrays have the same
-    dtype, and shapes broadcast."""
+    """Gradient of the base of a power, g rhs power with power lhs^(rhs - 1), and 0 at 0^0; all
+    arrays have the same dtype, and shapes broadcast."""
 def _power_backward_rhs(
     g: Symbol | None = None,
     lhs: Symbol | None = None,

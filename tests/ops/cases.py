@@ -276,7 +276,9 @@ def _kinks() -> dict[str, Case]:
         "_times_over_root": Case([g, a, b], {}, lambda g, x, root: g * x / root),
         "_over_square": Case([g, a, b], {}, lambda x, a, b: x / (a * a + b * b)),
         "_mod_backward_rhs": Case([g, whole, one], {}, lambda g, a, b: -g * np.floor(a / b)),
-        "_power_backward_lhs": Case([g, a, b], {}, lambda g, a, b: g * b * a ** (b - 1)),
+        "_power_backward_lhs": Case(
+            [g, a, b + 4, a ** (b + 3)], {}, lambda g, a, b, power: g * b * power, FORWARD_ONLY
+        ),
         "_power_backward_rhs": Case(
             [g, a, b, a**b], {}, lambda g, a, b, y: g * y * np.log(a), FORWARD_ONLY
         ),

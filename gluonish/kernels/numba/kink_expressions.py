@@ -14,6 +14,7 @@ _TEXTS = {
     "_mod_backward_rhs": (
         "-{a} * floor(select(({b} == W(0)) & ({c} == W(0)), {b} * W(0), {b} / {c}))"
     ),
+    "_power_backward_lhs": "select(({b} == W(0)) & ({c} == W(0)), {a} * W(0), {c} * {d} * {a})",
     "_power_backward_rhs": (
         "select(({b} == W(0)) & ({c} >= W(0)), {a} * W(0), {a} * {d} * log({b}))"
     ),
