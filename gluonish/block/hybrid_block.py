@@ -174,7 +174,8 @@ class HybridBlock(HybridBlockAttributes):
             static_alloc: Whether to keep all memory of the graph between calls; without it, all
                 networks together keep 64 MB at most.
             static_shape: Lets a GPU use ``MXNET_ENABLE_CUDA_GRAPHS=1``; needs ``static_alloc``.
-            inline_limit: Accepted without effect: the graphs of children are always inlined.
+            inline_limit: `autograd.get_symbol` shows a call of a graph with more operators, or with
+                ``static_alloc``, as one node, ``_CachedOp``; files always have the operators.
             forward_bulk_size: Largest number of operators in one engine operation of the forward
                 pass; None or 0 for the value of ``MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD``.
             backward_bulk_size: The same for the backward pass.

@@ -134,6 +134,7 @@ class HybridGraph:
             data_count=len(traced.data),
             name=block.name,
             lines=traced.lines,
+            inline_limit=options.inline_limit,
         )
 
     def run(self, arrays: Sequence[NDArray], hook: tuple[Monitor, bool] | None = None) -> Any:

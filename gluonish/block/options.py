@@ -29,6 +29,7 @@ class HybridOptions(NamedTuple):
         backends: Back ends of the user's that the graph goes through, in order, with options.
         partition_if_dynamic: Whether those get a graph whose shapes depend on values, too.
         static_shape: Whether CUDA graphs may run where they are enabled; only with static_alloc.
+        inline_limit: Most operators of a graph that a recorded call shows one by one.
     """
 
     static_alloc: bool = False
@@ -37,6 +38,7 @@ class HybridOptions(NamedTuple):
     backends: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     partition_if_dynamic: bool = True
     static_shape: bool = False
+    inline_limit: int = 2
 
 
 def checked_options(
@@ -83,6 +85,7 @@ def checked_options(
         ((backend, own_options),) if backend is not None and is_own else (),
         bool(if_dynamic),
         bool(flags["static_alloc"] and flags["static_shape"]),
+        flags["inline_limit"],
     )
 
 

@@ -19,6 +19,7 @@ from gluonish.graph.body_gradient import branch_gradient, loop_gradient
 from gluonish.graph.call_plan import CallPlan
 from gluonish.graph.flat import FlatGraph, flattened, restored
 from gluonish.graph.inference import Inference, specialize
+from gluonish.graph.interpreter import output_names
 from gluonish.graph.ir import Graph, Node, Value, topological_order
 from gluonish.ndarray.recording import TRAINING
 from gluonish.ops.control_flow.subgraph import BranchGradient, LoopGradient, Step
@@ -61,6 +62,7 @@ class Body:
         self.mutated = tuple(i for i, x in enumerate(self.inputs) if id(x) in overwritten)
         self.kept = kept_values(order)
         self.num_kept = len(self.kept)
+        self.output_names = output_names(self.outputs)
         self._made: dict[Any, Any] = {}
 
     def __repr__(self) -> str:

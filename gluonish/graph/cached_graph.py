@@ -48,6 +48,7 @@ class CachedGraph:
             rarely change at inference. None: all are data.
         name: For engine jobs and messages.
         lines: Where the nodes were made, for messages.
+        inline_limit: As of `CallPlan`; with ``static_alloc`` it counts as 0.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class CachedGraph:
         data_count: int | None = None,
         name: str = "graph",
         lines: SourceLines | None = None,
+        inline_limit: int | None = None,
     ) -> None:
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
@@ -72,6 +74,7 @@ class CachedGraph:
         self.data_count = len(self.inputs) if data_count is None else data_count
         self._forward_bulk_size = forward_bulk_size
         self._backward_bulk_size = backward_bulk_size
+        self._inline_limit = inline_limit
         self._plans: dict[Any, CallPlan] = {}
         self._last: CallPlan | None = None
 
@@ -188,6 +191,7 @@ class CachedGraph:
                 data_count=self.data_count,
                 name=self.name,
                 lines=self._lines,
+                inline_limit=0 if self.static_alloc else self._inline_limit,
             )
         self._plans[signature] = plan
         if len(self._plans) > _MAX_PLANS:

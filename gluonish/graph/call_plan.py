@@ -54,6 +54,8 @@ class CallPlan:
         data_count: How many inputs, from the first, are not parameters.
         name: For engine jobs and messages.
         lines: Where the nodes were made, for messages.
+        inline_limit: `autograd.get_symbol` shows a recorded call as one node where the graph has
+            more operators; None: never.
 
     Attributes:
         traced: ``inputs`` and ``outputs``.
@@ -76,8 +78,10 @@ class CallPlan:
         data_count: int,
         name: str,
         lines: SourceLines | None = None,
+        inline_limit: int | None = None,
     ) -> None:
         self.traced = inputs, outputs
+        self.inline_limit = inline_limit
         self.specs = specs
         self.device = device
         self.training = training

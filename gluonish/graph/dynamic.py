@@ -6,6 +6,7 @@ Shapes depend on values, or in training an operator works with calls on other de
 from collections.abc import Sequence
 
 from gluonish.graph.inference import settled_attributes
+from gluonish.graph.inlining import inlined
 from gluonish.graph.interpreter import Monitor, report
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ndarray.eager import source
@@ -47,6 +48,7 @@ def run_imperatively(
     """
     values = {(id(node), 0): x for node, x in zip(variables, inputs, strict=True)}
     context = inputs[0].context
+    outputs = inlined(outputs)
     order = topological_order(outputs)
     settled = settled_attributes(order, variables, [x._spec for x in inputs])
     for node in order:

@@ -6,6 +6,7 @@ from typing import Any
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import GluonishError, GraphError, OperatorError
 from gluonish.core.spec import UNKNOWN, PartialSpec, Spec, merge_dtypes, merge_shapes
+from gluonish.graph.inlining import inlined
 from gluonish.graph.ir import Graph, Node, Value, infer_specs, topological_order
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.dtype_rules import complete_alike
@@ -158,6 +159,7 @@ def specialize(
         for node, spec in zip(inputs, specs, strict=True)
     }
     made: _Made = {**copies}
+    outputs = inlined(outputs)
     order = topological_order(outputs)
     settled = settled_attributes(order, inputs, specs)
     nodes: list[Node] = []

@@ -7,13 +7,21 @@ from gluonish.core.context import current_context
 from gluonish.core.device import Device, device_of
 from gluonish.core.random_state import next_key
 from gluonish.graph.gradient import walk_back
-from gluonish.graph.ir import Graph, Node
+from gluonish.graph.ir import Graph, Node, Value
 from gluonish.ndarray.eager import record_call, run
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, mode
 from gluonish.ops.registry import Attrs, Operator
 
-__all__ = ["Monitor", "evaluate", "gradients", "input_words", "output_word", "report"]
+__all__ = [
+    "Monitor",
+    "evaluate",
+    "gradients",
+    "input_words",
+    "output_names",
+    "output_word",
+    "report",
+]
 
 Values = dict[tuple[int, int], NDArray]
 Monitor = Callable[[str, str, NDArray], object]
@@ -92,6 +100,16 @@ def output_word(op: Operator | None, attrs: Attrs, index: int) -> str:
         return words[index]
     word = words[0] if words else "output"
     return f"{word}{index if op is not None and op.num_visible(attrs) > 1 else ''}"
+
+
+def output_names(values: Sequence[Value]) -> tuple[str, ...]:
+    """Return the names of values, which are outputs of a graph: ``<node>_output``."""
+    return tuple(
+        value.node.name
+        if value.node.op is None
+        else f"{value.node.name}_{output_word(value.node.op, value.node.attrs, value.index)}"
+        for value in values
+    )
 
 
 def _forward(

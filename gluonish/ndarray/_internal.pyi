@@ -284,6 +284,13 @@ from typing import Any
 from typing import Literal
 
 
+def _CachedOp(
+    data: NDArray,
+    *,
+    out: NDArray | Sequence[NDArray] | None = None,
+    name: str | None = None,
+) -> NDArray:
+    """Run the graph of a hybridized block."""
 def _CrossDeviceCopy(
     data: NDArray,
     *,

@@ -13,7 +13,6 @@ _GRADIENT = "it is the gradient of another operator: use autograd"
 _FUSED = "hybridize the model: fusion happens by itself (MXNET_SUBGRAPH_BACKEND)"
 
 ABSENT: dict[str, str] = {
-    "_CachedOp": "hybridize a Block; " + _MACHINERY,
     "_CachedOpThreadSafe": "hybridize a Block, whose calls are safe in threads; " + _MACHINERY,
     "_CustomFunction": "use autograd.Function",
     "_NoGradient": _MACHINERY,

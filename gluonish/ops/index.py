@@ -72,6 +72,7 @@ MODULES: dict[str, str] = {
     ),
     "contrib.sync_batch_norm": "_contrib_SyncBatchNorm",
     "control_flow.branch": "_branch _cond",
+    "control_flow.cached_op": "_CachedOp",
     "control_flow.foreach": "_foreach",
     "control_flow.loop": "_scan",
     "control_flow.while_loop": "_while_loop",

@@ -284,6 +284,14 @@ from typing import Any
 from typing import Literal
 
 
+def _CachedOp(
+    data: Symbol | None = None,
+    *,
+    name: str | None = None,
+    attr: Mapping[str, str] | None = None,
+    out: None = None,
+) -> Symbol:
+    """Run the graph of a hybridized block."""
 def _CrossDeviceCopy(
     data: Symbol | None = None,
     *,

@@ -11,12 +11,12 @@ from gluonish.symbol.json_format import NodeData
 __all__ = ["BODY_COUNTS", "bodies_of"]
 
 # Of these, a body reads the node's first inputs, in order.
-_FUSED = ("_sg_mkldnn_conv", "_sg_mkldnn_fully_connected")
+_IN_ORDER = ("_sg_mkldnn_conv", "_sg_mkldnn_fully_connected", "_CachedOp")
 BODY_COUNTS: Mapping[str, int] = {
     "_foreach": 1,
     "_while_loop": 2,
     "_cond": 3,
-    **dict.fromkeys(_FUSED, 1),
+    **dict.fromkeys(_IN_ORDER, 1),
 }
 # Which attributes say where a body's inputs stand among the node's.
 _PLACES = {
@@ -47,7 +47,7 @@ def bodies_of(
     made = [
         Body(_variables(values), values, f"{node.name}_{i}") for i, values in enumerate(outputs)
     ]
-    if node.op in _FUSED:
+    if node.op in _IN_ORDER:
         return tuple(made)
     if node.op == "_foreach":
         made = [_ordered(node, attrs, made[0])]

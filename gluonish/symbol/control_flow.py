@@ -5,11 +5,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gluonish.core.later import later
+from gluonish.graph.interpreter import output_names
 from gluonish.graph.ir import Value
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.symbol.name import AttrScope, current_attributes
 from gluonish.symbol.namespace import operator_function, var
-from gluonish.symbol.symbol import Symbol, new_node, output_names
+from gluonish.symbol.symbol import Symbol, new_node
 
 if TYPE_CHECKING:
     from gluonish.graph import control_flow

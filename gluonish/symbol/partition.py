@@ -9,12 +9,13 @@ from gluonish.core.spec import UNKNOWN, PartialSpec
 from gluonish.graph.clusters import Cluster, find_clusters, replace_clusters
 from gluonish.graph.dynamic import is_dynamic
 from gluonish.graph.inference import Inference, infer
+from gluonish.graph.interpreter import output_names
 from gluonish.graph.ir import Node, Value, topological_order, variable
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.symbol.composition import replaced
 from gluonish.symbol.subgraph import OperatorNode, Subgraph, SubgraphBackend, make_backend
 from gluonish.symbol.subgraph_call import function_node
-from gluonish.symbol.symbol import Symbol, output_names
+from gluonish.symbol.symbol import Symbol
 
 __all__ = ["AddParameter", "partition"]
 
@@ -130,7 +131,7 @@ class _Partition:
             node.op.name,
             node.attrs,
             node.extra,
-            tuple(output_names(node.inputs)),
+            output_names(node.inputs),
             tuple(self._shape(value) for value in node.inputs),
             tuple(_complete(spec) for spec in found),
             tuple(None if spec.dtype is None else spec.dtype.type for spec in found),

@@ -1,16 +1,18 @@
 """A recorded computation as a Symbol: what `autograd.get_symbol` does."""
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from gluonish.autograd.tape import topological
 from gluonish.core.errors import AutogradError, NotSupportedError
-from gluonish.graph.call_plan import GraphNode
+from gluonish.graph.body import Body
+from gluonish.graph.call_plan import CallPlan, GraphNode
+from gluonish.graph.inlining import copied_graph
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.ndarray import Link
 from gluonish.ndarray.recording import Leaf, OperatorNode
+from gluonish.ops.control_flow.cached_op import CACHED_OP
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.symbol.symbol import Symbol, spelled
 
@@ -68,8 +70,7 @@ class _Translation:
             self._outputs[id(node)] = [Value(made, i) for i in range(node.output_count)]
         elif isinstance(node, GraphNode):
             inputs = self._inputs(node, node.inputs)
-            variables, outputs = node.plan.traced
-            self._outputs[id(node)] = _inlined(variables, outputs, inputs)
+            self._outputs[id(node)] = _graph_call(node.plan, inputs)
         else:
             raise NotSupportedError(
                 "get_symbol: expected a computation of operators, got a call of an "
@@ -118,22 +119,16 @@ def _operator_node(op: Operator, inputs: Sequence[Value], attrs: Attrs) -> Node:
     return Node(op, "", inputs, kept, given=spelled(op, kept))
 
 
-def _inlined(
-    variables: Sequence[Node], outputs: Sequence[Value], inputs: Sequence[Value]
-) -> list[Value]:
-    """Return the outputs of a traced graph with values in place of its variables."""
-    made: dict[tuple[int, int], Value] = {
-        (id(variable), 0): value for variable, value in zip(variables, inputs, strict=True)
-    }
-
-    def copies(node: Node) -> Iterator[Value]:
-        if node.op is None:
-            return iter([Value(Node(None, "", array=node.array))])
-        own = [made[value.key] for value in node.inputs]
-        copy: Any = Node(node.op, "", own, node.attrs, extra=node.extra, given=node.given)
-        return (Value(copy, i) for i in range(node.num_outputs))
-
-    for node in topological_order(outputs):
-        if (id(node), 0) not in made:
-            made.update(((id(node), i), value) for i, value in enumerate(copies(node)))
-    return [made[value.key] for value in outputs]
+def _graph_call(plan: CallPlan, inputs: Sequence[Value]) -> list[Value]:
+    """Return the outputs of a graph's call: its operators, or one node if they are too many."""
+    variables, outputs = plan.traced
+    order = topological_order(outputs)
+    count = sum(node.op is not None for node in order)
+    if plan.inline_limit is None or count <= plan.inline_limit:
+        return copied_graph(variables, outputs, inputs)
+    given = {id(variable): value for variable, value in zip(variables, inputs, strict=True)}
+    # In the order in which files list them.
+    read = [node for node in order if id(node) in given]
+    body = Body(read, outputs, "_CachedOp")
+    node = Node(CACHED_OP, "", [given[id(one)] for one in read], {"subgraphs": (body,)}, given={})
+    return [Value(node, i) for i in range(node.num_outputs)]

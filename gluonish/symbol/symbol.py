@@ -16,7 +16,7 @@ from gluonish.core.errors import (
     OutOfBoundsError,
 )
 from gluonish.graph.flat import FlatGraph, flattened, restored
-from gluonish.graph.interpreter import output_word
+from gluonish.graph.interpreter import output_names
 from gluonish.graph.ir import Node, Value, operator_word, topological_order
 from gluonish.graph.source_lines import note
 from gluonish.ops.autocast import current
@@ -35,11 +35,12 @@ __all__ = [
     "new_node",
     "node_attributes",
     "operator_attributes",
-    "output_names",
     "spelled",
 ]
 
 # How an operator lets variables start that feed it and that nobody gave an initializer.
+# Operators that stand for layers, whose graph they own.
+_IN_PLACE_OF_LAYERS = ("_sg_mkldnn_", "_CachedOp")
 _MOVING = {"moving_mean": '["zero", {}]', "moving_var": '["one", {}]'}
 VARIABLE_STARTS: Mapping[str, Mapping[str, str]] = {
     **dict.fromkeys(("BatchNorm", "BatchNorm_v1", "_contrib_SyncBatchNorm"), _MOVING),
@@ -155,13 +156,13 @@ class Symbol(AttachedMethods):
         if found is None or found[0] is not self._values:
             nodes = topological_order(self._values)
             variables = [node for node in nodes if node.op is None and node.array is None]
-            # What the body of a loop overwrites is an argument of the loop, as in MXNet; a layer
-            # with its BatchNorm has that one's auxiliary states.
+            # What the body of a loop overwrites is an argument of the loop, as in MXNet; a node
+            # that stands for layers has the auxiliary states of those.
             auxiliary = {
                 id(node.inputs[i].node)
                 for node in nodes
                 if node.op is not None
-                and ("subgraphs" not in node.attrs or node.op.name.startswith("_sg_mkldnn_"))
+                and ("subgraphs" not in node.attrs or node.op.name.startswith(_IN_PLACE_OF_LAYERS))
                 for i in node.op.mutated_inputs(node.attrs)
             }
             found = self._leaves = self._values, variables, auxiliary
@@ -186,7 +187,7 @@ class Symbol(AttachedMethods):
 
         An output is named ``<node>_output``, or with a suffix of the operator's own.
         """
-        return output_names(self._values)
+        return list(output_names(self._values))
 
     # -- attributes ----------------------------------------------------------------------------
 
@@ -314,17 +315,6 @@ def node_attributes(node: Node) -> dict[str, str]:
         if key.strip("_") in HIDDEN_ATTRIBUTES:
             found[key.strip("_")] = value
     return found
-
-
-def output_names(values: Sequence[Value]) -> list[str]:
-    """Return the names of values, which are outputs of a graph."""
-    return [_output_name(value.node, value.index) for value in values]
-
-
-def _output_name(node: Node, index: int) -> str:
-    if node.op is None:
-        return node.name
-    return f"{node.name}_{output_word(node.op, node.attrs, index)}"
 
 
 def _cast(value: Value, dtype: Any) -> Value:

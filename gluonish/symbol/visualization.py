@@ -9,9 +9,10 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.core.optional import IMPORT_FAILURES, why_not
+from gluonish.graph.interpreter import output_names
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.symbol import Symbol
-from gluonish.symbol.symbol import operator_attributes, output_names
+from gluonish.symbol.symbol import operator_attributes
 
 __all__ = ["plot_network", "print_summary"]
 

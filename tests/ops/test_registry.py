@@ -43,6 +43,7 @@ OWN = {"digamma", "log_sigmoid", "mish"}
 # Not differentiable on purpose: they draw, create, update, repeat something for a gradient, or are
 # a derivative of the last order.
 NO_GRADIENT = (
+    "_CachedOp",  # its graph takes its place
     "_adamw_update",
     "_arange",
     "_batch_norm_apply",

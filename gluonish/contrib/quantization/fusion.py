@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gluonish.graph.body import Body
+from gluonish.graph.interpreter import output_names
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ops.registry import find_operator
-from gluonish.symbol.symbol import output_names
 
 __all__ = ["CONV", "DENSE", "fuse", "layer_nodes"]
 

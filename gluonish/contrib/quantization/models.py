@@ -23,10 +23,10 @@ from gluonish.contrib.quantization.thresholds import (
 )
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.graph.interpreter import output_names
 from gluonish.graph.ir import Value, topological_order
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
-from gluonish.symbol.symbol import output_names
 
 __all__ = ["calibrate", "quantize_model", "quantize_model_mkldnn"]
 

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.files import path_text
+from gluonish.graph.interpreter import output_names
 from gluonish.onnx.exporting import proto
 from gluonish.onnx.exporting.arguments import dtypes_of, opset_of, shapes_of
 from gluonish.onnx.exporting.package import onnx_package
 from gluonish.onnx.exporting.sources import Source, source_of
 from gluonish.onnx.exporting.tensors import Emitter, OpenExtent, Tensor
 from gluonish.onnx.exporting.walk import Known, Walk, inferred
-from gluonish.symbol.symbol import output_names
 
 __all__ = ["write_model"]
 

@@ -76,12 +76,14 @@ class Subgraph(Protocol):
         num_kept: How many kept values.
         mutated: Positions of the inputs that it overwrites.
         draws: Whether it draws random numbers.
+        output_names: Names of the outputs, as a Symbol lists them.
     """
 
     num_inputs: int
     num_kept: int
     mutated: tuple[int, ...]
     draws: bool
+    output_names: tuple[str, ...]
 
     def widened(self, more: int) -> "Subgraph":
         """Return the graph with so many further inputs, which nothing reads."""

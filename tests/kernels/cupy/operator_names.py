@@ -15,7 +15,7 @@ for _module in pkgutil.iter_modules(gluonish.ops.__path__):
 OWNERS = {"_foreach", "_while_loop", "_cond", "_branch", "_scan", "Custom", "_custom_backward"}
 OWNERS |= {"_NDArray", "_Native"}
 # They have no kernel: others take their place.
-OWNERS |= {"_gluonish_np_function", "_sg_mkldnn_conv", "_sg_mkldnn_fully_connected"}
+OWNERS |= {"_CachedOp", "_gluonish_np_function", "_sg_mkldnn_conv", "_sg_mkldnn_fully_connected"}
 # OpenCV, which need not be installed, decodes files: a test of their own.
 OPENCV = {"_cvimdecode", "_cvimread"}
 NAMES = sorted(

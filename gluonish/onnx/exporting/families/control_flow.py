@@ -125,4 +125,9 @@ def _cond(call: Call) -> list[Tensor]:
     )
 
 
-TABLE = {"_foreach": _foreach, "_while_loop": _while_loop, "_cond": _cond}
+def _graph(call: Call) -> list[Tensor]:
+    (body,) = call["subgraphs"]
+    return call.translate(call.emitter, body, call.inputs)
+
+
+TABLE = {"_foreach": _foreach, "_while_loop": _while_loop, "_cond": _cond, "_CachedOp": _graph}
