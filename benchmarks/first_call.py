@@ -136,7 +136,7 @@ def timed(spent: Counter[str], phase: str, function: Callable[..., Any]) -> Call
 
 def watch() -> Counter[str]:
     """Have gluonish's phases note their seconds; return where."""
-    from gluonish.block import hybrid_graph
+    from gluonish.gluon.block import hybrid_graph
     from gluonish.graph import call_plan
     from gluonish.graph.executable import Executable
     from gluonish.kernels.compiler import compile as compiler

@@ -41,7 +41,7 @@ def compute(F: Any, x: Any, kind: str, count: int) -> Any:
 def first_call(kind: str, count: int, *, train: bool) -> float:
     """Return the seconds of the first call, and of the backward pass behind it."""
     from gluonish import autograd, nd
-    from gluonish.nn import HybridBlock
+    from gluonish.gluon.nn import HybridBlock
 
     class Net(HybridBlock):
         count = 0

@@ -118,7 +118,7 @@ class Transformer(nn.HybridBlock):
 def images(cifar: Path | None) -> tuple[Batch, Batch]:
     """Return images and labels to learn from, and others."""
     if cifar is None:
-        from gluonish.data.digits import load_digits
+        from gluonish.gluon.data.digits import load_digits
 
         return load_digits(train=True), load_digits(train=False)
 

@@ -17,8 +17,8 @@ import numpy as np
 from tqdm import tqdm
 
 import gluonish as mx
-from gluonish.data.vision import CIFAR10, MNIST
 from gluonish.gluon import SymbolBlock
+from gluonish.gluon.data.vision import CIFAR10, MNIST
 
 FOLDER = Path(__file__).parents[1] / "tests" / "golden" / "pretrained"
 MEAN = np.array([0.4914, 0.4822, 0.4465], np.float32)

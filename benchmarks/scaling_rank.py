@@ -27,11 +27,11 @@ from gluonish.gluon.model_zoo import vision
 
 import gluonish as mx
 from gluonish import autograd, gluon, nd
-from gluonish.distributed import Channel, channel
-from gluonish.distributed.meeting import Meeting, wait_for_ranks
-from gluonish.distributed.messages import Messages
-from gluonish.distributed.watch import Exchange, watchers
 from gluonish.engine import current_engine
+from gluonish.kvstore.distributed import Channel, channel
+from gluonish.kvstore.distributed.meeting import Meeting, wait_for_ranks
+from gluonish.kvstore.distributed.messages import Messages
+from gluonish.kvstore.distributed.watch import Exchange, watchers
 
 PIECE_NBYTES = 1 << 20  # of which the store makes large sums
 

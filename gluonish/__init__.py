@@ -8,14 +8,10 @@ from gluonish.core import loading as _loading  # noqa: F401  # for all further i
 # isort: split
 from gluonish import autograd, engine, gluon, ndarray, symbol
 from gluonish import ndarray as nd
-from gluonish import start as _start  # noqa: F401  # acts on what is above
 from gluonish import symbol as sym
-from gluonish.core.module_names import lists as _lists
-from gluonish.core.module_names import loads as _loads
-from gluonish.mxnet_names import base, context, random, util
-from gluonish.mxnet_names import random as rnd
-from gluonish.mxnet_names.base import MXNetError
-from gluonish.mxnet_names.context import (
+from gluonish.core import devices as context
+from gluonish.core import user_functions as util
+from gluonish.core.devices import (
     Context,
     cpu,
     cpu_pinned,
@@ -24,8 +20,9 @@ from gluonish.mxnet_names.context import (
     gpu_memory_info,
     num_gpus,
 )
-from gluonish.mxnet_names.table import MODULES as _MODULES
-from gluonish.mxnet_names.util import (
+from gluonish.core.module_names import lists as _lists
+from gluonish.core.module_names import loads as _loads
+from gluonish.core.user_functions import (
     is_np_array,
     is_np_shape,
     np_array,
@@ -35,6 +32,11 @@ from gluonish.mxnet_names.util import (
     use_np_array,
     use_np_shape,
 )
+from gluonish.mxnet_names import base, random
+from gluonish.mxnet_names import random as rnd
+from gluonish.mxnet_names import start as _start  # noqa: F401  # acts on what is above
+from gluonish.mxnet_names.base import MXNetError
+from gluonish.mxnet_names.table import MODULES as _MODULES
 from gluonish.symbol import AttrScope, name
 from gluonish.symbol import name as attribute
 
@@ -50,7 +52,6 @@ if TYPE_CHECKING:
     import gluonish.symbol.visualization as viz
     from gluonish import (
         contrib,
-        data,
         image,
         initializer,
         io,
@@ -59,10 +60,10 @@ if TYPE_CHECKING:
         metric,
         model_zoo,
         module,
-        nn,
         numpy,
         numpy_extension,
         onnx,
+        operator,
         optimizer,
         profiler,
         recordio,
@@ -70,26 +71,19 @@ if TYPE_CHECKING:
         runtime,
         test_utils,
     )
+    from gluonish.core import internal_error as error
     from gluonish.core import registry
+    from gluonish.gluon import data, nn
     from gluonish.module import callback, monitor
     from gluonish.module import feed_forward as model
-    from gluonish.mxnet_names import (
-        error,
-        executor_manager,
-        libinfo,
-        library,
-        log,
-        notebook,
-        operator,
-        rtc,
-    )
+    from gluonish.mxnet_names import executor_manager, libinfo, library, log, notebook, rtc
     from gluonish.symbol import executor, visualization
 else:
     __getattr__ = _loads(
         __name__,
         (
-            *("contrib", "data", "image", "initializer", "io", "kvstore", "lr_scheduler", "metric"),
-            *("model_zoo", "module", "nn", "numpy", "numpy_extension", "onnx", "optimizer"),
+            *("contrib", "image", "initializer", "io", "kvstore", "lr_scheduler", "metric"),
+            *("model_zoo", "module", "numpy", "numpy_extension", "onnx", "operator", "optimizer"),
             *("profiler", "recordio", "rnn", "runtime", "test_utils"),
         ),
         {

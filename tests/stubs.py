@@ -20,10 +20,10 @@ from typing import Any
 
 import gluonish
 from gluonish.core.schema import REQUIRED, Attribute
-from gluonish.custom import custom_op as _custom_op  # noqa: F401  # gives nd and sym their Custom
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.array import ndarray
 from gluonish.numpy.methods import NumpyMethods
+from gluonish.operator import custom_op as _custom_op  # noqa: F401  # gives nd and sym their Custom
 from gluonish.ops.arithmetic import Arithmetic
 from gluonish.ops.face import NUMPY_FACES
 from gluonish.ops.fluent import method_names
@@ -111,8 +111,14 @@ NAMESPACES = {
     **{f"gluonish.symbol{name}": _SYM for name in ("", ".op", ".contrib", ".linalg", ".image")},
     **{f"gluonish.symbol{name}": _SYM for name in ("._internal", ".sparse")},
     **{f"gluonish.numpy_extension{name}": _NP for name in ("", ".image")},
-    **{f"gluonish.ndarray.numpy{name}": _NP for name in ("", "._internal", ".linalg", ".random")},
-    **{f"gluonish.ndarray.numpy_extension{name}": _NP for name in ("", ".image", ".random")},
+    **{
+        f"gluonish.numpy_extension.nd_namespaces.np{name}": _NP
+        for name in ("", "._internal", ".linalg", ".random")
+    },
+    **{
+        f"gluonish.numpy_extension.nd_namespaces.npx{name}": _NP
+        for name in ("", ".image", ".random")
+    },
     **{f"gluonish.symbol.numpy{name}": _NPSYM for name in ("", "._internal", ".linalg", ".random")},
     **{f"gluonish.symbol.numpy_extension{name}": _NPSYM for name in ("", ".image", ".random")},
 }

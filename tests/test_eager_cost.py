@@ -7,7 +7,7 @@ import pytest
 from gluonish import autograd
 from gluonish import ndarray as nd
 from gluonish.engine import use_engine
-from gluonish.nn import Dense
+from gluonish.gluon.nn import Dense
 
 # The style guide's budget for one recorded eager call; and that of a small hybridized layer's call
 # together with its result, which took 39 once. Each costs 30 to 80 ns.

@@ -10,8 +10,8 @@ import pytest
 
 from gluonish import autograd
 from gluonish import ndarray as nd
-from gluonish.nn import HybridBlock
-from gluonish.recurrent import LSTMCell
+from gluonish.gluon.nn import HybridBlock
+from gluonish.gluon.rnn import LSTMCell
 
 # Twice the branches may cost this many times the calls, of Python and of C functions. A pass that
 # looks at all nodes for each of them costs up to four times as many.

@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 
 import gluonish as mx
 from gluonish import autograd, gluon
-from gluonish.data.digits import load_digits
 from gluonish.gluon import nn
+from gluonish.gluon.data.digits import load_digits
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--quick", action="store_true", help="fewer epochs, for a few seconds")

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 
 import gluonish as mx
 from gluonish import autograd, gluon, nd
-from gluonish.data.digits import load_digits
 from gluonish.gluon import nn
+from gluonish.gluon.data.digits import load_digits
 from gluonish.test_utils import assert_almost_equal, check_numeric_gradient
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])

@@ -19,8 +19,8 @@ from matplotlib.figure import Figure
 
 import gluonish as mx
 from gluonish import autograd, gluon
-from gluonish.data.digits import load_digits
 from gluonish.gluon import nn
+from gluonish.gluon.data.digits import load_digits
 
 BATCH = 64  # images a step, of all processes together
 

@@ -15,9 +15,9 @@ from matplotlib.figure import Figure
 
 import gluonish as mx
 from gluonish import gluon
-from gluonish.data.digits import load_digits
 from gluonish.gluon import nn
 from gluonish.gluon.contrib import estimator
+from gluonish.gluon.data.digits import load_digits
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--quick", action="store_true", help="fewer epochs")

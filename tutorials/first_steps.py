@@ -11,8 +11,8 @@ import numpy as np
 
 import gluonish as mx
 from gluonish import autograd, gluon
-from gluonish.data.digits import load_digits
 from gluonish.gluon import nn
+from gluonish.gluon.data.digits import load_digits
 
 # Random numbers start from a seed: the weights, and the order in which the DataLoader shuffles.
 mx.random.seed(1)

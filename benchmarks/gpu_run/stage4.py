@@ -121,7 +121,7 @@ def _train_digits(place: Place, context: Any, steps: int) -> tuple[list[float], 
     """Return the losses of the demo's network, and its accuracy on held-out digits."""
     mx = place.mx
     demo = importlib.import_module("gluonish.tools.demo")
-    load = importlib.import_module("gluonish.data.digits").load_digits
+    load = importlib.import_module("gluonish.gluon.data.digits").load_digits
     images, targets = load(train=True)
     mx.random.seed(11)
     net = demo.digits_network()

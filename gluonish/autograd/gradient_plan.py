@@ -34,10 +34,10 @@ from gluonish.ops.support.work import SMALL
 
 if TYPE_CHECKING:
     from gluonish.graph import passes
-    from gluonish.kernels.numba import eager
+    from gluonish.kernels.generated import eager
 else:
     passes = later("gluonish.graph.passes")
-    eager = later("gluonish.kernels.numba.eager")
+    eager = later("gluonish.kernels.generated.eager")
 
 __all__ = ["Rule", "planned_gradients", "trace_rule"]
 

@@ -1,6 +1,6 @@
 """get_symbol: the recorded computation of an array as a Symbol.
 
-Symbols lie in a layer above this one; `gluonish.start` registers what makes them.
+Symbols lie in a layer above this one; `gluonish.mxnet_names.start` registers what makes them.
 """
 
 from collections.abc import Callable

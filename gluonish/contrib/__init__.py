@@ -1,25 +1,19 @@
-"""`mx.contrib`: experimental operators, layers and tools; each module loads at its first use."""
+"""`mx.contrib`: experimental operators and tools; each module loads at its first use."""
 
 from typing import TYPE_CHECKING
 
-from gluonish.contrib import names as _names  # noqa: F401  # it names the operators' modules
 from gluonish.core.module_names import lists as _lists
 from gluonish.core.module_names import loads as _loads
 
 __all__ = [
     "amp",
     "autograd",
-    "cnn",
-    "data",
-    "estimator",
     "io",
     "nd",
     "ndarray",
-    "nn",
     "onnx",
     "quant",
     "quantization",
-    "rnn",
     "svrg_optimization",
     "sym",
     "symbol",
@@ -38,14 +32,9 @@ if TYPE_CHECKING:
     from gluonish.contrib import (
         amp,
         autograd,
-        cnn,
-        data,
-        estimator,
         io,
-        nn,
         onnx,
         quantization,
-        rnn,
         svrg_optimization,
         tensorboard,
         tensorrt,

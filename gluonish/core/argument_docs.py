@@ -98,31 +98,11 @@ _MEANINGS = {
     "values": "Array to append.",
     "x": "Input array of any shape.",
 }
-# Where a module, or a function of it, means something else by the word.
-_ELSEWHERE = {
-    "gluonish.ndarray.random.multinomial.data": "Probabilities (..., classes).",
-    "gluonish.numpy.creation.logspace.axis": "Accepted for 0 only.",
-    "gluonish.numpy.linalg.a": "Matrices (..., N, N).",
-    "gluonish.numpy.linalg.b": "Right-hand sides (..., N) or (..., N, K).",
-    "gluonish.numpy.linalg.svd.a": "Matrices (..., M, N).",
-    "gluonish.numpy.linalg.tensorinv.a": "Array that, reshaped to a matrix, is square.",
-    "gluonish.numpy.linalg.tensorsolve.a": "Array that, reshaped to a matrix, is square.",
-    "gluonish.numpy.linalg.tensorsolve.axes": "Axes of ``a`` that are moved to its end first.",
-    "gluonish.numpy.linalg.tensorsolve.b": "Right-hand side, of any shape.",
-    "gluonish.numpy.products.polyval.p": "Coefficients (K,), that of the highest power first.",
-    "gluonish.numpy.random.a": "Shape parameter: a positive number or array.",
-    "gluonish.numpy.random.b": "Second shape parameter: a positive number or array.",
-    "gluonish.numpy.random.gamma.shape": "Shape parameter: a positive number or array.",
-    "gluonish.numpy.random.shuffle.x": "Array (N, ...), which is changed.",
-    "gluonish.numpy.reductions.axis": "Axis or axes, negative from the last; None for all.",
-    "gluonish.numpy.shapes.rot90.axes": "The two axes of the plane.",
-    "gluonish.numpy.shapes.rot90.k": "Number of quarter turns.",
-    "gluonish.ops.support.random_functions.k": "Successes: a positive number or tensor.",
-    "gluonish.ops.support.random_functions.shuffle.data": "Array or Symbol (N, ...).",
-}
 
 
-def document_arguments(namespace: Mapping[str, Any], names: Iterable[str]) -> None:
+def document_arguments(
+    namespace: Mapping[str, Any], names: Iterable[str], meanings: Mapping[str, str] | None = None
+) -> None:
     """Add an ``Args:`` section to the docstrings of functions that have none.
 
     Functions with an argument that no list here has stay as they are.
@@ -130,28 +110,25 @@ def document_arguments(namespace: Mapping[str, Any], names: Iterable[str]) -> No
     Args:
         namespace: A module's ``globals()``, or ``vars`` of a class.
         names: Which functions; names of anything else are left alone.
+        meanings: What an argument means there, by its name, or by ``function.argument``.
     """
+    special = meanings or {}
     for name in names:
         function = namespace[name]
         if not isinstance(function, FunctionType) or "Args:" in (function.__doc__ or ""):
             continue
-        meanings = {word: _meaning(function, word) for word in _arguments(function.__code__)}
-        if meanings and None not in meanings.values():
-            lines = [f"    {word}: {meaning}" for word, meaning in meanings.items()]
-            before, found, after = inspect.cleandoc(function.__doc__ or "").partition("Raises:")
+        found = {
+            word: special.get(f"{name}.{word}", special.get(word, _MEANINGS.get(word)))
+            for word in _arguments(function.__code__)
+        }
+        if found and None not in found.values():
+            lines = [f"    {word}: {meaning}" for word, meaning in found.items()]
+            before, errors, after = inspect.cleandoc(function.__doc__ or "").partition("Raises:")
             text = "\n".join([before.rstrip(), "", "Args:", *lines])
-            tail = f"{found}{after}"
+            tail = f"{errors}{after}"
             function.__doc__ = f"{text}\n\n{tail}" if tail else text
 
 
 def _arguments(code: CodeType) -> tuple[str, ...]:
     count = code.co_argcount + code.co_kwonlyargcount + (code.co_flags & _VARIABLE).bit_count()
     return tuple(name for name in code.co_varnames[:count] if name != "self")
-
-
-def _meaning(function: FunctionType, word: str) -> str | None:
-    module = function.__module__
-    for place in (f"{module}.{function.__name__}.{word}", f"{module}.{word}"):
-        if place in _ELSEWHERE:
-            return _ELSEWHERE[place]
-    return _MEANINGS.get(word)

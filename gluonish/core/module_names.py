@@ -1,6 +1,6 @@
 """Modules under a second name, and modules that load at their first use.
 
-Gluon's programs import one module under several dotted names (``gluonish.nn`` is also
+Gluon's programs import one module under several dotted names (``gluonish.gluon.nn`` is also
 ``gluonish.gluon.nn``, and ``mxnet.gluon.nn`` where `gluonish.as_mxnet` was imported).
 `alias_modules` makes each a name of the same module object, so that no module is ever loaded
 twice. `loads` gives a package attributes that are modules nobody pays for before asking for them.
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, spec_from_loader
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from gluonish.core.loading import find_module, is_partial, load
@@ -34,6 +34,12 @@ class _RealModule:
     def exec_module(self, module: ModuleType) -> None:
         """The import system has entered the alias's spec: the module keeps its own."""
         module.__spec__ = self.spec
+
+    def get_code(self, name: str) -> CodeType | None:
+        """Return the module's code, for ``python -m``."""
+        spec: Any = find_spec(self.name)
+        code: CodeType | None = spec.loader.get_code(self.name)
+        return code
 
 
 class _Aliases:

@@ -2,13 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-import gluonish.parameter as parameter
-from gluonish.block import Block
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.module_names import lists as _lists
 from gluonish.core.module_names import loads as _loads
-from gluonish.gluon import names as _names  # noqa: F401  # it names the modules
-from gluonish.parameter import (
+from gluonish.gluon import block, parameter
+from gluonish.gluon.block import Block, HybridBlock
+from gluonish.gluon.parameter import (
     Constant,
     DeferredInitializationError,
     Parameter,
@@ -17,22 +15,16 @@ from gluonish.parameter import (
 )
 
 if TYPE_CHECKING:
-    import gluonish.data as data
-    import gluonish.loss as loss
-    import gluonish.model_zoo as model_zoo
-    import gluonish.nn as nn
-    import gluonish.recurrent as rnn
-    import gluonish.trainer as trainer
-    from gluonish.block.symbol_block import SymbolBlock
-    from gluonish.gluon import block, contrib, utils
-    from gluonish.trainer import Trainer
+    from gluonish.gluon import contrib, data, loss, nn, rnn, trainer, utils
+    from gluonish.gluon.block import SymbolBlock
+    from gluonish.gluon.trainer import Trainer
 else:
     __getattr__ = _loads(
         __name__,
-        ("block", "contrib", "data", "loss", "model_zoo", "nn", "rnn", "trainer", "utils"),
+        ("contrib", "data", "loss", "nn", "rnn", "trainer", "utils"),
         {
-            "SymbolBlock": "gluonish.block.symbol_block:SymbolBlock",
-            "Trainer": "gluonish.trainer:Trainer",
+            "SymbolBlock": "gluonish.gluon.block.symbol_block:SymbolBlock",
+            "Trainer": "gluonish.gluon.trainer:Trainer",
         },
     )
 

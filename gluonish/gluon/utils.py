@@ -2,16 +2,16 @@
 
 import os
 
-from gluonish.block.hooks import HookHandle
 from gluonish.core.errors import DownloadError
-from gluonish.data.split import split_and_load, split_data
-from gluonish.download import check_sha1, download, published_url
-from gluonish.gluon.nesting import brief_list as _brief_print_list  # noqa: F401  # programs
-from gluonish.gluon.nesting import check_all_numpy as _check_all_np_ndarrays  # noqa: F401  # import
-from gluonish.gluon.nesting import check_one_symbol_type as _check_same_symbol_type  # noqa: F401
-from gluonish.gluon.nesting import indented as _indent  # noqa: F401  # them
-from gluonish.parameter import shape_is_known
-from gluonish.trainer.clipping import clip_global_norm
+from gluonish.gluon.block.hooks import HookHandle
+from gluonish.gluon.block.nesting import brief_list as _brief_print_list  # noqa: F401  # programs
+from gluonish.gluon.block.nesting import check_all_numpy as _check_all_np_ndarrays  # noqa: F401  # import
+from gluonish.gluon.block.nesting import check_one_symbol_type as _check_same_symbol_type  # noqa: F401
+from gluonish.gluon.block.nesting import indented as _indent  # noqa: F401  # them
+from gluonish.gluon.data.split import split_and_load, split_data
+from gluonish.gluon.download import check_sha1, download, published_url
+from gluonish.gluon.parameter import shape_is_known
+from gluonish.gluon.trainer.clipping import clip_global_norm
 
 __all__ = [
     "HookHandle",

@@ -39,8 +39,8 @@ from gluonish.graph.passes import (
 )
 from gluonish.graph.passes.split_batch_norm import is_split
 from gluonish.kernels.cupy import pointwise
-from gluonish.kernels.numba import register as numba
-from gluonish.kernels.numba.expressions import REAL
+from gluonish.kernels.generated import register as numba
+from gluonish.kernels.generated.expressions import REAL
 from gluonish.kernels.onednn import register as onednn
 
 __all__ = ["PASSES", "finish", "fuse_layers", "optimize", "split_layers", "without_history"]

@@ -7,8 +7,8 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.spec import Spec
-from gluonish.data.shared_batch import values_of
 from gluonish.io.rows import SparseRows
+from gluonish.io.shared_batch import values_of
 from gluonish.ndarray import NDArray, array, from_numpy
 from gluonish.ndarray.sparse import CSRNDArray, RowSparseNDArray
 

@@ -16,8 +16,8 @@ from gluonish.core.errors import ArgumentError, FileFormatError
 from gluonish.core.files import DEFLATE_RATIO, local_path, open_to_read
 from gluonish.core.schema import Schema, boolean, integer, text
 from gluonish.core.spec import Spec
-from gluonish.data.idx import read_idx
 from gluonish.io.data_iter import DataBatch
+from gluonish.io.idx_file import read_idx
 from gluonish.io.native_iter import (
     PREFETCH_PARAMETERS,
     BatchSource,

@@ -19,10 +19,10 @@ from gluonish.ops.updates.rules import Rule
 
 if TYPE_CHECKING:
     from gluonish.kernels.cupy import optimizer as cupy_optimizer
-    from gluonish.kernels.numba import optimizer as numba_optimizer
+    from gluonish.kernels.generated import optimizer as numba_optimizer
 else:
     cupy_optimizer = later("gluonish.kernels.cupy.optimizer")
-    numba_optimizer = later("gluonish.kernels.numba.optimizer")
+    numba_optimizer = later("gluonish.kernels.generated.optimizer")
 
 __all__ = ["Column", "FusedStep", "Groups", "fits_dtypes", "fused_step", "operator_kernels"]
 

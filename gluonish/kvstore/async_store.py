@@ -16,10 +16,10 @@ import numpy as np
 from gluonish.core.config import MXNET_KVSTORE_BIGARRAY_BOUND
 from gluonish.core.context import cpu
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
-from gluonish.distributed.channel import Channel
-from gluonish.distributed.server import Request, ask
 from gluonish.kvstore.arguments import Key, check_like, pairs_of
 from gluonish.kvstore.compression import Compression, compression_from
+from gluonish.kvstore.distributed.channel import Channel
+from gluonish.kvstore.distributed.server import Request, ask
 from gluonish.kvstore.kvstore import KVStore, UpdateFunction
 from gluonish.kvstore.shard import Packed, Rows, Settings, Shard
 from gluonish.kvstore.sparse import copied, copy_over, rows_of, sum_of_rows

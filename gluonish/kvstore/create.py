@@ -9,9 +9,9 @@ from gluonish.core.errors import (
     DeviceError,
     NotSupportedError,
 )
-from gluonish.distributed import channel
 from gluonish.kvstore.async_store import AsyncStore
 from gluonish.kvstore.base import KVStoreBase
+from gluonish.kvstore.distributed import channel
 from gluonish.kvstore.kvstore import KINDS, KVStore
 from gluonish.kvstore.nccl_exchange import NCCLExchange
 from gluonish.kvstore.nccl_reduce import NCCLReduction, find_nccl

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from gluonish.core.context import Context
-from gluonish.distributed.pieces import Named, Purpose, buckets
+from gluonish.kvstore.distributed.pieces import Named, Purpose, buckets
 from gluonish.kvstore.nccl_reduce import Team, fits, nccl_dtype
 from gluonish.ndarray import NDArray
 
@@ -23,7 +23,7 @@ _BUCKET_NBYTES = 25 << 20  # of arrays that one group of calls adds up
 
 
 class Ranks(Protocol):
-    """The part of `gluonish.distributed.channel.Channel` that is used here."""
+    """The part of `gluonish.kvstore.distributed.channel.Channel` that is used here."""
 
     def gather(self, value: Any, what: str) -> list[Any]:
         """Return a list with the value that each rank passes, by rank."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from gluonish.core.config import MXNET_HOME
 from gluonish.core.errors import ArgumentError, DownloadError
 from gluonish.core.files import path_text
-from gluonish.download import (
+from gluonish.gluon.download import (
     WrongArchiveError,
     exclusive,
     extract_members,

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError, nearest, require_text
+from gluonish.gluon.block.hybrid_block import HybridBlock
 
 __all__ = ["get_model", "model_names", "register_model"]
 

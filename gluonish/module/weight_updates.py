@@ -9,6 +9,7 @@ from gluonish.core.config import MXNET_UPDATE_ON_KVSTORE
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.files import atomic_write, open_to_read
 from gluonish.core.mxnet_rules import follows_mxnet
+from gluonish.gluon.trainer.store_choice import weights_a_call
 from gluonish.kvstore import KVStore, KVStoreBase, create
 from gluonish.module.state_keys import LoadedStates, Shapes, copied, devices_of, keyed
 from gluonish.ndarray import NDArray
@@ -17,7 +18,6 @@ from gluonish.optimizer import create as create_optimizer
 from gluonish.optimizer.states import pack_setting, unpack_setting
 from gluonish.optimizer.states_file import load_states
 from gluonish.symbol import Symbol
-from gluonish.trainer.store_choice import weights_a_call
 
 __all__ = ["WeightUpdates", "choose_store", "made_optimizer"]
 

@@ -34,9 +34,9 @@ from gluonish.core.errors import (
     NotSupportedError,
     NotSupportedForSparseNDArray,
 )
+from gluonish.core.internal_error import InternalError, register_error
 from gluonish.core.schema import NULL as _Null  # noqa: F401  # programs import it
 from gluonish.core.schema import NullType as _NullType  # noqa: F401  # programs import it
-from gluonish.mxnet_names.error import InternalError, register_error
 from gluonish.ndarray.c_functions import copy_from_memory, copy_to_memory, wait_for_all
 from gluonish.ndarray.mxnet_numbers import integer_types
 

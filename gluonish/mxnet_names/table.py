@@ -1,15 +1,15 @@
 """Modules that programs know by MXNet's names, and where each stands here.
 
-`gluonish.start` makes ``gluonish.model`` and the others importable.
+`gluonish.mxnet_names.start` makes ``gluonish.model`` and the others importable.
 """
 
 __all__ = ["MODULES"]
 
 # In this folder, under their own names.
 _HERE = (
-    *("_numpy_op_doc", "base", "context", "error", "executor_manager", "libinfo", "library", "log"),
-    *("ndarray_doc", "notebook", "numpy_dispatch_protocol", "numpy_op_signature", "operator"),
-    *("random", "rtc", "symbol_doc", "util"),
+    *("_numpy_op_doc", "as_mxnet", "base", "executor_manager", "libinfo", "library", "log"),
+    *("ndarray_doc", "notebook", "numpy_dispatch_protocol", "numpy_op_signature", "random"),
+    *("rtc", "symbol_doc"),
 )
 
 # By the name below ``gluonish`` that programs use, the name of the module that it is.
@@ -18,14 +18,30 @@ MODULES = {
     "amp": "contrib.amp",
     "attribute": "symbol.name",
     "callback": "module.callback",
+    "contrib.nd": "ndarray.contrib",
+    "contrib.ndarray": "ndarray.contrib",
+    "contrib.quant": "contrib.quantization",
+    "contrib.sym": "symbol.contrib",
+    "contrib.symbol": "symbol.contrib",
+    "contrib.text.vocab": "gluon.contrib.data.vocabulary",
+    "context": "core.devices",
+    "data": "gluon.data",
+    "error": "core.internal_error",
     "executor": "symbol.executor",
+    "gluon.metric": "metric",
+    "gluon.model_zoo": "model_zoo",
     "img": "image",
     "mod": "module",
     "model": "module.feed_forward",
     "mon": "module.monitor",
     "monitor": "module.monitor",
     "name": "symbol.name",
+    "ndarray.numpy": "numpy_extension.nd_namespaces.np",
+    "ndarray.numpy_extension": "numpy_extension.nd_namespaces.npx",
+    "ndarray.register": "numpy_extension.nd_namespaces.np.register",
+    "nn": "gluon.nn",
     "registry": "core.registry",
+    "util": "core.user_functions",
     "visualization": "symbol.visualization",
     "viz": "symbol.visualization",
 }

@@ -8,10 +8,10 @@ from gluonish.ndarray import contrib as contrib
 from gluonish.ndarray import image as image
 from gluonish.ndarray import linalg as linalg
 from gluonish.ndarray import methods as _methods
-from gluonish.ndarray import numpy as np
-from gluonish.ndarray import numpy as numpy
-from gluonish.ndarray import numpy_extension as npx
-from gluonish.ndarray import numpy_extension as numpy_extension
+from gluonish.numpy_extension.nd_namespaces import np as np
+from gluonish.numpy_extension.nd_namespaces import np as numpy
+from gluonish.numpy_extension.nd_namespaces import npx as npx
+from gluonish.numpy_extension.nd_namespaces import npx as numpy_extension
 from gluonish.ndarray import op as op
 from gluonish.ndarray import random as random
 from gluonish.ndarray import sparse as sparse

@@ -16,9 +16,9 @@ from gluonish.ndarray.recording import RECORDING, Leaf, Node, moment
 from gluonish.ops.support.work import LARGE_COPY
 
 if TYPE_CHECKING:
-    from gluonish.kernels.numba import moves
+    from gluonish.kernels.generated import moves
 else:
-    moves = later("gluonish.kernels.numba.moves")
+    moves = later("gluonish.kernels.generated.moves")
 
 __all__ = ["as_in_context", "copy_into", "copyto", "duplicate", "on_one_cpu"]
 

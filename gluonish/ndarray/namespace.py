@@ -8,12 +8,10 @@ from operator import is_
 from typing import Any
 
 from gluonish.core.context import Context
-from gluonish.core.loading import load
 from gluonish.ndarray.eager import invoke, source
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.truth import COMPARISONS, applying, marking
 from gluonish.ops.face import (
-    NUMPY_FACES,
     bind_arguments,
     docstring_of,
     make_function,
@@ -50,8 +48,6 @@ def operator_function(name: str) -> Any:
         return made
     if name in _later:
         return _later[name]()
-    if name in NUMPY_FACES:
-        return load(f"gluonish.ndarray.{NUMPY_FACES[name]}")
     return make_function(name, _made, make_operator_function, "ndarray")
 
 

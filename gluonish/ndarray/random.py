@@ -145,4 +145,10 @@ uniform = _FUNCTIONS.uniform
 uniform_like = _FUNCTIONS.uniform_like
 
 
-document_arguments(globals(), __all__)
+document_arguments(
+    globals(),
+    __all__,
+    {
+        "multinomial.data": "Probabilities (..., classes).",
+    },
+)

@@ -375,4 +375,10 @@ def tril(m: Any, k: int = 0) -> Any:
     return call("_npi_tril", (m,), {"k": k}, what="tril")
 
 
-document_arguments(globals(), __all__)
+document_arguments(
+    globals(),
+    __all__,
+    {
+        "logspace.axis": "Accepted for 0 only.",
+    },
+)

@@ -273,4 +273,16 @@ def _matrices_last(value: Any, axes: tuple[int, int]) -> Any:
     return value if order == tuple(range(value.ndim)) else value.transpose(order)
 
 
-document_arguments(globals(), __all__)
+document_arguments(
+    globals(),
+    __all__,
+    {
+        "a": "Matrices (..., N, N).",
+        "b": "Right-hand sides (..., N) or (..., N, K).",
+        "svd.a": "Matrices (..., M, N).",
+        "tensorinv.a": "Array that, reshaped to a matrix, is square.",
+        "tensorsolve.a": "Array that, reshaped to a matrix, is square.",
+        "tensorsolve.axes": "Axes of ``a`` that are moved to its end first.",
+        "tensorsolve.b": "Right-hand side, of any shape.",
+    },
+)

@@ -95,4 +95,10 @@ def polyval(p: Any, x: Any) -> Any:
     return call("_npi_polyval", (p, x), what="polyval")
 
 
-document_arguments(globals(), __all__)
+document_arguments(
+    globals(),
+    __all__,
+    {
+        "polyval.p": "Coefficients (K,), that of the highest power first.",
+    },
+)

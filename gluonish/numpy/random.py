@@ -358,4 +358,13 @@ def multivariate_normal(
     return squeeze(matmul(roots, expand_dims(standard, -1)), -1) + centers
 
 
-document_arguments(globals(), __all__)
+document_arguments(
+    globals(),
+    __all__,
+    {
+        "a": "Shape parameter: a positive number or array.",
+        "b": "Second shape parameter: a positive number or array.",
+        "gamma.shape": "Shape parameter: a positive number or array.",
+        "shuffle.x": "Array (N, ...), which is changed.",
+    },
+)

@@ -236,4 +236,10 @@ def quantile(
     return percentile(a, share * 100, axis, out, overwrite_input, interpolation, keepdims)
 
 
-document_arguments(globals(), __all__)
+document_arguments(
+    globals(),
+    __all__,
+    {
+        "axis": "Axis or axes, negative from the last; None for all.",
+    },
+)

@@ -364,4 +364,11 @@ def atleast_3d(*arys: Any) -> Any:
     return _at_least("_np_atleast_3d", "atleast_3d", arys)
 
 
-document_arguments(globals(), __all__)
+document_arguments(
+    globals(),
+    __all__,
+    {
+        "rot90.axes": "The two axes of the plane.",
+        "rot90.k": "Number of quarter turns.",
+    },
+)

@@ -1,7 +1,6 @@
 """``mx.npx``: what goes beyond NumPy: layers' operators, devices, files, NumPy's semantics."""
 
-from gluonish.core.numpy_mode import is_np_array, is_np_shape
-from gluonish.mxnet_names.context import (
+from gluonish.core.devices import (
     Context,
     cpu,
     cpu_pinned,
@@ -10,7 +9,8 @@ from gluonish.mxnet_names.context import (
     gpu_memory_info,
     num_gpus,
 )
-from gluonish.mxnet_names.util import get_cuda_compute_capability, reset_np, set_np
+from gluonish.core.numpy_mode import is_np_array, is_np_shape
+from gluonish.core.user_functions import get_cuda_compute_capability, reset_np, set_np
 from gluonish.ndarray.functions import waitall
 from gluonish.numpy_extension import image, random
 from gluonish.numpy_extension.checks import constraint_check, nonzero

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from gluonish.core.dtype import DType
 from gluonish.core.numpy_mode import is_np_array as is_np_array
 from gluonish.core.numpy_mode import is_np_shape as is_np_shape
-from gluonish.mxnet_names.context import Context as Context
-from gluonish.mxnet_names.context import cpu as cpu
-from gluonish.mxnet_names.context import cpu_pinned as cpu_pinned
-from gluonish.mxnet_names.context import current_context as current_context
-from gluonish.mxnet_names.context import gpu as gpu
-from gluonish.mxnet_names.context import gpu_memory_info as gpu_memory_info
-from gluonish.mxnet_names.context import num_gpus as num_gpus
-from gluonish.mxnet_names.util import get_cuda_compute_capability as get_cuda_compute_capability
-from gluonish.mxnet_names.util import reset_np as reset_np
-from gluonish.mxnet_names.util import set_np as set_np
+from gluonish.core.devices import Context as Context
+from gluonish.core.devices import cpu as cpu
+from gluonish.core.devices import cpu_pinned as cpu_pinned
+from gluonish.core.devices import current_context as current_context
+from gluonish.core.devices import gpu as gpu
+from gluonish.core.devices import gpu_memory_info as gpu_memory_info
+from gluonish.core.devices import num_gpus as num_gpus
+from gluonish.core.user_functions import get_cuda_compute_capability as get_cuda_compute_capability
+from gluonish.core.user_functions import reset_np as reset_np
+from gluonish.core.user_functions import set_np as set_np
 from gluonish.ndarray.functions import waitall as waitall
 from gluonish.numpy.array import ndarray
 from gluonish.numpy_extension import image as image

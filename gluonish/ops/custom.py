@@ -1,7 +1,7 @@
 """Custom: operators that users write in Python.
 
 Their class, a *prop*, says what inputs and outputs there are and infers shapes; its operator object
-computes. Both lie in a layer above, `gluonish.custom.custom_op`, as do the arrays that they work
+computes. Both lie in a layer above, `gluonish.operator.custom_op`, as do the arrays that they work
 on; it lends `CustomState` what runs them. An operator object may keep something from forward to
 backward, so a node has one, held by a `CustomState` among its attributes.
 """

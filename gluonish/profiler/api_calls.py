@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
+from gluonish.gluon.trainer import Trainer
 from gluonish.kvstore import KVStoreBase
 from gluonish.ndarray import NDArray
 from gluonish.ndarray.autocasting import install
@@ -18,7 +19,6 @@ from gluonish.ops.autocast import state
 from gluonish.ops.registry import Operator
 from gluonish.profiler.recorder import now, recorder
 from gluonish.symbol.executor import Executor
-from gluonish.trainer import Trainer
 from gluonish_engine import Engine
 
 __all__ = ["observe_calls"]

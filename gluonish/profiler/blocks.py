@@ -11,8 +11,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from gluonish.block import Block
-from gluonish.block.hybrid_block import HybridBlock
+from gluonish.gluon.block import Block
+from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.ndarray.recording import tracer
 from gluonish.profiler.recorder import now, recorder
 from gluonish.profiler.scopes import NOWHERE, Place, current_place

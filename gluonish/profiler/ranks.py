@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gluonish.core.config import GLUONISH_DISTRIBUTED_TIMEOUT
-from gluonish.distributed.channel import channel
-from gluonish.distributed.meeting import wait_for_ranks
-from gluonish.distributed.world import World, joined
+from gluonish.kvstore.distributed.channel import channel
+from gluonish.kvstore.distributed.meeting import wait_for_ranks
+from gluonish.kvstore.distributed.world import World, joined
 from gluonish.profiler.recorder import START_NS, now
 
 __all__ = ["PATIENCE_S", "Clock", "Meeting", "file_of_rank", "hand_in", "meet", "note"]

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
 
-from gluonish.block import Block
+from gluonish.gluon.block import Block
 
 __all__ = ["NOWHERE", "Place", "current_place", "scope"]
 

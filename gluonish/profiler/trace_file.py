@@ -17,7 +17,7 @@ from itertools import chain
 from typing import Any
 
 from gluonish.core.files import atomic_write
-from gluonish.distributed.world import joined
+from gluonish.kvstore.distributed.world import joined
 from gluonish.profiler.events import Job, Operand, Row, Step, TraceEvent, is_of_ranks
 from gluonish.profiler.exchanges import ANSWER, EXCHANGE, PART
 from gluonish.profiler.ranks import PATIENCE_S, Meeting, file_of_rank, hand_in

@@ -3,7 +3,7 @@
 LSTM, GRU and RNN are Gluon's layers, for programs that look for them here.
 """
 
-from gluonish.recurrent.rnn_layer import GRU, LSTM, RNN
+from gluonish.gluon.rnn.rnn_layer import GRU, LSTM, RNN
 from gluonish.rnn import io, rnn, rnn_cell
 from gluonish.rnn.io import BucketSentenceIter, encode_sentences
 from gluonish.rnn.rnn import (

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-import gluonish.download as transfers
+import gluonish.gluon.download as transfers
 from gluonish.core.errors import FileFormatError
 from gluonish.core.files import atomic_write
-from gluonish.data.idx import read_idx
-from gluonish.data.vision.datasets.mnist import MNIST
+from gluonish.gluon.data.vision.datasets.mnist import MNIST
 from gluonish.io import MNISTIter
+from gluonish.io.idx_file import read_idx
 from gluonish.test_utils.downloads import download, get_zip_data
 
 __all__ = ["get_cifar10", "get_mnist", "get_mnist_iterator", "get_mnist_pkl", "get_mnist_ubyte"]

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-import gluonish.download as transfers
+import gluonish.gluon.download as transfers
 from gluonish.core.errors import FileFormatError, GluonishError
 from gluonish.core.files import atomic_write
 

@@ -17,9 +17,9 @@ import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the netwo
 from gluonish.core.config import GLUONISH_LAUNCH_FOLDER
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
-from gluonish.distributed import world
 from gluonish.engine import current_engine
 from gluonish.kvstore import create
+from gluonish.kvstore.distributed import world
 from gluonish.model_zoo.registry import get_model
 from gluonish.ndarray import NDArray, array, zeros
 from gluonish.optimizer import create as create_optimizer

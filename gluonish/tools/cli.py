@@ -1,11 +1,10 @@
 """The ``gluonish`` command and its subcommands."""
 
 import argparse
-import os
-import sys
 from collections.abc import Sequence
 
-from gluonish.core.errors import GluonishError
+from gluonish.core.command import exit_status
+from gluonish.mxnet_names import program as run
 from gluonish.tools import (
     bandwidth,
     check,
@@ -19,7 +18,6 @@ from gluonish.tools import (
     profile,
     quantize,
     rec,
-    run,
     score,
     train,
     where,
@@ -72,18 +70,4 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status: that of the subcommand, 1 after an error of gluonish (which is printed),
         2 (by SystemExit) for a command line that cannot be read.
     """
-    arguments = make_parser().parse_args(argv)
-    try:
-        status: int = arguments.run(arguments)
-        sys.stdout.flush()
-    except GluonishError as error:
-        print(f"gluonish: {error}", file=sys.stderr)
-        return 1
-    except BrokenPipeError:
-        # Whoever reads the output has enough, as `head` has. Python would fail again at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except OSError as error:  # of our own: those of a program that a command runs are shown there
-        print(f"gluonish: expected files to read and write, got {error}", file=sys.stderr)
-        return 1
-    return status
+    return exit_status(make_parser().parse_args(argv))

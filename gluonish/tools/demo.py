@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 
 import gluonish.autograd as autograd
+import gluonish.gluon.nn as nn
 import gluonish.ndarray as nd
-import gluonish.nn as nn
-from gluonish.block.hybrid_block import HybridBlock
-from gluonish.block.symbol_block import SymbolBlock
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
-from gluonish.data import ArrayDataset, DataLoader
-from gluonish.data.digits import load_digits
-from gluonish.data.split import split_and_load
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.block.symbol_block import SymbolBlock
+from gluonish.gluon.data import ArrayDataset, DataLoader
+from gluonish.gluon.data.digits import load_digits
+from gluonish.gluon.data.split import split_and_load
+from gluonish.gluon.loss import SoftmaxCrossEntropyLoss
+from gluonish.gluon.trainer import Trainer
 from gluonish.initializer import Xavier
-from gluonish.loss import SoftmaxCrossEntropyLoss
 from gluonish.lr_scheduler import FactorScheduler
 from gluonish.metric import Accuracy
 from gluonish.tools.demo_plots import plot_confusion, plot_curves
-from gluonish.trainer import Trainer
 
 __all__ = ["ResidualUnit", "add_parser", "digits_network", "main", "parse_contexts"]
 

@@ -3,8 +3,8 @@
 import argparse
 from typing import Any
 
-from gluonish.block.export_files import write_model
 from gluonish.core.errors import ArgumentError
+from gluonish.gluon.block.export_files import write_model
 from gluonish.onnx.importing import get_model_metadata, import_model
 
 __all__ = ["add_import", "import_file"]

@@ -13,14 +13,14 @@ import numpy as np
 import gluonish.autograd as autograd
 import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the networks
 import gluonish.ndarray as nd
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, GluonishError
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.loss import SoftmaxCrossEntropyLoss
+from gluonish.gluon.trainer import Trainer
 from gluonish.initializer import Xavier
-from gluonish.loss import SoftmaxCrossEntropyLoss
 from gluonish.model_zoo.registry import get_model, model_names
 from gluonish.tools.demo import parse_contexts
-from gluonish.trainer import Trainer
 
 __all__ = ["Cell", "add_parser", "measure", "run", "score_table"]
 

@@ -29,7 +29,7 @@ import numpy as np
 
 import gluonish as mx
 from gluonish import gluon
-from gluonish.contrib.estimator import CheckpointHandler, Estimator
+from gluonish.gluon.contrib.estimator import CheckpointHandler, Estimator
 from tests.attack.processes import forked
 from tests.attack.savers import SAVERS as FILES
 from tests.attack.savers import Saver

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from gluonish.core.errors import GluonishError
-from gluonish.download import extract_members
+from gluonish.gluon.download import extract_members
 from gluonish.test_utils.downloads import unzip
 
 pytestmark = pytest.mark.slow

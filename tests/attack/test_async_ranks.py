@@ -5,7 +5,7 @@ import uuid
 
 import pytest
 
-from tests.distributed.jobs import left, run_job
+from tests.kvstore.distributed.jobs import left, run_job
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gluonish.core.errors import GluonishError
-from gluonish.download import download, http_fetch
+from gluonish.gluon.download import download, http_fetch
 from tests.answering_server import OK, answering, redirect
 
 pytestmark = pytest.mark.slow

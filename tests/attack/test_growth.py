@@ -16,9 +16,9 @@ import pytest
 
 import gluonish as mx
 from gluonish import autograd, nd
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.gluon import Trainer, loss, nn
-from tests.data.programs import run
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from tests.gluon.data.programs import run
 
 RUN_S = float(os.environ.get("ATTACK_S", "60"))
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(RUN_S + 140)]

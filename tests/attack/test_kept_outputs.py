@@ -11,9 +11,9 @@ import pytest
 
 import gluonish as mx
 from gluonish import autograd, nd
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.engine import use_engine
 from gluonish.gluon import nn, rnn
+from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.ndarray.ndarray import NDArray
 
 pytestmark = pytest.mark.slow

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish.block.hybrid_block import HybridBlock
+from gluonish.gluon.block.hybrid_block import HybridBlock
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 

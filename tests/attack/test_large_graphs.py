@@ -13,7 +13,7 @@ import pytest
 
 import gluonish as mx
 from gluonish import autograd, nd, sym
-from gluonish.nn import HybridBlock
+from gluonish.gluon.nn import HybridBlock
 
 pytestmark = pytest.mark.slow
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from gluonish.data import DataLoader, SimpleDataset
-from tests.data.programs import run, start, wait_until_gone
+from gluonish.gluon.data import DataLoader, SimpleDataset
+from tests.gluon.data.programs import run, start, wait_until_gone
 
 pytestmark = [
     pytest.mark.slow,
@@ -179,7 +179,7 @@ def test_error_of_a_sample_is_raised_in_its_turn_and_the_loader_goes_on(
 PROGRAM = """
 import multiprocessing, os, signal, sys, time, warnings
 from concurrent.futures import ProcessPoolExecutor
-from gluonish.data import DataLoader, SimpleDataset
+from gluonish.gluon.data import DataLoader, SimpleDataset
 
 KIND = sys.argv[1]
 context = multiprocessing.get_context(KIND)
@@ -245,7 +245,7 @@ def test_processes_of_multiprocessing_have_loaders(kind: str, tmp_path: Path) ->
 INTERRUPTED = """
 import os, sys, time
 import numpy.random  # its compiled modules drop an interrupt that comes while they are imported
-from gluonish.data import DataLoader, SimpleDataset
+from gluonish.gluon.data import DataLoader, SimpleDataset
 
 def slowly(x):
     time.sleep(0.002)
@@ -280,7 +280,7 @@ def test_ctrl_c_at_any_moment_ends_program_and_workers(
 
 CAUGHT = """
 import os, random, signal, sys, threading, time, warnings
-from gluonish.data import DataLoader
+from gluonish.gluon.data import DataLoader
 
 fresh, thread_pool = map(int, sys.argv[1:])
 data = list(range(30))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.data.programs import run
+from tests.gluon.data.programs import run
 
 ROUNDS = int(os.environ.get("ATTACK_ROUNDS", "2000"))
 TIMEOUT_S = 120 + ROUNDS // 5

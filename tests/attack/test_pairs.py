@@ -13,7 +13,7 @@ import pytest
 import gluonish as mx
 from gluonish.core.errors import MissingFileError
 from gluonish.gluon import SymbolBlock
-from tests.data.programs import ENVIRONMENT
+from tests.gluon.data.programs import ENVIRONMENT
 
 pytestmark = [
     pytest.mark.slow,

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.context import cpu
+from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.ndarray.eager import source
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import Operator, apply, find_operator

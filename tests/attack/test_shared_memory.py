@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.distributed.jobs import environment
+from tests.kvstore.distributed.jobs import environment
 
 pytestmark = pytest.mark.slow
 

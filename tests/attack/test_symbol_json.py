@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 import gluonish.symbol as sym
-from gluonish.block.symbol_block import SymbolBlock
 from gluonish.core.errors import GluonishError
+from gluonish.gluon.block.symbol_block import SymbolBlock
 from gluonish.ops.registry import Operator, _operators
 
 pytestmark = pytest.mark.slow

@@ -16,7 +16,7 @@ import pytest
 import gluonish.ndarray as nd
 from gluonish.recordio import IRHeader, pack_img
 from gluonish.recordio.index_file import new_record_pair
-from tests.data.programs import ENVIRONMENT, run, start, wait_until_gone
+from tests.gluon.data.programs import ENVIRONMENT, run, start, wait_until_gone
 
 pytestmark = [
     pytest.mark.slow,

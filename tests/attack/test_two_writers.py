@@ -31,7 +31,7 @@ for _ in range(saves):
 """
 FETCHER = """
 import sys, hashlib
-from gluonish.download import download
+from gluonish.gluon.download import download
 print("begun", flush=True)
 sys.stdin.readline()
 path = download(sys.argv[1], sys.argv[2], sha1_hash=sys.argv[3])

@@ -20,8 +20,8 @@ from gluonish.core import registry, turn
 from gluonish.core.allocation_watch import AllocationTally
 from gluonish.core.context import Context, cpu
 from gluonish.core.device import device_of
-from gluonish.data.endings import Endings
 from gluonish.engine import use_engine
+from gluonish.gluon.data.endings import Endings
 from gluonish.io.read_ahead import ReadAhead
 from gluonish.kernels import (
     openmp,
@@ -128,7 +128,12 @@ def test_first_calls_of_one_network() -> None:
         first.shared.append(lambda: None)
         first()
 
-    files = ("gluonish/block/hybrid_block", "parameter/parameter", "graph/executable", "core/turn")
+    files = (
+        "gluonish/gluon/block/hybrid_block",
+        "parameter/parameter",
+        "graph/executable",
+        "core/turn",
+    )
     at_each_place(program, same, files, most=80)
 
 

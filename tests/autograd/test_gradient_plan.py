@@ -6,7 +6,7 @@ import pytest
 
 from gluonish import autograd, nd
 from gluonish.autograd import gradient_plan, tape
-from gluonish.kernels.numba import eager
+from gluonish.kernels.generated import eager
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE
 
 SMALL, LARGE = (3, 4), (2, LIGHT_INLINE_SIZE)

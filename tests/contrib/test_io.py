@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from gluonish.gluon.data import ArrayDataset, DataLoader
 
 from gluonish.contrib.io import DataLoaderIter
 from gluonish.core.errors import ArgumentError
+from gluonish.gluon.data import ArrayDataset, DataLoader
 
 ROWS = np.arange(14, dtype=np.float32).reshape(7, 2)
 

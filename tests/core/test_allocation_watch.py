@@ -15,7 +15,7 @@ from gluonish.core.allocation_watch import (
 from gluonish.core.context import Context, cpu
 from gluonish.core.device import CPUDevice
 from gluonish.engine import use_engine
-from gluonish.nn import Dense
+from gluonish.gluon.nn import Dense
 
 KINDS = ["NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice"]
 

@@ -11,7 +11,7 @@ from gluonish import autograd, nd
 from gluonish.core import holders
 from gluonish.core.context import cpu, gpu
 from gluonish.core.holders import Holder, Rank, describe_holders, held_memory
-from gluonish.nn import Dense
+from gluonish.gluon.nn import Dense
 
 
 class Owner:

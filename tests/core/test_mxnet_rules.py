@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gluonish.gluon.data import ArrayDataset, DataLoader
 
 import gluonish as mx
 from gluonish import nd, npx
 from gluonish.core.mxnet_rules import DIFFERENCES, follow_mxnet, follows_mxnet
+from gluonish.core.user_functions import is_np_array, is_np_shape, set_np_shape
 from gluonish.gluon import HybridBlock, SymbolBlock, nn
-from gluonish.loss import L2Loss
-from gluonish.mxnet_names.util import is_np_array, is_np_shape, set_np_shape
+from gluonish.gluon.data import ArrayDataset, DataLoader
+from gluonish.gluon.loss import L2Loss
 
 
 @pytest.fixture(params=[True, False], ids=["mxnet", "gluonish"])
@@ -156,7 +156,7 @@ def test_elemwise_operators_on_arrays_of_different_shapes(mxnet: bool) -> None:
 
 def test_version_is_gluonishs_own_without_the_name() -> None:
     # The other way, the pool of processes and imported modules are in tests/test_as_mxnet.py,
-    # counts of updates in tests/module/test_state_keys.py, DataLoader in tests/data.
+    # counts of updates in tests/module/test_state_keys.py, DataLoader in tests/gluon/data.
     assert mx.__version__ != "1.9.1"
     assert len(DIFFERENCES) == 17
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gluonish.gluon.data import IntervalSampler, RandomSampler, SequentialSampler, SplitSampler
 
 import gluonish as mx
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.number_check import check_attributes, check_numbers, whole_number
 from gluonish.gluon import loss, nn, rnn
+from gluonish.gluon.data import IntervalSampler, RandomSampler, SequentialSampler, SplitSampler
 from gluonish.lr_scheduler import (
     CosineScheduler,
     FactorScheduler,

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gluonish.block.hybrid_block import HybridBlock
+from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.ndarray import array
 
 __all__ = ["Program", "RandomBlock", "random_program"]

@@ -15,11 +15,12 @@ from unittest import mock
 import gluonish.ndarray as nd
 from gluonish.core import file_map
 from gluonish.core.errors import GluonishError
-from gluonish.data.idx import read_idx
-from gluonish.data.vision.datasets import ImageListDataset
-from gluonish.data.vision.datasets.mnist import _unpacked
+from gluonish.gluon.data.vision.datasets import ImageListDataset
+from gluonish.gluon.data.vision.datasets.mnist import _unpacked
+from gluonish.gluon.trainer import Trainer
 from gluonish.image import imread
 from gluonish.io import CSVIter, LibSVMIter, MNISTIter
+from gluonish.io.idx_file import read_idx
 from gluonish.model_zoo.foreign import open_checkpoint
 from gluonish.module.feed_forward import load_checkpoint
 from gluonish.ndarray import byte_reader
@@ -29,7 +30,6 @@ from gluonish.recordio import MXIndexedRecordIO, MXRecordIO, scan, unpack
 from gluonish.recordio.record_table import survey
 from gluonish.symbol import load as load_symbol
 from gluonish.tools.im2rec import read_list
-from gluonish.trainer import Trainer
 from tests.fuzz.samples import files_of, small_network
 
 __all__ = ["READERS", "Reader", "checked_call"]

@@ -13,12 +13,12 @@ from onnx import TensorProto, helper, numpy_helper
 
 import gluonish.autograd as autograd
 import gluonish.ndarray as nd
-from gluonish.block.hybrid_block import HybridBlock
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.nn import BatchNorm, Dense, HybridSequential
+from gluonish.gluon.trainer import Trainer
 from gluonish.ndarray.array_file import DenseRecord, SparseRecord, write_array_list
-from gluonish.nn import BatchNorm, Dense, HybridSequential
 from gluonish.onnx.importing import import_to_gluon
 from gluonish.recordio import IRHeader, MXIndexedRecordIO, pack, pack_img, unpack
-from gluonish.trainer import Trainer
 
 __all__ = ["files_of", "small_network"]
 

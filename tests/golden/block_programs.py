@@ -1,7 +1,7 @@
 """Small programs around Blocks; each gets the package, MXNet's or this one, and tells what it saw.
 
 They give text, names and shapes, as JSON has them. `make_blocks.py` runs them in MXNet 1.9.1, and
-tests/block/test_programs.py here.
+tests/gluon/block/test_programs.py here.
 """
 
 import contextlib

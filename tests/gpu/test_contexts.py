@@ -10,8 +10,8 @@ import pytest
 import gluonish as mx
 from gluonish import autograd, nd
 from gluonish.core.device import device_of
+from gluonish.core.devices import gpu_memory_info, num_gpus
 from gluonish.engine import use_engine
-from gluonish.mxnet_names.context import gpu_memory_info, num_gpus
 from tests.kernels.cupy.programs import indexing, mathematics, network, run_program, train
 from tests.kernels.cupy.test_order import STEPS
 

@@ -10,8 +10,8 @@ import pytest
 import gluonish as mx
 from gluonish import nd
 from gluonish.contrib import amp
-from gluonish.data.digits import load_digits
 from gluonish.gluon import nn
+from gluonish.gluon.data.digits import load_digits
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]
 

@@ -8,16 +8,7 @@ import numpy as np
 import pytest
 
 from gluonish import autograd, nd, sym
-from gluonish.graph.inference import specialize
-from gluonish.graph.interpreter import evaluate
-from gluonish.graph.ir import Graph
-from gluonish.graph.lint import lint
-from gluonish.graph.passes.fold_batch_norm import fold_batch_norm
-from gluonish.graph.passes.fuse_batch_norm_relu import fuse_batch_norm_relu
-from gluonish.graph.passes.fuse_primitives import fuse_primitives
-from gluonish.graph.pipeline import optimize
-from gluonish.model_zoo import vision
-from gluonish.nn import (
+from gluonish.gluon.nn import (
     Activation,
     BatchNorm,
     Conv2D,
@@ -27,6 +18,15 @@ from gluonish.nn import (
     MaxPool2D,
     Swish,
 )
+from gluonish.graph.inference import specialize
+from gluonish.graph.interpreter import evaluate
+from gluonish.graph.ir import Graph
+from gluonish.graph.lint import lint
+from gluonish.graph.passes.fold_batch_norm import fold_batch_norm
+from gluonish.graph.passes.fuse_batch_norm_relu import fuse_batch_norm_relu
+from gluonish.graph.passes.fuse_primitives import fuse_primitives
+from gluonish.graph.pipeline import optimize
+from gluonish.model_zoo import vision
 
 _RANDOM = np.random.default_rng(4)
 

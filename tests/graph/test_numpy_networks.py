@@ -8,8 +8,8 @@ import pytest
 
 from gluonish import autograd, nd, npx
 from gluonish import numpy as mxnp
-from gluonish.block.hybrid_block import HybridBlock
-from gluonish.nn import Conv2D, Dense
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.nn import Conv2D, Dense
 
 X = np.random.default_rng(0).standard_normal((16, 4, 8, 8)).astype(np.float32)
 

@@ -11,7 +11,7 @@ from gluonish.core.errors import ConfigError
 from gluonish.graph import passes, pipeline
 from gluonish.graph.layout import channels_last_values
 from gluonish.graph.pipeline import finish, fuse_layers, optimize, split_layers
-from gluonish.kernels.numba import register as numba
+from gluonish.kernels.generated import register as numba
 from gluonish.kernels.onednn import register as onednn
 from tests.graph.builders import call, graph, inputs, text
 

@@ -13,7 +13,7 @@ import pytest
 import gluonish.image as image
 from gluonish import nd
 from gluonish.core.errors import GluonishError
-from gluonish.data.vision import transforms as T
+from gluonish.gluon.data.vision import transforms as T
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 MX = SimpleNamespace(nd=nd, image=image)

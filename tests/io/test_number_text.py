@@ -12,8 +12,8 @@ from hypothesis import strategies
 from gluonish.core.errors import FileFormatError
 from gluonish.io import CSVIter, LibSVMIter, csv_iter, libsvm_iter
 from gluonish.kernels.compiler import available
-from gluonish.kernels.numba import number_lines
-from gluonish.kernels.numba.number_lines import dense_lines, sparse_lines
+from gluonish.kernels.generated import number_lines
+from gluonish.kernels.generated.number_lines import dense_lines, sparse_lines
 
 pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
 

@@ -11,11 +11,11 @@ from gluonish import sym
 from gluonish.core.context import cpu
 from gluonish.core.device import device_of
 from gluonish.engine import current_engine, use_engine
+from gluonish.gluon.parameter import Parameter
+from gluonish.gluon.trainer import Trainer
 from gluonish.kernels import openmp
 from gluonish.kvstore.core_shares import share_cores
 from gluonish.module import Module
-from gluonish.parameter import Parameter
-from gluonish.trainer import Trainer
 
 
 class Owner:

@@ -17,7 +17,7 @@ import pytest
 
 from gluonish.core.config import MXNET_GLUON_REPO, MXNET_HOME
 from gluonish.core.errors import ArgumentError, DownloadError
-from gluonish.download import http_fetch
+from gluonish.gluon.download import http_fetch
 from gluonish.model_zoo import model_store
 from gluonish.model_zoo.model_store import (
     get_model_file,

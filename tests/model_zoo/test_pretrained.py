@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gluonish import nn
 from gluonish.core.config import MXNET_GLUON_REPO, MXNET_HOME
 from gluonish.core.context import cpu
 from gluonish.core.errors import DownloadError, ParameterError
-from gluonish.download import http_fetch
+from gluonish.gluon import nn
+from gluonish.gluon.download import http_fetch
 from gluonish.model_zoo import get_model
 from gluonish.model_zoo.vision import resnet
 from gluonish.model_zoo.weight_hashes import WEIGHT_HASHES

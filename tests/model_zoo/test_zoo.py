@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from gluonish import autograd
-from gluonish.block import Block
-from gluonish.block.hybrid_block import HybridBlock
+from gluonish.gluon.block import Block
+from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.model_zoo.registry import get_model, model_names
 from gluonish.ndarray import array, zeros
 from tests.golden.zoo_values import (

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gluonish.gluon.data import dataloader
 
 import gluonish as mx
+from gluonish.gluon.data import dataloader
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,10 @@ def test_output_shapes_by_name() -> None:
 
 
 def test_functions_of_operators_are_made_by_name() -> None:
-    from gluonish.ndarray.register import _make_ndarray_function, _verify_all_np_ndarrays
+    from gluonish.numpy_extension.nd_namespaces.np.register import (
+        _make_ndarray_function,
+        _verify_all_np_ndarrays,
+    )
     from gluonish.symbol.register import _make_symbol_function, _verify_legacy_symbol
 
     assert _make_ndarray_function(None, "sqrt", "sqrt")(mx.nd.array([4])).asscalar() == 2

@@ -7,8 +7,8 @@ import pytest
 import gluonish as mx
 from gluonish import autograd, gluon, nd
 from gluonish.core.errors import FileFormatError, OperatorError
-from gluonish.custom import custom_op
 from gluonish.ndarray import NDArray
+from gluonish.operator import custom_op
 
 _seen: list[Any] = []
 

@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 
-from gluonish import autograd, nn
+from gluonish import autograd
 from gluonish import ndarray as nd
 from gluonish.core.context import Context, cpu, cpu_pinned, cpu_shared
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError, DeviceError
-from gluonish.loss import L2Loss
+from gluonish.gluon import nn
+from gluonish.gluon.loss import L2Loss
 from gluonish.ndarray import array, concatenate
 
 

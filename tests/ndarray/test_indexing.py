@@ -10,7 +10,6 @@ from hypothesis.extra import numpy as hnp
 from gluonish import autograd
 from gluonish import ndarray as nd
 from gluonish import numpy as mnp
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.context import cpu
 from gluonish.core.errors import (
     ArgumentError,
@@ -19,6 +18,7 @@ from gluonish.core.errors import (
     GluonishError,
     OutOfBoundsError,
 )
+from gluonish.gluon.block.hybrid_block import HybridBlock
 
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4)
 

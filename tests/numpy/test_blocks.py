@@ -10,8 +10,8 @@ import pytest
 from gluonish import autograd, gluon, util
 from gluonish import numpy as np
 from gluonish import numpy_extension as npx
+from gluonish.core.devices import cpu
 from gluonish.gluon import nn
-from gluonish.mxnet_names.context import cpu
 from gluonish.symbol import NumpySymbol
 
 

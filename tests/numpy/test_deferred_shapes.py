@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish.mxnet_names.util import NumpyScope  # type: ignore[attr-defined]
+from gluonish.core.user_functions import NumpyScope  # type: ignore[attr-defined]
 
 
 class Calls(mx.gluon.HybridBlock):

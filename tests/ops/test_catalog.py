@@ -60,6 +60,6 @@ import gluonish as mx
 assert "gluonish.ops.vision.roi_align" not in sys.modules
 assert mx.nd.contrib.ROIAlign.__name__ == "ROIAlign"
 assert "gluonish.ops.vision.roi_align" in sys.modules
-assert "gluonish.kernels.numba.roi_align" not in sys.modules
+assert "gluonish.kernels.generated.roi_align" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.context import cpu
 from gluonish.core.device import device_of
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import GluonishError
+from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.graph.ir import variable
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import apply

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.numba import assignments
+from gluonish.kernels.generated import assignments
 from gluonish.ops.facts import Execution
 from gluonish.ops.kernel import BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.registry import Attrs, Operator, all_operators

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import PartialSpec, Spec
+from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.ops.registry import Operator, apply
 from gluonish.ops.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMIN, log_softmax, softmax
 from gluonish.testing import ArrayValue, check_operator

@@ -7,9 +7,9 @@ import pytest
 
 import gluonish as mx
 from gluonish import profiler
-from gluonish.block import Block
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.gluon import nn
+from gluonish.gluon.block import Block
+from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.profiler.recorder import TraceEvent, recorder  # type: ignore[attr-defined]
 
 

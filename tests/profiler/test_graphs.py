@@ -3,14 +3,14 @@ from typing import Any
 import pytest
 
 import gluonish as mx
-from gluonish import nn
 from gluonish.core.config import MXNET_OPTIMIZER_AGGREGATION_SIZE
+from gluonish.gluon import nn
+from gluonish.gluon.trainer import Trainer
 from gluonish.graph.executable import Executable
 from gluonish.optimizer.weight_update import WeightUpdate
 from gluonish.profiler.graphs import _rims
 from gluonish.profiler.recorder import recorder
 from gluonish.profiler.state import recording
-from gluonish.trainer import Trainer
 
 
 class Step:

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 import gluonish as mx
-from gluonish import nn, profiler
+from gluonish import profiler
 from gluonish.core.errors import ArgumentError, MissingFileError, NotSupportedError
+from gluonish.gluon import nn
 from gluonish.profiler import options, state
 from gluonish.profiler.recorder import recorder
 

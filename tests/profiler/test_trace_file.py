@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish import autograd, nn, profiler
+from gluonish import autograd, profiler
 from gluonish.core.config import MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN, MXNET_USE_FUSION
 from gluonish.engine import current_engine, use_engine
+from gluonish.gluon import nn
+from gluonish.gluon.trainer import Trainer
 from gluonish.profiler.state import recording
-from gluonish.trainer import Trainer
 from gluonish_engine import Var
 from tests.profiler.trace_check import (
     checked_trace,

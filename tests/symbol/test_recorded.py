@@ -3,8 +3,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gluonish.gluon.nn as nn
 import gluonish.ndarray as nd
-import gluonish.nn as nn
 from gluonish import autograd
 from gluonish.core.context import cpu
 from gluonish.core.errors import ArgumentTypeError, AutogradError, NotSupportedError

@@ -3,7 +3,7 @@ import pytest
 
 import gluonish.symbol as sym
 from gluonish.core.errors import ArgumentError, OperatorError
-from gluonish.mxnet_names.util import np_shape
+from gluonish.core.user_functions import np_shape
 from gluonish.symbol import Symbol
 
 

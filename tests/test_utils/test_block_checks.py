@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish import nn, test_utils
+from gluonish import test_utils
+from gluonish.gluon import nn
 
 CLASSIC = mx.nd.array(np.arange(6).reshape(2, 3))
 NUMPY = mx.np.array(np.arange(6, dtype=np.float32).reshape(2, 3))

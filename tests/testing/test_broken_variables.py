@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gluonish.data import worker_handle
+from gluonish.gluon.data import worker_handle
 from gluonish.kernels.compiler import disk_cache
 from gluonish.testing.variables import CHECKS, CheckFailedError, data, files, without_effect
 

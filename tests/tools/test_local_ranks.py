@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from gluonish.tools.cli import main
-from tests.distributed.jobs import environment, left
+from tests.kvstore.distributed.jobs import environment, left
 
 pytestmark = pytest.mark.dist
 

@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import gluonish.ndarray as nd
-from gluonish.block.symbol_block import SymbolBlock
+from gluonish.gluon.block.symbol_block import SymbolBlock
 from gluonish.tools.cli import main
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from gluonish import nn
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.context import cpu
 from gluonish.core.errors import ArgumentError
+from gluonish.gluon import nn
+from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.tools import score
 from gluonish.tools.cli import make_parser
 

@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.block.hybrid_block import HybridBlock
-from gluonish.block.symbol_block import SymbolBlock
 from gluonish.contrib.amp.graphs import graph_of
 from gluonish.contrib.amp.operator_lists import Conditional, half_dtype, policy_of
 from gluonish.contrib.amp.signatures import NEWER_REST, both_signatures, is_example, is_told
@@ -19,6 +17,8 @@ from gluonish.core.dtype import (
 )
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.core.spec import PartialSpec
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.block.symbol_block import SymbolBlock
 from gluonish.graph.inference import Inference
 from gluonish.graph.interpreter import output_word
 from gluonish.graph.ir import Node, Value, topological_order

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.block.hybrid_block import HybridBlock
-from gluonish.block.newest_graph import cached_symbols, example_symbols
-from gluonish.block.symbol_block import SymbolBlock
 from gluonish.core.errors import GraphError
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.block.newest_graph import cached_symbols, example_symbols
+from gluonish.gluon.block.symbol_block import SymbolBlock
 from gluonish.graph.structure import flatten
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol

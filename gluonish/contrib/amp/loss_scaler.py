@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable
 
 from gluonish.autograd import pause
 from gluonish.core.context import Context
+from gluonish.gluon.parameter import Parameter
 from gluonish.ndarray import NDArray
 from gluonish.ndarray.sparse import BaseSparseNDArray
 from gluonish.ops.registry import apply, find_operator
-from gluonish.parameter import Parameter
 
 __all__ = ["LossScaler"]
 

@@ -8,11 +8,11 @@ from typing import Any
 from gluonish.contrib.amp.loss_scaler import LossScaler
 from gluonish.contrib.amp.operator_lists import Conditional, policy_of
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.gluon.trainer import Trainer
 from gluonish.ndarray import NDArray
 from gluonish.ndarray.autocasting import install
 from gluonish.ops.autocast import OFF, PolicyScope, set_everywhere, state
 from gluonish.optimizer import Optimizer
-from gluonish.trainer import Trainer
 
 __all__ = ["autocast", "init", "init_trainer", "is_initialized", "scale_loss", "unscale"]
 

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gluonish.block.hybrid_block import HybridBlock
-from gluonish.block.symbol_block import SymbolBlock
 from gluonish.contrib.quantization.fusion import CONV, DENSE, fuse
 from gluonish.contrib.quantization.nets import traced
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.block.symbol_block import SymbolBlock
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ndarray import NDArray
 from gluonish.ndarray import contrib as nd_contrib

@@ -4,8 +4,6 @@ import logging
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gluonish.block.hybrid_block import HybridBlock
-from gluonish.block.symbol_block import SymbolBlock
 from gluonish.contrib.quantization.calibration_data import first_batch
 from gluonish.contrib.quantization.fusion import fuse, layer_nodes
 from gluonish.contrib.quantization.graphs import check_names, quantize_symbol
@@ -13,6 +11,8 @@ from gluonish.contrib.quantization.models import calibrate
 from gluonish.contrib.quantization.parameters import quantize_parameters
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, GluonishError
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.block.symbol_block import SymbolBlock
 from gluonish.graph.ir import topological_order
 from gluonish.ndarray import NDArray
 from gluonish.ndarray.creation import zeros

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from gluonish.contrib.text.token_embedding import InitVector, TokenEmbedding, published_hashes
-from gluonish.contrib.text.vocab import Vocabulary
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError, nearest
 from gluonish.core.files import AnyPath
 from gluonish.core.registry import get_create_func, get_register_func, get_registry
+from gluonish.gluon.contrib.data.vocabulary import Vocabulary
 from gluonish.ndarray import zeros
 
 __all__ = [

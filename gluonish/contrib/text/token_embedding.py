@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gluonish.contrib.text.archive import get_published_file
 from gluonish.contrib.text.vector_file import read_vectors
-from gluonish.contrib.text.vocab import Vocabulary
 from gluonish.core.config import MXNET_HOME
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError, nearest
 from gluonish.core.files import AnyPath, path_text
 from gluonish.core.numpy_mode import is_np_array
+from gluonish.gluon.contrib.data.archive import get_published_file
+from gluonish.gluon.contrib.data.vocabulary import Vocabulary
 from gluonish.ndarray import NDArray, array, concat
 
 __all__ = ["TokenEmbedding", "published_hashes"]

@@ -12,7 +12,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.graph.contraction import Contraction
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.kernels.compiler import available
-from gluonish.kernels.numba.expressions import aligned_shape, supports
+from gluonish.kernels.generated.expressions import aligned_shape, supports
 from gluonish.ops.fused.pointwise import (
     FUSED_POINTWISE,
     FUSED_POINTWISE_MANY,

@@ -4,8 +4,8 @@ import random
 import warnings
 from typing import Any
 
-from gluonish.block.refusal import RefusedAtCall
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.refusal import RefusedAtCall
 from gluonish.image.augmenters.augmenter import Augmenter
 from gluonish.image.augmenters.checks import checked_extents, checked_image, checked_probability
 from gluonish.image.host_array import Array

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import ArgumentError
-from gluonish.kernels.numba.pixel_planes import PixelPlanes, Step
+from gluonish.kernels.generated.pixel_planes import PixelPlanes, Step
 
 __all__ = ["Normalization"]
 

@@ -9,9 +9,9 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.cupy.drawing import key_arguments
 from gluonish.kernels.cupy.pointwise_source import PointwiseKernel
 from gluonish.kernels.cupy.source import compiled, without_gaps
-from gluonish.kernels.numba.expressions import KINDS, supports
-from gluonish.kernels.numba.loops import find_loops, row_major, stretch
-from gluonish.kernels.numba.pointwise import specs_and_shapes
+from gluonish.kernels.generated.expressions import KINDS, supports
+from gluonish.kernels.generated.loops import find_loops, row_major, stretch
+from gluonish.kernels.generated.pointwise import specs_and_shapes
 from gluonish.ops.fused.pointwise import (
     FUSED_POINTWISE,
     FUSED_POINTWISE_MANY,

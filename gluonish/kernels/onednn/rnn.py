@@ -14,14 +14,14 @@ import numpy as np
 from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.compiler import available
-from gluonish.kernels.numba.rnn_steps import (
+from gluonish.kernels.generated.rnn_steps import (
     MASK_TILE,
     ROW_ELEMENTS,
     dropout_mask,
     step_backward,
     step_forward,
 )
-from gluonish.kernels.numba.sums import add_rows
+from gluonish.kernels.generated.sums import add_rows
 from gluonish.kernels.onednn.binding import require
 from gluonish.kernels.onednn.rnn_products import PackedProduct, product
 from gluonish.kernels.onednn.rnn_scratch import Scratch

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import NotSupportedError, ParameterError, nearest
+from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.model_zoo.foreign.checkpoint import Checkpoint, open_checkpoint
 from gluonish.model_zoo.foreign.families import recipes_of
 from gluonish.model_zoo.foreign.plan import MOST_NAMES, Plan, listed, source_of

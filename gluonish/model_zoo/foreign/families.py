@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import NotSupportedError
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.nn.batch_norm import BatchNorm
 from gluonish.model_zoo.foreign.branched_recipes import densenet_recipes, inception_recipes
 from gluonish.model_zoo.foreign.mobile_recipes import mobilenet_recipes, mobilenet_v2_recipes
 from gluonish.model_zoo.foreign.plain_recipes import (
@@ -21,7 +22,6 @@ from gluonish.model_zoo.vision.mobilenet import MobileNet, MobileNetV2
 from gluonish.model_zoo.vision.resnet import ResNetV1, ResNetV2
 from gluonish.model_zoo.vision.squeezenet import SqueezeNet
 from gluonish.model_zoo.vision.vgg import VGG
-from gluonish.nn.batch_norm import BatchNorm
 
 __all__ = ["recipes_of"]
 

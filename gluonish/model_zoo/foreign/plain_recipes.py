@@ -1,14 +1,14 @@
 """Recipes of the networks without branches of their own kind: AlexNet, VGG, SqueezeNet."""
 
+from gluonish.gluon.nn.batch_norm import BatchNorm
+from gluonish.gluon.nn.conv import Conv2D
+from gluonish.gluon.nn.dense import Dense
+from gluonish.gluon.nn.pooling import MaxPool2D
+from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.model_zoo.foreign.recipe import Link, Recipe
 from gluonish.model_zoo.vision.alexnet import AlexNet
 from gluonish.model_zoo.vision.squeezenet import SqueezeNet
 from gluonish.model_zoo.vision.vgg import VGG
-from gluonish.nn.batch_norm import BatchNorm
-from gluonish.nn.conv import Conv2D
-from gluonish.nn.dense import Dense
-from gluonish.nn.pooling import MaxPool2D
-from gluonish.nn.sequential import HybridSequential
 
 __all__ = ["CAFFE_INPUT", "alexnet_recipes", "squeezenet_recipes", "vgg_recipes"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.dtype import FLOAT32, is_floating
+from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.model_zoo.foreign.memory_layout import arranged, arranged_shape
 from gluonish.model_zoo.foreign.recipe import Identity, Link
 from gluonish.model_zoo.foreign.source_layers import SourceLayers

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.core.context import Context, cpu
+from gluonish.gluon.nn.conv import Conv2D
+from gluonish.gluon.nn.dense import Dense
+from gluonish.gluon.nn.dropout import Dropout
+from gluonish.gluon.nn.flatten import Flatten
+from gluonish.gluon.nn.pooling import MaxPool2D
+from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, load_published
-from gluonish.nn.conv import Conv2D
-from gluonish.nn.dense import Dense
-from gluonish.nn.dropout import Dropout
-from gluonish.nn.flatten import Flatten
-from gluonish.nn.pooling import MaxPool2D
-from gluonish.nn.sequential import HybridSequential
 
 __all__ = ["AlexNet", "alexnet"]
 

@@ -20,17 +20,17 @@ from typing import Any
 
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError
+from gluonish.gluon.nn.activation import Activation
+from gluonish.gluon.nn.batch_norm import BatchNorm
+from gluonish.gluon.nn.dense import Dense
+from gluonish.gluon.nn.flatten import Flatten
+from gluonish.gluon.nn.global_pooling import GlobalAvgPool2D
+from gluonish.gluon.nn.sequential import HybridSequential
+from gluonish.gluon.nn.tensor import Tensor
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import load_published
 from gluonish.model_zoo.vision.resnet import ResNet, Unit
 from gluonish.model_zoo.vision.resnet_units import BasicBlockV1, BasicBlockV2, conv3x3
-from gluonish.nn.activation import Activation
-from gluonish.nn.batch_norm import BatchNorm
-from gluonish.nn.dense import Dense
-from gluonish.nn.flatten import Flatten
-from gluonish.nn.global_pooling import GlobalAvgPool2D
-from gluonish.nn.sequential import HybridSequential
-from gluonish.nn.tensor import Tensor
 
 __all__ = [
     "CIFARBasicBlockV2",

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.context import Context
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.nn.sequential import HybridSequential
+from gluonish.gluon.nn.tensor import Tensor
 from gluonish.model_zoo.model_store import get_model_file
-from gluonish.nn.sequential import HybridSequential
-from gluonish.nn.tensor import Tensor
 
 __all__ = ["Classifier", "chain", "load_published"]
 

@@ -11,17 +11,17 @@ from typing import Any
 
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import KeyLookupError
+from gluonish.gluon.nn.activation import Activation
+from gluonish.gluon.nn.batch_norm import BatchNorm
+from gluonish.gluon.nn.concurrent import HybridConcurrent, Identity
+from gluonish.gluon.nn.conv import Conv2D
+from gluonish.gluon.nn.dense import Dense
+from gluonish.gluon.nn.dropout import Dropout
+from gluonish.gluon.nn.flatten import Flatten
+from gluonish.gluon.nn.pooling import AvgPool2D, MaxPool2D
+from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, chain, load_published
-from gluonish.nn.activation import Activation
-from gluonish.nn.batch_norm import BatchNorm
-from gluonish.nn.concurrent import HybridConcurrent, Identity
-from gluonish.nn.conv import Conv2D
-from gluonish.nn.dense import Dense
-from gluonish.nn.dropout import Dropout
-from gluonish.nn.flatten import Flatten
-from gluonish.nn.pooling import AvgPool2D, MaxPool2D
-from gluonish.nn.sequential import HybridSequential
 
 __all__ = [
     "DenseNet",

@@ -10,8 +10,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.context import Context, cpu
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.nn.dense import Dense
+from gluonish.gluon.nn.dropout import Dropout
+from gluonish.gluon.nn.pooling import AvgPool2D, MaxPool2D
+from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, load_published
 from gluonish.model_zoo.vision.inception_units import (
@@ -22,10 +26,6 @@ from gluonish.model_zoo.vision.inception_units import (
     add_module,
     normalized_conv,
 )
-from gluonish.nn.dense import Dense
-from gluonish.nn.dropout import Dropout
-from gluonish.nn.pooling import AvgPool2D, MaxPool2D
-from gluonish.nn.sequential import HybridSequential
 
 __all__ = ["Inception3", "inception_v3"]
 

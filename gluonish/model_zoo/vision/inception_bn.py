@@ -11,8 +11,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.context import Context, cpu
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.nn.dense import Dense
+from gluonish.gluon.nn.flatten import Flatten
+from gluonish.gluon.nn.global_pooling import GlobalAvgPool2D
+from gluonish.gluon.nn.pooling import MaxPool2D
+from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, load_published
 from gluonish.model_zoo.vision.inception_units import (
@@ -22,11 +27,6 @@ from gluonish.model_zoo.vision.inception_units import (
     add_module,
     normalized_conv,
 )
-from gluonish.nn.dense import Dense
-from gluonish.nn.flatten import Flatten
-from gluonish.nn.global_pooling import GlobalAvgPool2D
-from gluonish.nn.pooling import MaxPool2D
-from gluonish.nn.sequential import HybridSequential
 
 __all__ = ["InceptionBN", "inception_bn"]
 

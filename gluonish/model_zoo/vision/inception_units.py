@@ -4,15 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from gluonish.block.hybrid_block import HybridBlock
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.nn.activation import Activation
+from gluonish.gluon.nn.batch_norm import BatchNorm
+from gluonish.gluon.nn.concurrent import HybridConcurrent
+from gluonish.gluon.nn.conv import Conv2D
+from gluonish.gluon.nn.pooling import AvgPool2D
+from gluonish.gluon.nn.sequential import HybridSequential
+from gluonish.gluon.nn.tensor import Extents
 from gluonish.model_zoo.vision.classifier import chain
-from gluonish.nn.activation import Activation
-from gluonish.nn.batch_norm import BatchNorm
-from gluonish.nn.concurrent import HybridConcurrent
-from gluonish.nn.conv import Conv2D
-from gluonish.nn.pooling import AvgPool2D
-from gluonish.nn.sequential import HybridSequential
-from gluonish.nn.tensor import Extents
 
 __all__ = [
     "AVERAGE",

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.core.context import Context, cpu
+from gluonish.gluon.nn.conv import Conv2D
+from gluonish.gluon.nn.dense import Dense
+from gluonish.gluon.nn.flatten import Flatten
+from gluonish.gluon.nn.global_pooling import GlobalAvgPool2D
+from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, load_published
 from gluonish.model_zoo.vision.mobilenet_units import RELU6, LinearBottleneck, add_conv, relu
-from gluonish.nn.conv import Conv2D
-from gluonish.nn.dense import Dense
-from gluonish.nn.flatten import Flatten
-from gluonish.nn.global_pooling import GlobalAvgPool2D
-from gluonish.nn.sequential import HybridSequential
 
 __all__ = [
     "MobileNet",

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from gluonish.block.hybrid_block import HybridBlock
-from gluonish.nn.activation import Activation
-from gluonish.nn.batch_norm import BatchNorm
-from gluonish.nn.conv import Conv2D
-from gluonish.nn.sequential import HybridSequential
-from gluonish.nn.tensor import Tensor
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.nn.activation import Activation
+from gluonish.gluon.nn.batch_norm import BatchNorm
+from gluonish.gluon.nn.conv import Conv2D
+from gluonish.gluon.nn.sequential import HybridSequential
+from gluonish.gluon.nn.tensor import Tensor
 
 __all__ = ["RELU6", "LinearBottleneck", "add_conv", "relu"]
 

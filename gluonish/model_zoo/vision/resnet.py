@@ -9,9 +9,17 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.nn.activation import Activation
+from gluonish.gluon.nn.batch_norm import BatchNorm
+from gluonish.gluon.nn.conv import Conv2D
+from gluonish.gluon.nn.dense import Dense
+from gluonish.gluon.nn.flatten import Flatten
+from gluonish.gluon.nn.global_pooling import GlobalAvgPool2D
+from gluonish.gluon.nn.pooling import MaxPool2D
+from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, load_published
 from gluonish.model_zoo.vision.resnet_units import (
@@ -21,14 +29,6 @@ from gluonish.model_zoo.vision.resnet_units import (
     BottleneckV2,
     conv3x3,
 )
-from gluonish.nn.activation import Activation
-from gluonish.nn.batch_norm import BatchNorm
-from gluonish.nn.conv import Conv2D
-from gluonish.nn.dense import Dense
-from gluonish.nn.flatten import Flatten
-from gluonish.nn.global_pooling import GlobalAvgPool2D
-from gluonish.nn.pooling import MaxPool2D
-from gluonish.nn.sequential import HybridSequential
 
 _conv3x3 = conv3x3  # MXNet's name, which programs import
 

@@ -12,15 +12,15 @@ from typing import Any
 
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError
+from gluonish.gluon.nn.activation import Activation
+from gluonish.gluon.nn.concurrent import HybridConcurrent
+from gluonish.gluon.nn.conv import Conv2D
+from gluonish.gluon.nn.dropout import Dropout
+from gluonish.gluon.nn.flatten import Flatten
+from gluonish.gluon.nn.pooling import AvgPool2D, MaxPool2D
+from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, chain, load_published
-from gluonish.nn.activation import Activation
-from gluonish.nn.concurrent import HybridConcurrent
-from gluonish.nn.conv import Conv2D
-from gluonish.nn.dropout import Dropout
-from gluonish.nn.flatten import Flatten
-from gluonish.nn.pooling import AvgPool2D, MaxPool2D
-from gluonish.nn.sequential import HybridSequential
 
 __all__ = ["SqueezeNet", "convolution", "get_squeezenet", "squeezenet1_0", "squeezenet1_1"]
 

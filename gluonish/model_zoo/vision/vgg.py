@@ -11,16 +11,16 @@ from typing import Any
 
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError, KeyLookupError
+from gluonish.gluon.nn.activation import Activation
+from gluonish.gluon.nn.batch_norm import BatchNorm
+from gluonish.gluon.nn.conv import Conv2D
+from gluonish.gluon.nn.dense import Dense
+from gluonish.gluon.nn.dropout import Dropout
+from gluonish.gluon.nn.pooling import MaxPool2D
+from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.initializer import Xavier
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, load_published
-from gluonish.nn.activation import Activation
-from gluonish.nn.batch_norm import BatchNorm
-from gluonish.nn.conv import Conv2D
-from gluonish.nn.dense import Dense
-from gluonish.nn.dropout import Dropout
-from gluonish.nn.pooling import MaxPool2D
-from gluonish.nn.sequential import HybridSequential
 
 __all__ = [
     "VGG",

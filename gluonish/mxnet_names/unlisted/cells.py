@@ -7,8 +7,8 @@ from typing import Any
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
 from gluonish.core.errors import ArgumentError
-from gluonish.recurrent import sequence
-from gluonish.recurrent.recurrent_cell import RecurrentCell, joined_info, joined_states
+from gluonish.gluon.rnn import sequence
+from gluonish.gluon.rnn.recurrent_cell import RecurrentCell, joined_info, joined_states
 from gluonish.rnn.base_cell import BaseRNNCell
 
 __all__ = [

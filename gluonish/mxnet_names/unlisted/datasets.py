@@ -10,8 +10,8 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 from gluonish.core.files import AnyPath, path_text
-from gluonish.data.dataloader import DataLoader
-from gluonish.data.dataset import Dataset
+from gluonish.gluon.data.dataloader import DataLoader
+from gluonish.gluon.data.dataset import Dataset
 from gluonish.ndarray import NDArray
 
 __all__ = [

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
-from gluonish.block.hybrid_block import HybridBlock
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.nn.activation import Activation
+from gluonish.gluon.nn.batch_norm import BatchNorm
+from gluonish.gluon.nn.concurrent import HybridConcurrent
+from gluonish.gluon.nn.conv import Conv2D
+from gluonish.gluon.nn.pooling import AvgPool2D, MaxPool2D
+from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.model_zoo.vision.classifier import chain
 from gluonish.model_zoo.vision.densenet import dense_layer
 from gluonish.model_zoo.vision.mobilenet_units import RELU6, add_conv, relu
 from gluonish.model_zoo.vision.squeezenet import convolution
-from gluonish.nn.activation import Activation
-from gluonish.nn.batch_norm import BatchNorm
-from gluonish.nn.concurrent import HybridConcurrent
-from gluonish.nn.conv import Conv2D
-from gluonish.nn.pooling import AvgPool2D, MaxPool2D
-from gluonish.nn.sequential import HybridSequential
 
 __all__ = [
     "append_conv",

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gluonish.block.block import Block
-from gluonish.block.hybrid_block import HybridBlock
-from gluonish.block.tracing import is_symbolic
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError, NotSupportedError
 from gluonish.core.numpy_mode import is_np_array
+from gluonish.gluon.block.block import Block
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.block.tracing import is_symbolic
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.graph.structure import flatten
 from gluonish.graph.trace import trace_forward

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gluonish.block.export_files import write_model
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import (
     ArgumentError,
@@ -15,6 +13,9 @@ from gluonish.core.errors import (
     UntraceableError,
 )
 from gluonish.core.later import later
+from gluonish.gluon.block.export_files import write_model
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.parameter import ParameterDict
 from gluonish.ndarray import NDArray, array
 from gluonish.numpy.array import ndarray
 from gluonish.onnx.importing.arrays import plain
@@ -24,7 +25,6 @@ from gluonish.onnx.importing.nodes import Node
 from gluonish.onnx.importing.programs import Program
 from gluonish.onnx.importing.running import run
 from gluonish.onnx.importing.tensors import Stored
-from gluonish.parameter import ParameterDict
 
 if TYPE_CHECKING:
     from gluonish.onnx.importing import symbols

@@ -4,10 +4,10 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gluonish.block.hybrid_block import HybridBlock
-from gluonish.block.symbol_block import SymbolBlock
 from gluonish.core.errors import GluonishError, NotSupportedError, UntraceableError
 from gluonish.core.files import path_text
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.block.symbol_block import SymbolBlock
 from gluonish.ndarray import NDArray
 from gluonish.onnx.importing.block import OnnxBlock
 from gluonish.onnx.importing.models import declared_values, load_model, parse_model

@@ -186,4 +186,11 @@ class RandomFunctions(Generic[T]):
         return self._shuffle(data, **kwargs)
 
 
-document_arguments(vars(RandomFunctions), [*vars(RandomFunctions)])
+document_arguments(
+    vars(RandomFunctions),
+    [*vars(RandomFunctions)],
+    {
+        "k": "Successes: a positive number or tensor.",
+        "shuffle.data": "Array or Symbol (N, ...).",
+    },
+)

@@ -15,8 +15,8 @@ from gluonish.core.config import (
     Flag,
 )
 from gluonish.engine import use_engine
+from gluonish.gluon.nn import HybridLambda
 from gluonish.ndarray import ones
-from gluonish.nn import HybridLambda
 from gluonish.testing.variables.check import expect, observes
 
 __all__: list[str] = []

@@ -31,17 +31,17 @@ from gluonish.core.config import (
 )
 from gluonish.core.context import cpu
 from gluonish.core.device import gpu_count
-from gluonish.distributed.meeting import wait_for_ranks
+from gluonish.gluon.parameter import Parameter
+from gluonish.gluon.trainer import Trainer
 from gluonish.kvstore import KVStore
+from gluonish.kvstore.distributed.meeting import wait_for_ranks
 from gluonish.kvstore.tree_reduce import TreeReduction
 from gluonish.ndarray import ones
 from gluonish.optimizer import SGD, get_updater
-from gluonish.parameter import Parameter
 from gluonish.profiler.events import Job
 from gluonish.testing.engine_trace import engine_trace
 from gluonish.testing.variables.check import NotHereError, expect, observes
 from gluonish.testing.variables.process import run_program
-from gluonish.trainer import Trainer
 
 __all__: list[str] = []
 

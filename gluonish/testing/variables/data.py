@@ -4,7 +4,7 @@ import functools
 from typing import NamedTuple
 
 from gluonish.core.config import MXNET_MP_OPENCV_NUM_THREADS, MXNET_MP_WORKER_NTHREADS
-from gluonish.data import DataLoader, SimpleDataset
+from gluonish.gluon.data import DataLoader, SimpleDataset
 from gluonish.kernels import openmp
 from gluonish.testing.variables.check import NotHereError, expect, observes
 

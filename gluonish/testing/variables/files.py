@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gluonish.core.config import GLUONISH_MAP_FILES, MXNET_GLUON_REPO, MXNET_HOME
 from gluonish.core.file_map import private_map
-from gluonish.download import download, published_url
+from gluonish.gluon.download import download, published_url
 from gluonish.kernels.compiler import disk_cache
 from gluonish.testing.variables.check import expect, observes
 

@@ -17,11 +17,11 @@ from gluonish.core.config import (
 )
 from gluonish.core.context import gpu
 from gluonish.core.device import device_of, gpu_count
+from gluonish.gluon.nn import HybridLambda
 from gluonish.graph.cached_graph import CachedGraph
-from gluonish.kernels.numba import register as numba
+from gluonish.kernels.generated import register as numba
 from gluonish.kernels.onednn import register as onednn
 from gluonish.ndarray import NDArray, ones
-from gluonish.nn import HybridLambda
 from gluonish.symbol import Subgraph, SubgraphBackend, Symbol
 from gluonish.symbol.subgraph import OperatorNode, lent_backend
 from gluonish.testing.variables.check import NotHereError, expect, observes

@@ -26,11 +26,11 @@ from gluonish.core.config import (
 )
 from gluonish.core.context import cpu, gpu
 from gluonish.core.device import device_of, gpu_count
+from gluonish.gluon.nn import Activation, BatchNorm, Conv2D, HybridLambda, HybridSequential
 from gluonish.graph.arenas import Arenas
 from gluonish.kernels.cupy.device import health_of
 from gluonish.kernels.cupy.pool import Pool, make_pool
 from gluonish.ndarray import NDArray, array
-from gluonish.nn import Activation, BatchNorm, Conv2D, HybridLambda, HybridSequential
 from gluonish.testing.variables.check import NotHereError, expect, observes
 from gluonish.testing.variables.process import run_program
 

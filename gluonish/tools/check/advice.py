@@ -7,9 +7,9 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import GluonishError
-from gluonish.core.imported_modules import imported_modules
+from gluonish.mxnet_names import numpy1
+from gluonish.mxnet_names.imported_modules import imported_modules
 from gluonish.ops.registry import absent_names
-from gluonish.tools import numpy1
 
 __all__ = ["DIFFERENT", "advice_on"]
 

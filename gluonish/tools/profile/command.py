@@ -8,13 +8,13 @@ from pathlib import Path
 
 from gluonish.core.errors import ArgumentError
 from gluonish.core.files import atomic_write
-from gluonish.distributed.world import joined
+from gluonish.kvstore.distributed.world import joined
+from gluonish.mxnet_names.script import check_script, run_script
 from gluonish.tools.profile.advice import advice
 from gluonish.tools.profile.page import page
 from gluonish.tools.profile.summary import Summary, summarize
 from gluonish.tools.profile.trace import read_trace
 from gluonish.tools.profile.units import bytes_text, share_text, time_text
-from gluonish.tools.script import check_script, run_script
 
 __all__ = ["add_parser", "run"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.block.symbol_block import SymbolBlock
 from gluonish.contrib.quantization import LayerError, layer_errors, quantize_net_v2
 from gluonish.core.errors import ArgumentError, FileFormatError
+from gluonish.gluon.block.symbol_block import SymbolBlock
 from gluonish.tools.quantize.plot import draw
 
 __all__ = ["convert", "report", "table"]

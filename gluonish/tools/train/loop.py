@@ -10,17 +10,17 @@ from time import perf_counter
 from typing import Any
 
 import gluonish.autograd as autograd
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.context import Context
-from gluonish.data.split import split_and_load
-from gluonish.loss import SoftmaxCrossEntropyLoss
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.data.split import split_and_load
+from gluonish.gluon.loss import SoftmaxCrossEntropyLoss
+from gluonish.gluon.trainer import Trainer
 from gluonish.metric import CompositeEvalMetric, EvalMetric, create
 from gluonish.metric import Loss as LossMetric
 from gluonish.ndarray import NDArray, softmax, waitall
 from gluonish.tools.train.batches import Batch
 from gluonish.tools.train.progress import Progress
 from gluonish.tools.train.ranks import Ranks
-from gluonish.trainer import Trainer
 
 __all__ = ["Learner", "Scores"]
 

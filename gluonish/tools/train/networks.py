@@ -2,10 +2,10 @@
 
 import re
 
+import gluonish.gluon.nn as nn
 import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the networks
-import gluonish.nn as nn
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.errors import ArgumentError, nearest
+from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.initializer import Initializer, create
 from gluonish.initializer.xavier import MSRAPrelu, Xavier
 from gluonish.model_zoo.registry import get_model, model_names

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import ArgumentError
-from gluonish.data import DataLoader
-from gluonish.data.dataset import Dataset
-from gluonish.data.digits import load_digits
-from gluonish.data.vision.datasets import CIFAR10, CIFAR100, MNIST, FashionMNIST
+from gluonish.gluon.data import DataLoader
+from gluonish.gluon.data.dataset import Dataset
+from gluonish.gluon.data.digits import load_digits
+from gluonish.gluon.data.vision.datasets import CIFAR10, CIFAR100, MNIST, FashionMNIST
 from gluonish.ndarray import array
 from gluonish.tools.train.batches import Batch
 from gluonish.tools.train.ranks import Ranks, share

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import ArgumentError
+from gluonish.gluon.parameter import Parameter
 from gluonish.kvstore import create
 from gluonish.kvstore.create import SYNCHRONOUS
-from gluonish.parameter import Parameter
 
 __all__ = ["Ranks", "joined", "share"]
 

@@ -12,11 +12,12 @@ import numpy as np
 
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
-from gluonish.block.export_files import values_by_name, write_model
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.contrib.tensorboard import summary_writer
 from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
+from gluonish.gluon.block.export_files import values_by_name, write_model
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.trainer import Trainer
 from gluonish.lr_scheduler import FactorScheduler, LRScheduler, MultiFactorScheduler
 from gluonish.symbol.name import NameManager
 from gluonish.tools.train.batches import Batches, derived_seed
@@ -28,7 +29,6 @@ from gluonish.tools.train.networks import make_initializer, make_network
 from gluonish.tools.train.options import recorded
 from gluonish.tools.train.progress import Progress, shown
 from gluonish.tools.train.ranks import Ranks
-from gluonish.trainer import Trainer
 
 __all__ = ["Session"]
 

@@ -9,8 +9,8 @@ import pytest
 import gluonish as mx
 from gluonish.contrib import amp
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.data.digits import load_digits
 from gluonish.gluon import nn
+from gluonish.gluon.data.digits import load_digits
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "amp.json").read_text())
 

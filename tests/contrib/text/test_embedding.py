@@ -11,10 +11,8 @@ import pytest
 
 import gluonish as mx
 from gluonish.contrib.text import embedding
-from gluonish.contrib.text.archive import get_published_file
 from gluonish.contrib.text.embedding import CompositeEmbedding, CustomEmbedding, FastText, GloVe
 from gluonish.contrib.text.token_embedding import TokenEmbedding
-from gluonish.contrib.text.vocab import Vocabulary
 from gluonish.core.config import MXNET_GLUON_REPO, MXNET_HOME
 from gluonish.core.errors import (
     ArgumentError,
@@ -23,6 +21,8 @@ from gluonish.core.errors import (
     FileFormatError,
     MissingFileError,
 )
+from gluonish.gluon.contrib.data.archive import get_published_file
+from gluonish.gluon.contrib.data.vocabulary import Vocabulary
 
 NAME = "glove.6B.50d.txt"
 TEXT = b"a 1 2\nb 3 4\n"

@@ -1,6 +1,6 @@
 """What a GPU is to prove of sums over all ranks' devices: the row of benchmarks/gpu_run, here.
 
-Several processes: tests/distributed/test_nccl_exchange.py.
+Several processes: tests/kvstore/distributed/test_nccl_exchange.py.
 """
 
 from types import SimpleNamespace

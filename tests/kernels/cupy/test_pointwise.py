@@ -22,7 +22,7 @@ from gluonish.ops.fused.pointwise import (
 from gluonish.ops.kernel import RefusedError
 from tests.kernels.cupy.one_device import COMPILED, OneDevice
 from tests.kernels.cupy.test_source import headers
-from tests.kernels.numba.test_pointwise import (
+from tests.kernels.generated.test_pointwise import (
     BFLOAT16,
     KEY,
     RELU_OF_SUM,

@@ -8,9 +8,9 @@ import pytest
 
 import gluonish as mx
 from gluonish import nd
+from gluonish.core.devices import gpu_memory_info, num_gpus
 from gluonish.core.errors import DeviceError, OutOfMemoryError
 from gluonish.kernels.cupy import CuPySupport
-from gluonish.mxnet_names.context import gpu_memory_info, num_gpus
 from tests.kernels.cupy.double import make_cupy
 from tests.kernels.cupy.install import support_of
 from tests.kernels.cupy.machine import Machine

@@ -9,7 +9,7 @@ import gluonish as mx
 from gluonish import nd
 from gluonish.core.config import MXNET_GPU_WORKER_NSTREAMS
 from gluonish.core.device import device_of
-from gluonish.data import ArrayDataset, DataLoader
+from gluonish.gluon.data import ArrayDataset, DataLoader
 from gluonish.kernels.cupy import CuPySupport
 from tests.kernels.cupy.machine import Machine
 

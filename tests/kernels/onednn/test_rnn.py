@@ -8,13 +8,13 @@ import pytest
 from gluonish import autograd, nd
 from gluonish.core.config import MXNET_USE_MKLDNN_RNN
 from gluonish.core.spec import Spec
+from gluonish.gluon.rnn import LSTM
 from gluonish.kernels.compiler import available
 from gluonish.kernels.onednn import register, rnn
 from gluonish.ops.recurrent.fused_rnn import FUSED_RNN, FUSED_RNN_BACKWARD, part_shapes
 from gluonish.ops.recurrent.layout import dims_of, parameter_count, segments
 from gluonish.ops.recurrent.rnn import RNN, RNN_BACKWARD
 from gluonish.ops.registry import Operator, find_operator
-from gluonish.recurrent import LSTM
 from gluonish.testing.values import run_kernel, spec_of
 
 RUNTIME = {"train": True, "key": (3, 7)}

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gluonish.block.hybrid_block import HybridBlock
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.nn import Conv2D, Flatten, HybridSequential
 from gluonish.model_zoo.foreign import convert, import_weights
 from gluonish.model_zoo.registry import get_model
 from gluonish.ndarray import array, zeros
-from gluonish.nn import Conv2D, Flatten, HybridSequential
 from tests.golden.foreign_values import image, legacy_densenet_name
 from tests.model_zoo.foreign.checkpoints import NAMES, state_of, write_safetensors
 

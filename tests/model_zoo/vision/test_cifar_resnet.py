@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gluonish.symbol as sym
-from gluonish.block.symbol_block import SymbolBlock
 from gluonish.core.errors import ArgumentError
+from gluonish.gluon.block.symbol_block import SymbolBlock
 from gluonish.model_zoo import vision
 from gluonish.ndarray import array, zeros
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import gluonish.symbol as sym
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.context import cpu
 from gluonish.core.errors import ArgumentError
+from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.model_zoo import vision
 from gluonish.model_zoo.vision import classifier, densenet, squeezenet
 from gluonish.model_zoo.vision.mobilenet_units import RELU6, LinearBottleneck

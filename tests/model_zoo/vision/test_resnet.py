@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import gluonish.symbol as sym
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.context import cpu
 from gluonish.core.errors import ArgumentError
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.parameter import ParameterDict
 from gluonish.model_zoo import vision
 from gluonish.model_zoo.vision import classifier
 from gluonish.ndarray import array, zeros
-from gluonish.parameter import ParameterDict
 
 FOLDER = Path(__file__).parents[2] / "golden"
 GOLDEN: dict[str, dict[str, Any]] = json.loads((FOLDER / "gluon.json").read_text("utf-8"))[

@@ -8,8 +8,8 @@ import pytest
 import gluonish as mx
 from gluonish import nd
 from gluonish.core.errors import ArgumentError
+from gluonish.gluon.rnn import GRUCell, LSTMCell, RNNCell
 from gluonish.mxnet_names.unlisted import cells
-from gluonish.recurrent import GRUCell, LSTMCell, RNNCell
 
 X = nd.arange(12).reshape((2, 3, 2))
 STEPS = [X[:, i] for i in range(3)]

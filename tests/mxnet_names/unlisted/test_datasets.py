@@ -8,7 +8,7 @@ import pytest
 
 from gluonish import nd
 from gluonish.core.errors import ArgumentError
-from gluonish.data import DataLoader, SimpleDataset
+from gluonish.gluon.data import DataLoader, SimpleDataset
 from gluonish.mxnet_names.unlisted.datasets import (
     ConnectionWrapper,
     DownloadedDataset,

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from gluonish import nd
+from gluonish.gluon.nn import HybridSequential
 from gluonish.mxnet_names.unlisted import zoo
-from gluonish.nn import HybridSequential
 
 Made = list[tuple[str, tuple[int, ...]]]
 

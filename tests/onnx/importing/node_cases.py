@@ -13,9 +13,9 @@ import ml_dtypes
 import numpy as np
 import onnx
 
-from gluonish.block.hybrid_block import HybridBlock
 from gluonish.core.context import cpu
 from gluonish.core.errors import NotSupportedError
+from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.numpy import array
 from gluonish.onnx.importing import import_to_gluon
 from gluonish.onnx.importing.block import OnnxBlock

@@ -10,14 +10,14 @@ from onnx import TensorProto, helper, numpy_helper
 
 import gluonish.autograd as autograd
 import gluonish.ndarray as nd
-from gluonish.block.symbol_block import SymbolBlock
 from gluonish.contrib import onnx as contrib_onnx
 from gluonish.contrib.onnx.onnx2mx.import_onnx import GraphProto
 from gluonish.core.context import cpu
 from gluonish.core.errors import FileFormatError, MissingFileError, NotSupportedError
-from gluonish.loss import L2Loss
+from gluonish.gluon.block.symbol_block import SymbolBlock
+from gluonish.gluon.loss import L2Loss
+from gluonish.gluon.trainer import Trainer
 from gluonish.onnx.importing import get_model_metadata, import_model, import_to_gluon
-from gluonish.trainer import Trainer
 
 
 def _model(batch: int | str = 2, opset: int = 17) -> onnx.ModelProto:

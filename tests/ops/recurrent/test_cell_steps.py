@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from gluonish import autograd, gluon, nd
-from gluonish.block.watching import Watched
 from gluonish.core.errors import OperatorError
 from gluonish.gluon import rnn
+from gluonish.gluon.block.watching import Watched
 from gluonish.ndarray.recording import OperatorNode
 from gluonish.testing import check_operator
 from gluonish.testing.values import run_operator

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gluonish.core.devices import cpu, num_gpus
 from gluonish.core.errors import ArgumentError, GluonishError, MissingFileError
 from gluonish.module.feed_forward import load_checkpoint
-from gluonish.mxnet_names.context import cpu, num_gpus
 from gluonish.ndarray import load
 from gluonish.recordio import IRHeader, MXIndexedRecordIO, pack_img
 from gluonish.tools.train import add_parser

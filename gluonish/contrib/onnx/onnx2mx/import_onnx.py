@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gluonish.block.hybrid_block import HybridBlock
+from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.ndarray import NDArray
 from gluonish.onnx.importing import get_model_metadata, import_model, import_to_gluon
 from gluonish.onnx.importing.models import model_of_graph

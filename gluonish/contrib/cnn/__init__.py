@@ -1,9 +1,0 @@
-"""More convolutions: `gluonish.gluon.contrib.cnn` is this package."""
-
-from gluonish.contrib.cnn import conv_layers as conv_layers
-from gluonish.contrib.cnn.deformable_convolution import (
-    DeformableConvolution,
-    ModulatedDeformableConvolution,
-)
-
-__all__ = ["DeformableConvolution", "ModulatedDeformableConvolution"]

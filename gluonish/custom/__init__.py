@@ -1,1 +1,0 @@
-"""Operators that users write in Python: CustomOp, its forerunners, and how they are called."""

@@ -1,0 +1,31 @@
+"""Block, HybridBlock and SymbolBlock, the bases of all layers and networks: `mx.gluon.block`."""
+
+from typing import TYPE_CHECKING
+
+from gluonish.core.module_names import loads as _loads
+from gluonish.gluon.block.block import Block
+from gluonish.gluon.block.hooks import HookHandle
+from gluonish.gluon.block.hybrid_block import HybridBlock
+
+if TYPE_CHECKING:
+    from gluonish.gluon.block.symbol_block import SymbolBlock
+else:
+    _NESTING = "gluonish.gluon.block.nesting"
+    # Names that programs import, though no document lists them.
+    __getattr__ = _loads(
+        __name__,
+        (),
+        {
+            "SymbolBlock": "gluonish.gluon.block.symbol_block:SymbolBlock",
+            "_BlockScope": "gluonish.gluon.block.scope:NameScope",
+            "_brief_print_list": f"{_NESTING}:brief_list",
+            "_check_all_np_ndarrays": f"{_NESTING}:check_all_numpy",
+            "_check_same_symbol_type": f"{_NESTING}:check_one_symbol_type",
+            "_flatten": f"{_NESTING}:flattened",
+            "_gather_type_ctx_info": f"{_NESTING}:context_facts",
+            "_indent": f"{_NESTING}:indented",
+            "_regroup": f"{_NESTING}:regroup",
+        },
+    )
+
+__all__ = ["Block", "HookHandle", "HybridBlock", "SymbolBlock"]

@@ -1,0 +1,377 @@
+"""Block: the base of all layers and networks.
+
+A Block holds parameters and other Blocks as plain attributes; assigning one registers it.
+"""
+
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+from gluonish.core.errors import ArgumentTypeError, NotSupportedError, ParameterError
+from gluonish.gluon.block.collecting import adopt, collect
+from gluonish.gluon.block.files import load_arrays, load_block, save_block
+from gluonish.gluon.block.model_files import load_model, save_model
+from gluonish.gluon.block.scope import NameScope, name_block
+from gluonish.gluon.block.summary import summarize
+from gluonish.gluon.block.versioned import VersionedBlock
+from gluonish.gluon.parameter import Parameter, ParameterDict, note_place
+from gluonish.gluon.parameter.arguments import ContextList
+from gluonish.gluon.parameter.parameter import Init
+from gluonish.initializer import Uniform
+from gluonish.ndarray import NDArray
+
+__all__ = ["Block"]
+
+_UNIFORM = Uniform()
+
+
+class Block(VersionedBlock):
+    """Base class of all layers and networks; runs imperatively.
+
+    A subclass creates its layers and parameters in ``__init__``, inside ``with self.name_scope():``
+    so that their names begin with its own prefix, and computes in ``forward``::
+
+        class Net(Block):
+            def __init__(self, **kwargs):
+                super().__init__(**kwargs)
+                with self.name_scope():
+                    self.hidden = nn.Dense(20)
+                    self.output = nn.Dense(10)
+
+            def forward(self, x):
+                return self.output(nd.relu(self.hidden(x)))
+
+    Args:
+        prefix: Prefix of its parameters' names, after that of the name scope it is created in; by
+            default the class name in lower case and a counter. An empty prefix adds nothing.
+        params: ParameterDict to share: `Dense(20, params=other.params)` uses those weights.
+    """
+
+    # Whether `summary` gives the class a line of its own; containers have none.
+    _in_summary = True
+
+    def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
+        self._empty_prefix = prefix == ""
+        self._prefix, self._params = name_block(prefix, params, self._alias())
+        self._name = self._prefix.removesuffix("_")
+        self._child_counts: dict[str, int] = {}
+        self._children: dict[str, Block]
+        self._reg_params: dict[str, Parameter]
+        self._begin_versions()
+
+    def __repr__(self) -> str:
+        lines = [
+            f"  ({key}): {block!r}".replace("\n", "\n  ")
+            for key, block in self.__dict__.items()
+            if isinstance(block, Block)
+        ]
+        return "{}(\n{}\n)".format(type(self).__name__, "\n".join(lines))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        attributes = self.__dict__
+        existing = attributes.get(name)
+        if isinstance(existing, Parameter | Block) and not isinstance(value, type(existing)):
+            raise ArgumentTypeError(
+                f"{type(self).__name__}: expected attribute {name} to stay a "
+                f"{type(existing).__name__}, got {type(value).__name__}; use another name"
+            )
+        if isinstance(value, Parameter | Block) and "_reg_params" not in attributes:
+            raise ParameterError(
+                f"{type(self).__name__}: expected super().__init__() before attribute {name}, "
+                "got a constructor that did not call it yet"
+            )
+        if isinstance(value, Block):
+            self.register_child(value, name)
+        elif isinstance(value, Parameter):
+            value = self._reg_params[name] = adopt(self, name, value)
+            note_place(value, self, name)
+        super().__setattr__(name, value)
+
+    def _alias(self) -> str:
+        """What default names of this class begin with."""
+        return type(self).__name__.lower()
+
+    @property
+    def prefix(self) -> str:
+        """Prefix of the names of this Block's parameters."""
+        return self._prefix
+
+    @property
+    def name(self) -> str:
+        """The prefix without its last underscore."""
+        return self._name
+
+    @property
+    def params(self) -> ParameterDict:
+        """This Block's own parameters, without those of its children; see `collect_params`."""
+        return self._params
+
+    @property
+    def _scope(self) -> NameScope:
+        """What `name_scope` returns."""
+        return self.name_scope()
+
+    def name_scope(self) -> NameScope:
+        """Return a context manager; Blocks created inside it get this Block's prefix."""
+        return NameScope(self, self._empty_prefix)
+
+    def collect_params(self, select: str | None = None) -> ParameterDict:
+        """Return the parameters of this Block and of all Blocks in it.
+
+        Args:
+            select: Regular expression that a name must match from its beginning, such as
+                ``".*weight|.*bias"``; None for all. If it matches no name, it is matched against
+                attribute paths, as in ``"encoder.*weight"``.
+
+        Returns:
+            A ParameterDict by full names; an index may be an attribute path: "encoder.weight".
+        """
+        return collect(self, select)
+
+    def _collect_params_with_prefix(self, prefix: str = "") -> dict[str, Parameter]:
+        """Return parameters by the attributes that lead to them, joined by dots."""
+        start = f"{prefix}." if prefix else ""
+        found = {start + name: parameter for name, parameter in self._reg_params.items()}
+        for name, child in self._children.items():
+            found.update(child._collect_params_with_prefix(start + name))
+        return found
+
+    def save_parameters(
+        self, filename: str | os.PathLike[str], deduplicate: bool = False, **options: Any
+    ) -> None:
+        """Save all parameters under their attribute paths; a crash leaves the old file or the new.
+
+        Args:
+            filename: Path of the file; its ending chooses the format: ``.safetensors``,
+                ``.safetensors.index.json``, ``.npz``; any other, mostly ``.params``, is MXNet's.
+            deduplicate: Whether to save a parameter that is shared between layers only once.
+            **options: ``metadata`` and ``max_shard_nbytes`` of `nd.save`: text by name to keep
+                beside the parameters, and how large each of the files of an index may be.
+
+        Raises:
+            ParameterError: A parameter is not initialized.
+            ArgumentTypeError: The format has no such dtype.
+        """
+        save_block(self, filename, deduplicate, **options)
+
+    def save_params(self, filename: str | os.PathLike[str]) -> None:
+        """Save parameters by name, without the prefix; deprecated: use `save_parameters`.
+
+        Args:
+            filename: Path of the file.
+        """
+        warnings.warn("save_params is deprecated; use save_parameters", UserWarning, stacklevel=2)
+        self.collect_params().save(filename, strip_prefix=self.prefix)
+
+    def load_parameters(
+        self,
+        filename: str | os.PathLike[str],
+        ctx: ContextList | None = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+        cast_dtype: bool = False,
+        dtype_source: str = "current",
+    ) -> None:
+        """Load parameters from a file of `save_parameters`, `ParameterDict.save` or `export`.
+
+        Its content, not its name, tells the format: safetensors, an index of such, npz, or MXNet's.
+        Names with dots are attribute paths; others are parameter names, with or without prefix.
+
+        Args:
+            filename: Path of the file.
+            ctx: Devices for parameters that are not initialized; the CPU by default.
+            allow_missing: Whether parameters that the file lacks keep their values; else an error.
+            ignore_extra: Whether arrays without a parameter are ignored; if not, they are an error.
+            cast_dtype: Whether to convert where dtypes differ; if not, that is an error.
+            dtype_source: With ``cast_dtype`` the dtype to end up with: ``"current"``, the
+                parameter's, or ``"saved"``, the file's.
+
+        Raises:
+            ParameterError: A parameter is missing in the file, or its shape or dtype does not fit.
+            ArgumentError: The file has arrays that no parameter matches, or arrays without names.
+            FileFormatError: The file is damaged or of another kind.
+        """
+        load_block(self, filename, ctx, allow_missing, ignore_extra, cast_dtype, dtype_source)
+
+    def load_dict(
+        self,
+        param_dict: Mapping[str, NDArray],
+        ctx: ContextList | None = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+        cast_dtype: bool = False,
+        dtype_source: str = "current",
+    ) -> None:
+        """Load parameters from a dict of arrays, as `load_parameters` does from a file.
+
+        Args:
+            param_dict: Arrays by attribute path or by parameter name.
+            ctx: Devices for parameters that are not initialized.
+            allow_missing: Whether parameters that the dict lacks keep their values; else an error.
+            ignore_extra: Whether arrays without a parameter are ignored; if not, they are an error.
+            cast_dtype: Whether to convert between dtypes; if not, a difference raises an error.
+            dtype_source: With ``cast_dtype``: ``"current"`` keeps the parameter's dtype,
+                ``"saved"`` takes the array's.
+        """
+        how = ctx, allow_missing, ignore_extra, cast_dtype, dtype_source
+        load_arrays(self, dict(param_dict), None, *how)
+
+    def load_params(
+        self,
+        filename: str | os.PathLike[str],
+        ctx: ContextList | None = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+    ) -> None:
+        """Load parameters; deprecated: use `load_parameters`.
+
+        Args:
+            filename: Path of the file.
+            ctx: Devices for parameters that are not initialized.
+            allow_missing: Whether parameters that the file lacks keep their values.
+            ignore_extra: Whether to ignore arrays without a parameter.
+        """
+        warnings.warn("load_params is deprecated; use load_parameters", UserWarning, stacklevel=2)
+        self.load_parameters(filename, ctx, allow_missing, ignore_extra)
+
+    def save(self, prefix: str | os.PathLike[str]) -> None:
+        """Save structure and parameters to ``prefix-model.json`` and ``prefix-model.params``.
+
+        Args:
+            prefix: What both paths begin with. A prefix that ends with ``.safetensors`` or ``.npz``
+                selects that format for the parameters.
+        """
+        save_model(self, prefix)
+
+    def load(self, prefix: str | os.PathLike[str]) -> None:
+        """Load what `save` wrote; blocks that were hybridized then are hybridized again.
+
+        The graph is traced anew from this Block's code; the one in the file is not used.
+
+        Args:
+            prefix: The prefix that was passed to `save`.
+
+        Raises:
+            FileFormatError: The files belong to a network of another structure.
+        """
+        load_model(self, prefix)
+
+    def _describe_graph(self) -> dict[str, Any]:
+        return {}
+
+    def _hybridize_again(self) -> None:
+        pass
+
+    def register_child(self, block: "Block", name: str | None = None) -> None:
+        """Add a Block as a child of this one; assigning it to an attribute does the same.
+
+        Args:
+            block: The child.
+            name: Its name in attribute paths; by default its number among the children.
+
+        Raises:
+            ArgumentTypeError: ``block`` is not a Block.
+        """
+        if not isinstance(block, Block):
+            raise ArgumentTypeError(
+                f"{type(self).__name__}: expected a Block as child, got {type(block).__name__}"
+            )
+        key = str(len(self._children)) if name is None else name
+        self._children[key] = block
+        note_place(block, self, key)
+
+    def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
+        """Call a function with the output of every operator in hybridized blocks, for debugging.
+
+        Args:
+            callback: Called with the output's name, the operator's name, and the array.
+            monitor_all: Whether to report the operators' inputs, too.
+        """
+        for child in self._children.values():
+            child.register_op_hook(callback, monitor_all)
+
+    def apply(self, fn: Callable[["Block"], object]) -> Self:
+        """Call a function with every Block in this one, then with this one, and return this one.
+
+        Args:
+            fn: The function, called with a Block.
+        """
+        for child in self._children.values():
+            child.apply(fn)
+        fn(self)
+        return self
+
+    def initialize(
+        self,
+        init: Init = _UNIFORM,
+        ctx: ContextList | None = None,
+        verbose: bool = False,
+        force_reinit: bool = False,
+    ) -> None:
+        """Initialize all parameters, now or, where shapes are unknown, at the first call.
+
+        Args:
+            init: Initializer for parameters that have none of their own.
+            ctx: Device or devices; the current context by default.
+            verbose: Whether to log the initialization of each parameter.
+            force_reinit: Whether to initialize parameters again that are initialized already.
+        """
+        self.collect_params().initialize(init, ctx, verbose, force_reinit)
+
+    def hybridize(self, active: bool = True, **kwargs: Any) -> None:
+        """Switch graph execution on or off in all HybridBlocks of this Block.
+
+        Args:
+            active: True to switch it on, False to switch it off.
+            **kwargs: Options of `HybridBlock.hybridize`, such as ``static_alloc``.
+        """
+        for child in self._children.values():
+            child.hybridize(active, **kwargs)
+
+    def cast(self, dtype: Any) -> None:
+        """Convert all parameters to another element type; the computation then uses it, too.
+
+        Args:
+            dtype: The new element type, such as ``"float16"``.
+        """
+        for child in self._children.values():
+            child.cast(dtype)
+        for parameter in self.params.values():
+            parameter.cast(dtype)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call `forward`, with the registered hooks before and after it.
+
+        Args:
+            *args: Arguments of `forward`.
+            **kwargs: Keyword arguments of `forward`.
+        """
+        if self._hooks:
+            return self._hooks.around(self, args, self.forward, kwargs)
+        return self.forward(*args, **kwargs)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs; a subclass defines it.
+
+        Args:
+            *args: Inputs, which the subclass names.
+            **kwargs: Inputs by keyword.
+
+        Raises:
+            NotSupportedError: The subclass does not define it.
+        """
+        raise NotSupportedError(
+            f"{type(self).__name__}: expected a class that defines forward(self, ...), got none"
+        )
+
+    def summary(self, *inputs: Any) -> None:
+        """Print a table of the layers, with output shapes and numbers of parameters.
+
+        Args:
+            *inputs: Example inputs; the network is called with them once.
+
+        Raises:
+            ArgumentError: The network is hybridized.
+        """
+        print(summarize(self, inputs))  # noqa: T201  # printing is what it is for

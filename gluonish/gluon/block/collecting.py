@@ -1,0 +1,153 @@
+"""The parameters of a Block and of all Blocks in it, by full names and by paths.
+
+A full name is that of files and graphs of MXNet 1.x, ``net0_dense0_weight``; a path is the
+attributes that lead to the parameter, ``dense.weight``, as MXNet 2.0 has it.
+"""
+
+import re
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from gluonish.core.errors import ParameterError, require_text
+from gluonish.gluon.parameter import Parameter, ParameterDict, is_placed
+
+if TYPE_CHECKING:
+    from gluonish.gluon.block.block import Block
+
+__all__ = ["CollectedParameters", "adopt", "collect"]
+
+
+class CollectedParameters(ParameterDict):
+    """What `Block.collect_params` returns: a dict by full names that also finds paths.
+
+    Args:
+        block: Whose parameters they are.
+    """
+
+    def __init__(self, block: "Block") -> None:
+        super().__init__(block.params.prefix)
+        self._block = block
+
+    def _at_path(self, path: object) -> Parameter | None:
+        if not isinstance(path, str):
+            return None
+        found = self._block._collect_params_with_prefix().get(path)
+        return found if any(found is parameter for parameter in self.values()) else None
+
+    def __getitem__(self, key: str) -> Parameter:
+        found = None if super().__contains__(key) else self._at_path(key)
+        return super().__getitem__(key) if found is None else found
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or self._at_path(key) is not None
+
+
+def adopt(block: "Block", attribute: str, parameter: Parameter) -> Parameter:
+    """Return what a Block gets as a parameter attribute, one of its own if nobody had it before.
+
+    A parameter that was made by itself, as in MXNet 2.0, is from then on called after the Block and
+    the attribute. Where the Block shares parameters and one has that name, it takes its place.
+
+    Args:
+        block: The Block.
+        attribute: Name of the attribute.
+        parameter: What it is assigned.
+
+    Raises:
+        ParameterError: The Block has another parameter of that name, or as that attribute.
+    """
+    if attribute in block._reg_params:
+        raise ParameterError(
+            f"{type(block).__name__}: expected a new attribute for a Parameter, got {attribute}, "
+            "which holds one; share parameters by `params` when the Block is made"
+        )
+    own = block.params
+    # One that some Block has as an attribute keeps its name.
+    if not is_placed(parameter) and own._params.get(parameter.name) is not parameter:
+        name = own.prefix + attribute
+        existing = own._find(name)
+        if existing is not None and own._shared is not None and name in own._shared:
+            parameter = existing
+        elif existing is not None:
+            raise ParameterError(
+                f"{type(block).__name__}: expected attribute {attribute} to be the parameter "
+                f"{name!r} that params.get made, got another; use another name"
+            )
+        parameter.name = name
+        parameter._var = None
+        own._params[name] = parameter
+    return parameter
+
+
+def collect(block: "Block", select: str | None) -> ParameterDict:
+    """Return the parameters of a Block and of all Blocks in it; see `Block.collect_params`."""
+    if select is not None:
+        require_text(select, "collect_params: expected select, a regular expression,")
+    pattern = None if select is None else re.compile(select)
+    found = CollectedParameters(block)
+    _gather(block, select, pattern, found)
+    if pattern is not None and not found._params:
+        paths = block._collect_params_with_prefix()
+        found.update({p.name: p for path, p in paths.items() if pattern.match(path)})
+    return found
+
+
+def _gather(
+    block: "Block", select: str | None, pattern: re.Pattern[str] | None, found: ParameterDict
+) -> None:
+    """Add a Block's own parameters, those of its children, and those it has as attributes only."""
+    _warn_of_containers(block)
+    _add(block.params._params, pattern, found)
+    for child in block._children.values():
+        if _has_own_way(type(child)):
+            found.update(child.collect_params(select))
+        else:
+            _gather(child, select, pattern, found)
+    present = {id(parameter) for parameter in found.values()}
+    others = [p for p in block._reg_params.values() if id(p) not in present]
+    _add({p.name: p for p in others}, pattern, found)
+
+
+def _has_own_way(kind: type) -> bool:
+    """Whether a class collects by a method of its own, not by that of Block."""
+    definer = next(base for base in kind.__mro__ if "collect_params" in vars(base))
+    return definer.__module__ != "gluonish.gluon.block.block"
+
+
+def _add(
+    parameters: dict[str, Parameter], pattern: re.Pattern[str] | None, found: ParameterDict
+) -> None:
+    found.update(
+        {
+            name: parameter
+            for name, parameter in parameters.items()
+            if pattern is None or pattern.match(name)
+        }
+    )
+
+
+def _warn_of_containers(block: "Block") -> None:
+    registered = {id(child) for child in block._children.values()}
+    for name, value in block.__dict__.items():
+        if name != "_children" and _holds_stranger(value, registered):
+            warnings.warn(
+                f"{type(block).__name__}.{name} holds Blocks that are not registered, so their "
+                "parameters are not collected; use register_child, nn.Sequential or "
+                "nn.HybridSequential",
+                UserWarning,
+                stacklevel=5,
+            )
+
+
+def _holds_stranger(value: Any, registered: set[int]) -> bool:
+    """Whether a container holds a Block that is not registered."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return any(
+            id(item) not in registered
+            if hasattr(item, "_reg_params")
+            else _holds_stranger(item, registered)
+            for item in value
+        )
+    return False

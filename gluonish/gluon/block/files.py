@@ -1,0 +1,205 @@
+"""Parameters of a Block in files: by the attributes that lead to them, or by their full names."""
+
+import os
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Any
+
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DeferredInitializationError,
+    ParameterError,
+    nearest,
+)
+from gluonish.core.files import path_text
+from gluonish.gluon.parameter import Parameter
+from gluonish.gluon.parameter.arguments import ContextList, join_shapes
+from gluonish.gluon.parameter.parameter_dict import bare_names
+from gluonish.ndarray import NDArray, load, save
+
+if TYPE_CHECKING:
+    from gluonish.gluon.block.block import Block
+
+__all__ = ["load_arrays", "load_block", "save_block"]
+
+_MOST_NAMES = 10  # in one message
+
+
+def save_block(
+    block: "Block",
+    filename: str | os.PathLike[str],
+    deduplicate: bool,
+    **options: Any,
+) -> None:
+    """Write a Block's parameters under their paths; see `Block.save_parameters`."""
+    paths = block._collect_params_with_prefix()
+    if deduplicate:
+        # Where a parameter is first met, under the last of its paths: what MXNet writes.
+        last = {id(parameter): path for path, parameter in paths.items()}
+        paths = {path: paths[path] for path in last.values()}
+    arrays = {}
+    for path, parameter in paths.items():
+        try:
+            arrays[path] = parameter._reduce()
+        except DeferredInitializationError as error:
+            raise DeferredInitializationError(
+                f"{_what(block)}: save_parameters: expected all shapes to be known, got "
+                f"{parameter.name} at {path!r} of shape {parameter.shape}, which no call of the "
+                "network has reached; call the network once, leave out the layer, or give it "
+                "in_units, in_channels and the like"
+            ) from error
+    save(filename, arrays, **options)
+
+
+def load_block(
+    block: "Block",
+    filename: str | os.PathLike[str],
+    ctx: ContextList | None,
+    allow_missing: bool,
+    ignore_extra: bool,
+    cast_dtype: bool,
+    dtype_source: str,
+) -> None:
+    """Take a Block's parameters from a file of either naming; see `Block.load_parameters`."""
+    filename = path_text(filename, "load_parameters")
+    loaded = load(filename, mmap=False)
+    if not isinstance(loaded, dict):
+        if loaded:
+            raise ArgumentTypeError(
+                f"{_what(block)}: load_parameters: expected arrays with names in "
+                f"{filename!r}, got a list of {len(loaded)}; save a dict"
+            )
+        loaded = {}
+    how = ctx, allow_missing, ignore_extra, cast_dtype, dtype_source
+    load_arrays(block, loaded, filename, *how, taken=True)
+
+
+def load_arrays(
+    block: "Block",
+    loaded: dict[str, NDArray],
+    filename: str | None,
+    ctx: ContextList | None,
+    allow_missing: bool,
+    ignore_extra: bool,
+    cast_dtype: bool,
+    dtype_source: str,
+    taken: bool = False,
+) -> None:
+    """Take a Block's parameters from arrays of either naming.
+
+    Args:
+        block: The Block.
+        loaded: The arrays by name.
+        filename: Where they come from, for messages; None for a dict.
+        ctx: As of `Block.load_parameters`, like those that follow.
+        allow_missing: Whether parameters may be missing.
+        ignore_extra: Whether there may be others.
+        cast_dtype: Whether to convert where dtypes differ.
+        dtype_source: The dtype to end up with.
+        taken: Whether nobody else has the arrays, so that they need not be copied.
+    """
+    casting = {"cast_dtype": cast_dtype, "dtype_source": dtype_source, "taken": taken}
+    source = "the dict" if filename is None else repr(filename)
+    try:
+        _fill(block, loaded, source, ctx, allow_missing, ignore_extra, **casting)
+    except (ArgumentError, ParameterError) as error:
+        where = "" if source in str(error) else f" (from {source})"
+        raise type(error)(f"{_what(block)}: {error}{where}") from error
+
+
+def _what(block: "Block") -> str:
+    return f"{type(block).__name__} {block.name}"
+
+
+def _fill(
+    block: "Block",
+    loaded: dict[str, NDArray],
+    source: str,
+    ctx: ContextList | None,
+    allow_missing: bool,
+    ignore_extra: bool,
+    **casting: Any,
+) -> None:
+    """Put arrays into the parameters that they belong to."""
+    known = block._collect_params_with_prefix()
+    if any(name not in known for name in loaded):
+        full_names = dict(block.collect_params().items())
+        restored = _full_names(block.prefix, full_names, loaded)
+        # Older files and exported models have full names.
+        if not any("." in name for name in loaded) or any(name in full_names for name in restored):
+            known, loaded = full_names, restored
+    if not allow_missing:
+        _check_complete(known, loaded, source)
+    if not ignore_extra:
+        _check_known(known, loaded, source)
+    _check_shapes(known, loaded, source)
+    for name, values in loaded.items():
+        if name in known:
+            known[name]._load_init(values, ctx, **casting)
+
+
+def _full_names(
+    prefix: str, known: Collection[str], loaded: dict[str, NDArray]
+) -> dict[str, NDArray]:
+    """Return arrays under full names: the block's prefix goes before those that lack it."""
+    restored = {}
+    for name, values in bare_names(loaded).items():
+        prefixed = prefix + name
+        restored[name if prefixed not in known and name in known else prefixed] = values
+    return restored
+
+
+def _check_complete(known: dict[str, Parameter], loaded: Collection[str], source: str) -> None:
+    """Refuse arrays that have a parameter under none of its names."""
+    present = {id(known[name]) for name in loaded if name in known}
+    missing = {id(p): name for name, p in reversed(known.items()) if id(p) not in present}
+    if missing:
+        names = [*reversed(missing.values())]
+        # What a symbolic program fed by name; a file never has it.
+        label = any(name.endswith("_label") for name in names)
+        advice = ", or name it in input_names" if label else ""
+        raise ParameterError(
+            f"load_parameters: expected {_quoted(names)} in {source}, got {len(loaded)} other "
+            f"arrays{_nearest(names, loaded)}; set allow_missing=True to go on without{advice}"
+        )
+
+
+def _check_known(known: dict[str, Parameter], loaded: Collection[str], source: str) -> None:
+    extra = [name for name in loaded if name not in known]
+    if extra:
+        raise ArgumentError(
+            f"load_parameters: expected only parameters of the Block in {source}, got "
+            f"{_quoted(extra)}{_nearest(extra, known)}; set ignore_extra=True to go on without"
+        )
+
+
+def _check_shapes(known: dict[str, Parameter], loaded: dict[str, NDArray], source: str) -> None:
+    """Refuse arrays of which some do not fit, before any is taken."""
+    wrong = []
+    for name, values in loaded.items():
+        shape = known[name].shape if name in known else None
+        if shape and join_shapes(shape, values.shape) is None:
+            called = known[name].name
+            wrong.append(f"{name!r} of {called}: expected shape {shape}, got {values.shape}")
+    if wrong:
+        raise ParameterError(
+            f"load_parameters: {_listed(wrong)}, in {source}; make the layers in the sizes of the "
+            "file, or leave those arrays out and set allow_missing=True"
+        )
+
+
+def _quoted(names: list[str]) -> str:
+    return _listed([repr(name) for name in names])
+
+
+def _listed(items: list[str]) -> str:
+    """Return items for a message, the first of many."""
+    shown = ", ".join(items[:_MOST_NAMES])
+    more = len(items) - _MOST_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _nearest(names: list[str], others: Iterable[str]) -> str:
+    """Return a hint at the names most like the first of the wrong ones."""
+    hint = nearest(names[0], others)
+    return hint if len(names) == 1 or not hint else hint.replace("nearest", f"nearest {names[0]!r}")

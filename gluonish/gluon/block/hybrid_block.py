@@ -1,0 +1,477 @@
+"""HybridBlock: a Block whose computation can become a graph, planned once and run as a whole.
+
+Two styles are understood: ``hybrid_forward(F, x, **params)`` of MXNet 1.x, where ``F`` is the
+``nd`` or the ``sym`` namespace, and ``forward(x)`` of 2.0, which is traced by running it on arrays
+without values, or runs as Python where `follows_mxnet`. `hybrid_graph` does both.
+"""
+
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import gluonish.ndarray as nd
+import gluonish.symbol as sym
+from gluonish.core.collection_pause import CollectionPause
+from gluonish.core.errors import (
+    ArgumentTypeError,
+    DeferredInitializationError,
+    NotSupportedError,
+    OperatorError,
+)
+from gluonish.core.mxnet_rules import follows_mxnet
+from gluonish.core.turn import Turn
+from gluonish.core.versions import Basis, Version
+from gluonish.gluon.block import Block
+from gluonish.gluon.block.arguments import (
+    by_position,
+    check_one_kind,
+    listed,
+    no_arrays_error,
+    unhashable_error,
+)
+from gluonish.gluon.block.hooks import warn_of_hooks
+from gluonish.gluon.block.hybrid_graph import Graph, HybridGraph, ImperativeCall, graph_of_call
+from gluonish.gluon.block.mxnet_attributes import HybridBlockAttributes
+from gluonish.gluon.block.newest_graph import describe, export_graph
+from gluonish.gluon.block.options import HybridOptions, checked_options
+from gluonish.gluon.block.reads import Reads, forget_changed, inferred
+from gluonish.gluon.block.tracing import (
+    Traced,
+    forward_with_shapes,
+    is_symbolic,
+    set_deferred_shapes,
+)
+from gluonish.gluon.parameter.places import locate
+from gluonish.graph.structure import flatten
+from gluonish.ndarray import NDArray, recording
+from gluonish.ndarray.recording import tracer
+from gluonish.ops import autocast
+from gluonish.symbol import NumpySymbol, Symbol
+
+__all__ = ["HybridBlock"]
+
+_MAX_GRAPHS = 32  # traces kept for blocks in the style of 2.0, which have one for each signature
+_ONE_ARRAY = (tuple, (None,))  # what `flatten` finds in a call with one array
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, NDArray | Symbol)
+
+
+class HybridBlock(HybridBlockAttributes):
+    """Base class of layers and networks that can be hybridized: run as a compiled graph.
+
+    A subclass defines ``hybrid_forward(self, F, x, *args, **params)``, which gets its own
+    parameters by name and computes with functions of ``F`` only, or ``forward(self, x, *args)``
+    with any functions on its arguments::
+
+        class Net(HybridBlock):
+            def __init__(self, **kwargs):
+                super().__init__(**kwargs)
+                with self.name_scope():
+                    self.hidden = nn.Dense(20)
+                    self.output = nn.Dense(10)
+
+            def hybrid_forward(self, F, x):
+                return self.output(F.relu(self.hidden(x)))
+
+    Args:
+        prefix: As of `Block`.
+        params: As of `Block`.
+
+    Example:
+        >>> import gluonish as mx
+        >>> class Scaled(mx.gluon.HybridBlock):
+        ...     def hybrid_forward(self, F, x):
+        ...         return 2 * F.relu(x)
+        >>> net = Scaled()
+        >>> net.hybridize()
+        >>> net(mx.nd.array([-1, 3])).tolist()
+        [0.0, 6.0]
+    """
+
+    # Whether the class computes by hybrid_forward, in the style of MXNet 1.x.
+    has_hybrid_forward: ClassVar[bool] = True
+
+    _checked: int = -1  # what `Version.newest` was when the graphs were looked at last
+    _dropped: int = 0  # graphs that were dropped in a row, each soon after its trace
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "has_hybrid_forward" not in cls.__dict__:
+            owner = next(base for base in cls.__mro__ if "forward" in vars(base))
+            if owner is cls:
+                cls.has_hybrid_forward = cls.forward is HybridBlock.forward
+            else:
+                cls.has_hybrid_forward = getattr(owner, "has_hybrid_forward", False)
+
+    def __init__(self, prefix: str | None = None, params: Any = None) -> None:
+        super().__init__(prefix, params)
+        self._active = False
+        self._options = HybridOptions()
+        self._graphs: dict[Any, Graph] = {}
+        self._untraceable: str | None = None  # why there is no graph of any call
+        self._is_symbolic: bool | None = None
+        # What `infer_shape` or `infer_type` composed.
+        self._inferred: tuple[Traced, Basis] | None = None
+        self._turn = Turn()  # to trace
+        self._op_hook: tuple[Callable[..., Any], bool] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {**self.__dict__, "_graphs": {}, "_inferred": None}
+        del state["_turn"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({**state, "_turn": Turn()})
+
+    def register_child(self, block: Block, name: str | None = None) -> None:
+        """Add a HybridBlock as a child of this one; assigning it to an attribute does the same.
+
+        Args:
+            block: The child.
+            name: Its name in attribute paths; by default its number among the children.
+
+        Raises:
+            ArgumentTypeError: ``block`` is not a HybridBlock.
+        """
+        if not isinstance(block, HybridBlock):
+            raise ArgumentTypeError(
+                f"{type(self).__name__}: expected children to be HybridBlocks, got "
+                f"{type(block).__name__}; derive it from HybridBlock, or use Sequential in place "
+                "of HybridSequential"
+            )
+        super().register_child(block, name)
+
+    def hybridize(
+        self,
+        active: bool = True,
+        backend: str | None = None,
+        clear: bool = True,
+        static_alloc: bool = False,
+        static_shape: bool = False,
+        inline_limit: int = 2,
+        forward_bulk_size: int | None = None,
+        backward_bulk_size: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Switch graph execution on or off: the next call traces the block and plans its graph.
+
+        A later call traces again if this block or one in it has changed: its children, parameters,
+        their dtypes, or an attribute that was read at the trace (set or deleted by name;
+        under the name ``mxnet`` graphs keep old values, as in MXNet). Not seen until the next
+        `hybridize` are changes inside lists, dicts and other objects, of classes, of global names,
+        and of functions. A value that differs at each call should be an input: a trace
+        takes long, and many in a row are warned of.
+
+        Args:
+            active: True for on, False for off.
+            backend: Name of a back end registered with `mx.sym.register_backend`, which may replace
+                parts of the graph; it runs after those named before, unless ``clear``. None,
+                ``"MKLDNN"`` and ``"ONEDNN"`` change nothing: oneDNN is used wherever it fits.
+            clear: Whether to drop the graphs traced so far.
+            static_alloc: Whether to keep all memory of the graph between calls; without it, all
+                networks together keep 64 MB at most.
+            static_shape: Lets a GPU use ``MXNET_ENABLE_CUDA_GRAPHS=1``; needs ``static_alloc``.
+            inline_limit: `autograd.get_symbol` shows a call of a graph with more operators, or with
+                ``static_alloc``, as one node, ``_CachedOp``; files always have the operators.
+            forward_bulk_size: Largest number of operators in one engine operation of the forward
+                pass; None or 0 for the value of ``MXNET_EXEC_BULK_EXEC_MAX_NODE_TRAIN_FWD``.
+            backward_bulk_size: The same for the backward pass.
+            **kwargs: Options for ``backend``, without effect if there is none. With
+                ``partition_if_dynamic=False`` it gets no graphs whose shapes depend on values.
+
+        Raises:
+            ArgumentError: ``static_shape`` without ``static_alloc``, or a negative number.
+            ArgumentTypeError: A flag is not a bool, or a number not an int.
+            NotSupportedError: The back end is not registered.
+            GraphError: At the next call: the back end failed, or its result does not fit the graph.
+
+        Warns:
+            UserWarning: Forward hooks are registered; they are not called where this block runs as
+                part of a larger graph.
+        """
+        flags: dict[str, Any] = {
+            "active": active,
+            "static_alloc": static_alloc,
+            "static_shape": static_shape,
+            "inline_limit": inline_limit,
+            "forward_bulk_size": forward_bulk_size,
+            "backward_bulk_size": backward_bulk_size,
+        }
+        options = checked_options(f"{self.name}.hybridize", flags, backend, kwargs)
+        if active and self._hooks:
+            warn_of_hooks(self.name)
+        earlier = () if clear else self._options.backends
+        self._active = bool(active)
+        self._options = options._replace(backends=(*earlier, *options.backends))
+        self._untraceable = None
+        if clear or options.backends:
+            self._clear_cached_op()
+        super().hybridize(clear=clear, **flags)
+
+    def optimize_for(
+        self,
+        x: NDArray,
+        *args: Any,
+        backend: str | None = None,
+        clear: bool = False,
+        static_alloc: bool = False,
+        static_shape: bool = False,
+        inline_limit: int = 2,
+        forward_bulk_size: int | None = None,
+        backward_bulk_size: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Hybridize with a back end, and run once on example inputs to trace and plan the graph.
+
+        ``x`` and ``*args`` are example inputs. The options are those of `hybridize`; unless
+        ``clear``, the graphs and back ends of earlier calls are kept, and this back end gets the
+        graph as they left it.
+        """
+        flags = (static_alloc, static_shape, inline_limit, forward_bulk_size, backward_bulk_size)
+        self.hybridize(True, backend, clear, *flags, **kwargs)
+        self(x, *args)
+
+    def _clear_cached_op(self) -> None:
+        """Drop the graphs of this block, and have those of blocks around it traced anew."""
+        if "_graphs" in self.__dict__:
+            self._drop_graphs()
+            self._version.change()
+
+    def _drop_graphs(self) -> None:
+        self._graphs = {}
+        self._is_symbolic = self._inferred = None
+
+    def cast(self, dtype: Any) -> None:
+        """Convert all parameters to another element type; the computation then uses it, too.
+
+        Args:
+            dtype: The new element type, such as ``"float16"``.
+        """
+        self._clear_cached_op()
+        super().cast(dtype)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs, as a graph if hybridized, with hooks before and after.
+
+        Args:
+            *args: Arguments of `hybrid_forward` without ``F``, or of `forward`.
+            **kwargs: Such arguments by keyword.
+
+        Raises:
+            ArgumentTypeError: Neither `forward` nor `hybrid_forward` has such an argument.
+        """
+        if kwargs:
+            args, kwargs = by_position(self, args, kwargs)
+        if self._hooks:
+            forward = self._call_graph if self._active else self._call_forward
+            return self._hooks.around(self, args, forward, kwargs)
+        if not self._active:
+            return self._call_forward(*args, **kwargs)
+        if len(args) == 1 and isinstance(args[0], NDArray) and not kwargs and tracer.get() is None:
+            graph = self._graphs.get(_ONE_ARRAY)  # what `_call_graph` would find, with less ado
+            usual = autocast.here.get() is None and autocast.state.policy is None
+            if (
+                graph is not None
+                and graph.basis.checked == Version.newest  # nothing changed since the trace
+                and usual
+                and args[0].stype == "default"
+            ):
+                return graph.run(args, self._op_hook)
+        return self._call_graph(*args, **kwargs)
+
+    def _call_graph(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the graph of a call, tracing it if it is the first of its kind."""
+        if not self.has_hybrid_forward and follows_mxnet():
+            return self._call_forward(*args, **kwargs)
+        graph, arrays = self._graph_of(*args, **kwargs)
+        if graph is None:  # part of a larger graph
+            return self._call_forward(*args, **kwargs)
+        return graph.run(arrays, self._op_hook)
+
+    def _graph_of(self, *args: Any, **kwargs: Any) -> tuple[Graph | None, list[Any]]:
+        """Return the graph of a call, None if it belongs to a larger one, and its arrays."""
+        arrays: list[Any]
+        structure: Any
+        if len(args) == 1 and isinstance(args[0], NDArray) and not kwargs:
+            arrays, structure = [args[0]], _ONE_ARRAY
+        else:
+            arrays, structure = flatten(listed(args, kwargs), _is_array)
+        for x in arrays:
+            if not isinstance(x, NDArray) or tracer.get() is not None:  # part of a larger graph
+                return None, arrays
+            if x.stype != "default":
+                return ImperativeCall(self, structure, "graphs take no sparse arrays"), arrays
+        if not arrays:
+            raise no_arrays_error(self, args, kwargs)
+        if self._checked != Version.newest:
+            forget_changed(self)
+        key = structure
+        if self._is_symbolic is None:
+            self._is_symbolic = is_symbolic(self)
+        if not self._is_symbolic:
+            # Such a forward may compute with shapes, and ask for the mode.
+            signature = tuple([(type(x), x._spec) for x in arrays])
+            key = structure, signature, recording.mode.get() & ~recording.WATCHED
+        if autocast.state.used and (policy := autocast.current()) is not None:
+            key = key, policy  # casts are nodes of the graph
+        try:
+            graph = self._graphs.get(key)
+        except TypeError:
+            raise unhashable_error(self, args, kwargs) from None
+        if graph is None:
+            with CollectionPause():
+                graph = self._trace(key, structure, arrays)
+        return graph, arrays
+
+    def _trace(self, key: Any, structure: Any, arrays: list[NDArray]) -> Graph:
+        with self._turn:
+            graph = self._graphs.get(key)
+            if graph is None:
+                with Reads() as found:
+                    graph = graph_of_call(self, structure, arrays, self._options)
+                graph.basis = found.basis(graph.parameters)
+                if len(self._graphs) >= _MAX_GRAPHS:
+                    self._graphs.pop(next(iter(tuple(self._graphs))), None)
+                self._graphs[key] = graph
+            return graph
+
+    def _call_forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Run ``forward`` where its arguments are: on a device, or in a trace."""
+        try:
+            if self.has_hybrid_forward:
+                return self.forward(*args, **kwargs)
+            first = next(iter(flatten(listed(args, kwargs), _is_array)[0]), None)
+            if not isinstance(first, NDArray) or first.is_traced:
+                with self.name_scope():
+                    return forward_with_shapes(self, args, kwargs)
+            with first.context:  # so that Parameter.data() is the one on this device
+                return forward_with_shapes(self, args, kwargs)
+        except OperatorError as error:
+            locate(error, self)
+            raise
+
+    if not TYPE_CHECKING:  # to a type checker it is Block's, so that a subclass may name its inputs
+
+        def forward(self, x: Any, *args: Any) -> Any:
+            """Compute by ``hybrid_forward``: at once on NDArrays, as part of a graph on Symbols.
+
+            Args:
+                x: First input, NDArray or Symbol.
+                *args: The others.
+            """
+            return self._by_hybrid_forward(x, *args)
+
+    def _by_hybrid_forward(self, x: Any, *args: Any) -> Any:
+        """Compute by ``hybrid_forward``, with the parameters as its last arguments."""
+        first = x if _is_array(x) else next(iter(flatten((x, *args), _is_array)[0]), None)
+        if first is None:
+            raise ArgumentTypeError(
+                f"{self.name}: expected an NDArray or Symbol, got {type(x).__name__}"
+            )
+        kind = type(first)
+        for other in (x, *args) if args else (x,):
+            if type(other) is not kind:
+                check_one_kind(self, first, (x, *args))
+                break
+        if self._active and self.has_hybrid_forward and isinstance(first, NDArray):
+            graph, inputs = self._graph_of(x, *args)  # who calls `forward` wants the graph, too
+            if isinstance(graph, HybridGraph):
+                return graph.run(inputs, self._op_hook)
+        if isinstance(first, Symbol):
+            values = {name: parameter.var() for name, parameter in self._reg_params.items()}
+            if isinstance(first, NumpySymbol):
+                values = {name: value.as_np_ndarray() for name, value in values.items()}
+            with self.name_scope():
+                return self.hybrid_forward(sym, x, *args, **values)
+        try:
+            arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}
+        except DeferredInitializationError:
+            # A class's own `forward` may have called this one, with other arguments than its own.
+            below = None if self.has_hybrid_forward else partial(HybridBlock.forward, self)
+            set_deferred_shapes(self, (x, *args), self.collect_params().values(), below)
+            arrays = {name: p.data(first.context) for name, p in self._reg_params.items()}
+        if first.is_traced:
+            with self.name_scope():
+                return self.hybrid_forward(nd, x, *args, **arrays)
+        return self.hybrid_forward(nd, x, *args, **arrays)
+
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs; a subclass defines it (or ``forward``).
+
+        Args:
+            F: The namespace of functions to compute with, ``nd`` or ``sym``.
+            x: First input.
+            *args: The others.
+            **kwargs: This block's own parameters by attribute name.
+
+        Raises:
+            NotSupportedError: The class does not define it.
+        """
+        raise NotSupportedError(
+            f"{type(self).__name__}: expected a class that defines hybrid_forward(self, F, x, ...) "
+            "or forward(self, x, ...), got one that defines neither"
+        )
+
+    def infer_shape(self, *args: Any) -> None:
+        """Infer unknown parameter shapes from example inputs; `export` then needs no call.
+
+        Args:
+            *args: The arguments of a call.
+
+        Raises:
+            OperatorError: An operator does not accept the shapes.
+            ParameterError: A shape remains unknown.
+        """
+        self._inferred = inferred(self, args, shapes=True)
+
+    def infer_type(self, *args: Any) -> None:
+        """Infer the dtypes of parameters from example inputs.
+
+        Args:
+            *args: The arguments of a call.
+        """
+        self._inferred = inferred(self, args, shapes=False)
+
+    def export(
+        self, path: str | os.PathLike[str], epoch: int = 0, remove_amp_cast: bool = True
+    ) -> tuple[str, str]:
+        """Export graph and parameters, for `SymbolBlock.imports`, Module or MXNet itself.
+
+        Args:
+            path: Path and prefix: the files are ``path-symbol.json`` and ``path-0000.params``. One
+                that ends with ``.safetensors`` or ``.npz`` says the format of the parameters:
+                ``net.safetensors`` gives ``net-symbol.json`` and ``net-0000.safetensors``.
+            epoch: Number in the name of the parameter file, in four digits.
+            remove_amp_cast: Whether to leave casts of mixed precision out of the graph.
+
+        Returns:
+            The names of both files.
+
+        Raises:
+            GraphError: There is no graph: hybridize the block and call it once first.
+            ArgumentTypeError: ``path`` is not a path, or ``epoch`` not a number.
+            MissingFileError: The folder does not exist.
+        """
+        return export_graph(self, path, epoch, remove_amp_cast)
+
+    def _describe_graph(self) -> dict[str, Any]:
+        return describe(self)
+
+    def _hybridize_again(self) -> None:
+        self._active = True
+        self._clear_cached_op()
+
+    def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
+        """Call a function with the output of every operator in the hybridized block, for debugging.
+
+        While a hook is registered, graphs run operator by operator.
+
+        Args:
+            callback: Called with the output's name, the operator's name, and the array.
+            monitor_all: Whether to report the operators' inputs, too.
+        """
+        self._op_hook = (callback, monitor_all)
+        super().register_op_hook(callback, monitor_all)

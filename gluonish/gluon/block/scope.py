@@ -1,0 +1,106 @@
+"""Names of Blocks: prefixes such as ``net0_dense1_``, and the scopes that nest them.
+
+Outside any scope a Block is called after its class, with a counter that it shares with the symbols
+of its thread. Inside ``with parent.name_scope():`` the counter is the parent's, and the parent's
+prefix comes first. Which scope is open is a fact of the thread; the counters belong to the Block.
+"""
+
+from contextvars import ContextVar, Token
+from typing import ClassVar, Protocol
+
+from gluonish.gluon.parameter import ParameterDict
+from gluonish.symbol.name import NameManager, Prefix
+
+__all__ = ["NameScope", "name_block"]
+
+
+class _Named(Protocol):
+    """What a scope needs of its Block."""
+
+    _child_counts: dict[str, int]
+
+    @property
+    def prefix(self) -> str:
+        """Prefix of the Block."""
+        raise NotImplementedError
+
+    @property
+    def params(self) -> ParameterDict:
+        """The Block's own parameters."""
+        raise NotImplementedError
+
+
+_current: ContextVar[_Named | None] = ContextVar("gluonish_name_scope", default=None)
+
+
+def name_block(
+    prefix: str | None, params: ParameterDict | None, hint: str
+) -> tuple[str, ParameterDict]:
+    """Return the full prefix and the dict of own parameters of a new Block.
+
+    Args:
+        prefix: What the user gave; None for the hint with a counter.
+        params: Parameters to share; None for none but those that the parent shares.
+        hint: The class name in lower case, or what stands for it.
+    """
+    parent = _current.get()
+    if parent is None:
+        if prefix is None:
+            prefix = NameManager.current.get(None, hint) + "_"
+        own = ParameterDict(prefix) if params is None else ParameterDict(params.prefix, params)
+        return prefix, own
+    if prefix is None:
+        count = parent._child_counts.get(hint, 0)
+        parent._child_counts[hint] = count + 1
+        prefix = f"{hint}{count}_"
+    if params is None:
+        own = ParameterDict(parent.params.prefix + prefix, parent.params._shared)
+    else:
+        own = ParameterDict(params.prefix, params)
+    return parent.prefix + prefix, own
+
+
+class _Innermost:
+    """The scope that is open in this thread, under the name that MXNet's programs reach it by."""
+
+    @property
+    def value(self) -> "NameScope | None":
+        """A scope of the innermost Block; None outside any."""
+        block = _current.get()
+        return None if block is None else NameScope(block, False)
+
+
+class NameScope:
+    """``with block.name_scope():``: Blocks and Symbols made inside get the block's prefix.
+
+    The scope of a Block with an empty prefix changes nothing.
+
+    Args:
+        block: The Block, or any object with a ``prefix``.
+        empty: Whether the prefix was given as an empty string; None to ask the Block.
+    """
+
+    __slots__ = ("_block", "_symbols", "_token")
+
+    create = staticmethod(name_block)
+    _current: ClassVar[_Innermost] = _Innermost()
+
+    def __init__(self, block: _Named, empty: bool | None = None) -> None:
+        if empty is None:
+            empty = bool(getattr(block, "_empty_prefix", False))
+        self._block = None if empty else block
+        self._symbols: Prefix | None = None
+        self._token: Token[_Named | None] | None = None
+
+    def __enter__(self) -> "NameScope":
+        if self._block is not None:
+            self._token = _current.set(self._block)
+            self._symbols = Prefix(self._block.prefix)
+            self._symbols.__enter__()
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        if self._token is not None and self._symbols is not None:
+            self._symbols.__exit__(*exc_info)
+            _current.reset(self._token)
+            self._token = None

@@ -1,0 +1,128 @@
+"""The table that `Block.summary` prints: layers in the order they run, shapes, parameters."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from gluonish.core.errors import ArgumentError
+from gluonish.gluon.block.hooks import HookHandle
+from gluonish.gluon.parameter import Parameter
+from gluonish.ndarray import NDArray
+from gluonish.symbol import Symbol
+
+if TYPE_CHECKING:
+    from gluonish.gluon.block.block import Block
+
+__all__ = ["summarize"]
+
+_WIDTH = 80
+
+
+class _Row:
+    """A line of the table, and what it adds to the sums."""
+
+    __slots__ = ("name", "shape", "shared", "size", "trainable")
+
+    def __init__(self, name: str, shape: str) -> None:
+        self.name = name
+        self.shape = shape
+        self.size = 0
+        self.trainable = 0
+        self.shared = 0
+
+    def count(self, parameter: Parameter, seen: set[int]) -> None:
+        """Add a parameter; ``seen`` holds the identities of those counted before."""
+        size = parameter.list_data()[0].size
+        self.size += size
+        self.trainable += size if parameter.grad_req != "null" else 0
+        self.shared += size if id(parameter) in seen else 0
+        seen.add(id(parameter))
+
+    def __str__(self) -> str:
+        return f"{self.name:>20}  {self.shape:>42} {self.size:>15}"
+
+
+def summarize(block: "Block", inputs: tuple[Any, ...]) -> str:
+    """Run a network once and return its table.
+
+    Layers inside layers have their own lines, containers have none; what a layer runs on symbols,
+    to find out shapes, is left out.
+
+    Args:
+        block: The network, initialized and not hybridized.
+        inputs: Arguments of the call.
+
+    Raises:
+        ArgumentError: The network or a part of it is hybridized.
+    """
+    rows = [_Row("Input", _shape_text(inputs))]
+    seen: set[int] = set()
+
+    def add_row(layer: "Block", _: Any, outputs: Any) -> None:
+        if not _holds_symbols(outputs):
+            row = _Row(f"{type(layer).__name__}-{len(rows)}", _shape_text(outputs))
+            for parameter in layer.params.values():
+                row.count(parameter, seen)
+            rows.append(row)
+
+    handles = []
+    try:
+        for layer in _layers(block):
+            if getattr(layer, "_active", False):
+                raise ArgumentError(
+                    f"summary: expected a network that is not hybridized, got {layer.name!r} "
+                    "hybridized; call hybridize(False) first"
+                )
+            if layer._in_summary:
+                handles.append(layer.register_forward_hook(add_row))
+        block(*inputs)
+    finally:
+        _detach(handles)
+    return "\n".join(_lines(rows))
+
+
+def _detach(handles: list[HookHandle]) -> None:
+    for handle in handles:
+        handle.detach()
+
+
+def _layers(block: "Block") -> Iterator["Block"]:
+    """Yield a network's blocks once each, children first."""
+    found: dict[int, Block] = {}
+    block.apply(lambda layer: found.setdefault(id(layer), layer))
+    yield from found.values()
+
+
+def _lines(rows: list[_Row]) -> Iterator[str]:
+    total, trainable, shared = (
+        sum(getattr(row, name) for row in rows) for name in ("size", "trainable", "shared")
+    )
+    yield "-" * _WIDTH
+    yield f"{'Layer (type)':>20}  {'Output Shape':>42} {'Param #':>15}"
+    yield "=" * _WIDTH
+    yield from map(str, rows)
+    yield "=" * _WIDTH
+    yield "Parameters in forward computation graph, duplicate included"
+    yield f"   Total params: {total}"
+    yield f"   Trainable params: {trainable}"
+    yield f"   Non-trainable params: {total - trainable}"
+    yield f"Shared params in forward computation graph: {shared}"
+    yield f"Unique parameters in model: {total - shared}"
+    yield "-" * _WIDTH
+
+
+def _shapes(values: Any) -> Any:
+    if isinstance(values, list | tuple):
+        return [_shapes(value) for value in values]
+    return values.shape if isinstance(values, NDArray) else values
+
+
+def _shape_text(values: Any) -> str:
+    """Return the shapes of arrays, without brackets around the outermost list."""
+    shapes = _shapes(values)
+    return str(shapes)[1:-1] if isinstance(shapes, list) else str(shapes)
+
+
+def _holds_symbols(values: Any) -> bool:
+    if isinstance(values, list | tuple):
+        return any(_holds_symbols(value) for value in values)
+    return isinstance(values, Symbol)

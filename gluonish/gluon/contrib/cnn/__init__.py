@@ -1,0 +1,9 @@
+"""More convolutions: `gluonish.gluon.contrib.cnn` is this package."""
+
+from gluonish.gluon.contrib.cnn import conv_layers as conv_layers
+from gluonish.gluon.contrib.cnn.deformable_convolution import (
+    DeformableConvolution,
+    ModulatedDeformableConvolution,
+)
+
+__all__ = ["DeformableConvolution", "ModulatedDeformableConvolution"]

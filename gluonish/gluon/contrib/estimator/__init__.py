@@ -1,0 +1,42 @@
+"""Estimator: a training loop with handlers of its events, and what comes with it."""
+
+from gluonish.gluon.contrib.estimator import batch_processor, estimator, event_handler, utils
+from gluonish.gluon.contrib.estimator.batch_processor import BatchProcessor
+from gluonish.gluon.contrib.estimator.estimator import Estimator
+from gluonish.gluon.contrib.estimator.event_handler import (
+    BatchBegin,
+    BatchEnd,
+    CheckpointHandler,
+    EarlyStoppingHandler,
+    EpochBegin,
+    EpochEnd,
+    GradientUpdateHandler,
+    LoggingHandler,
+    MetricHandler,
+    StoppingHandler,
+    TrainBegin,
+    TrainEnd,
+    ValidationHandler,
+)
+
+__all__ = [
+    "BatchBegin",
+    "BatchEnd",
+    "BatchProcessor",
+    "CheckpointHandler",
+    "EarlyStoppingHandler",
+    "EpochBegin",
+    "EpochEnd",
+    "Estimator",
+    "GradientUpdateHandler",
+    "LoggingHandler",
+    "MetricHandler",
+    "StoppingHandler",
+    "TrainBegin",
+    "TrainEnd",
+    "ValidationHandler",
+    "batch_processor",
+    "estimator",
+    "event_handler",
+    "utils",
+]

@@ -1,0 +1,163 @@
+"""Arguments of an Estimator and its methods: each is checked here, once."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.core.context import Context, cpu, gpu
+from gluonish.core.device import gpu_count
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError
+from gluonish.gluon.block import Block
+from gluonish.gluon.contrib.estimator.batch_processor import BatchProcessor
+from gluonish.gluon.contrib.estimator.events import EventHandler
+from gluonish.gluon.data import DataLoader
+from gluonish.gluon.loss import Loss
+
+__all__ = [
+    "Handlers",
+    "check_block",
+    "check_context",
+    "check_duration",
+    "check_handlers",
+    "check_loader",
+    "check_loss",
+    "check_processor",
+]
+
+Handlers = EventHandler | Sequence[EventHandler] | None
+
+
+def check_handlers(method: str, handlers: Any) -> list[EventHandler]:
+    """Return the handlers as a new list, so that the caller's list is not changed.
+
+    Args:
+        method: Name of the calling method, for error messages.
+        handlers: A handler, a list of handlers, or None.
+
+    Raises:
+        ArgumentError: Something is not an EventHandler.
+    """
+    if isinstance(handlers, EventHandler):
+        return [handlers]
+    found = [] if handlers is None else handlers
+    if not isinstance(found, list | tuple) or not all(isinstance(h, EventHandler) for h in found):
+        raise ArgumentError(
+            f"Estimator.{method}: expected event_handlers to be an EventHandler or a list of them,"
+            f" got {handlers!r}; derive yours from TrainBegin, EpochEnd, ..."
+        )
+    return list(found)
+
+
+def check_loader(method: str, name: str, data: Any) -> None:
+    """Check that data are a DataLoader, which can be iterated over several times.
+
+    Args:
+        method: Name of the calling method, for error messages.
+        name: Name of the argument.
+        data: The data.
+
+    Raises:
+        ArgumentError: They are not a DataLoader.
+    """
+    if not isinstance(data, DataLoader):
+        raise ArgumentError(
+            f"Estimator.{method}: expected {name} to be a gluon.data.DataLoader, got "
+            f"{type(data).__name__}; put arrays into an ArrayDataset and that into a DataLoader"
+        )
+
+
+def check_duration(epochs: int | None, batches: int | None) -> tuple[int | None, int | None]:
+    """Return the number of epochs and the number of batches to train, one of them None.
+
+    Args:
+        epochs: Number of epochs, or None.
+        batches: Number of batches, or None.
+
+    Raises:
+        ArgumentError: Both or neither are given, or the number is not an integer of at least 1.
+    """
+    if bool(epochs) == bool(batches):
+        raise ArgumentError(
+            f"Estimator.fit: expected one of epochs and batches, got epochs={epochs} and "
+            f"batches={batches}"
+        )
+    number = epochs or batches
+    if not isinstance(number, int) or number < 1:
+        raise ArgumentError(
+            f"Estimator.fit: expected {'epochs' if epochs else 'batches'} to be an integer of at "
+            f"least 1, got {number!r}"
+        )
+    return epochs or None, batches or None
+
+
+def check_block(name: str, block: Any) -> Block:
+    """Return the argument if it is a Block.
+
+    Args:
+        name: Name of the argument.
+        block: The argument.
+
+    Raises:
+        ArgumentTypeError: It is not a Block.
+    """
+    if not isinstance(block, Block):
+        raise ArgumentTypeError(f"Estimator: expected {name} to be a Block, got {block!r}")
+    return block
+
+
+def check_loss(name: str, loss: Any) -> Loss:
+    """Return the argument if it is a Loss.
+
+    Args:
+        name: Name of the argument.
+        loss: The argument.
+
+    Raises:
+        ArgumentError: It is not a Loss.
+    """
+    if not isinstance(loss, Loss):
+        raise ArgumentError(f"Estimator: expected {name} to be a gluon.loss.Loss, got {loss!r}")
+    return loss
+
+
+def check_processor(processor: Any) -> BatchProcessor:
+    """Return the argument if it can process batches: it has the methods of BatchProcessor.
+
+    Args:
+        processor: The argument.
+
+    Raises:
+        ArgumentError: It lacks a method.
+    """
+    if processor is None:
+        return BatchProcessor()
+    for method in ("fit_batch", "evaluate_batch"):
+        if not callable(getattr(processor, method, None)):
+            raise ArgumentError(
+                "Estimator: expected a batch_processor with methods fit_batch and evaluate_batch, "
+                f"got {processor!r} without {method}; derive it from BatchProcessor"
+            )
+    found: BatchProcessor = processor
+    return found
+
+
+def check_context(context: Any) -> list[Context]:
+    """Return a list of devices; by default the first GPU, or the CPU if there is no GPU.
+
+    Args:
+        context: A Context, a list of Contexts, or None.
+
+    Raises:
+        ArgumentError: ``context`` is something else.
+        DeviceError: A GPU does not exist.
+    """
+    contexts = [context] if isinstance(context, Context) else context or []
+    if not isinstance(contexts, list | tuple) or not all(isinstance(c, Context) for c in contexts):
+        raise ArgumentError(
+            f"Estimator: expected context to be a Context or a list of them, got {context!r}; for "
+            "example mx.cpu() or [mx.gpu(0), mx.gpu(1)]"
+        )
+    count = gpu_count()
+    for item in contexts:
+        if item.device_type == "gpu" and item.device_id >= count:
+            raise DeviceError(f"Estimator: expected one of {count} GPUs, got {item}")
+    return list(contexts) or [gpu(0) if count else cpu()]

@@ -1,0 +1,363 @@
+"""Estimator: trains and evaluates a network, and calls handlers as it goes."""
+
+import copy
+import logging
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from gluonish.core.context import Context
+from gluonish.core.errors import ArgumentError
+from gluonish.gluon.block import Block
+from gluonish.gluon.contrib.estimator.arguments import (
+    Handlers,
+    check_block,
+    check_context,
+    check_duration,
+    check_handlers,
+    check_loader,
+    check_loss,
+    check_processor,
+)
+from gluonish.gluon.contrib.estimator.batch_processor import BatchProcessor
+from gluonish.gluon.contrib.estimator.event_handler import (
+    BatchBegin,
+    BatchEnd,
+    EpochBegin,
+    EpochEnd,
+    EventHandler,
+    GradientUpdateHandler,
+    LoggingHandler,
+    MetricHandler,
+    StoppingHandler,
+    TrainBegin,
+    TrainEnd,
+    ValidationHandler,
+)
+from gluonish.gluon.contrib.estimator.progress import LineHandler, watched
+from gluonish.gluon.contrib.estimator.ranks import FirstRankFilter, gather_metrics, join_ranks
+from gluonish.gluon.contrib.estimator.utils import (
+    Metrics,
+    check_handler_metrics,
+    check_metrics,
+    suggest_metric_for_loss,
+)
+from gluonish.gluon.data import DataLoader
+from gluonish.gluon.loss import Loss
+from gluonish.gluon.trainer import Trainer
+from gluonish.initializer import Initializer
+from gluonish.metric import EvalMetric
+from gluonish.metric import Loss as LossMetric
+
+__all__ = ["Estimator"]
+
+T = TypeVar("T", bound=EventHandler)
+
+
+class Estimator:
+    """Trains and evaluates a network, calling event handlers at every stage.
+
+    `fit` adds the handlers that every training needs and the caller did not give:
+    StoppingHandler, GradientUpdateHandler, MetricHandler, LoggingHandler, and with validation data
+    ValidationHandler. Lines go to ``logger``, whose level silences them. Where standard error is a
+    terminal a progress bar of the epoch stands below them, unless the level is above INFO.
+
+    Processes that train together, through a ``dist_sync`` store, run equally many steps. At the
+    ends of epochs, of evaluations by ValidationHandler too, metrics are those of all processes, so
+    that handlers decide alike; the first process writes lines and checkpoints. Elsewhere, such as
+    in an `evaluate` of one process, a metric has seen what its process has: see
+    `EvalMetric.over_ranks`.
+
+    Args:
+        net: The network; initialized here if it is not.
+        loss: The loss function to minimize.
+        train_metrics: A metric or several, named ``training ...`` from now on. None: the loss, and
+            Accuracy for a SoftmaxCrossEntropyLoss.
+        val_metrics: The same for evaluation, named ``validation ...``. None: copies of
+            ``train_metrics``.
+        initializer: For parameters that are not initialized; None for their own.
+        trainer: Updates ``net``. None: SGD with a learning rate of 0.001, and a warning.
+        context: The device, or several over which each batch is split. None: ``gpu(0)``, or the
+            CPU where there is none.
+        val_net: The network to evaluate, of which parameters may be shared; None for ``net``.
+        val_loss: The loss of evaluation; None for ``loss``.
+        batch_processor: Object that processes each batch; None for a `BatchProcessor`.
+
+    Attributes:
+        logger: A ``logging.Logger`` of its own, which writes to standard output.
+        max_epoch, max_batch, batch_axis: What `fit` was asked for last.
+
+    Raises:
+        ArgumentError: An argument is not what it should be.
+        ArgumentTypeError: ``net`` or ``val_net`` is not a Block.
+        DeviceError: A GPU in ``context`` does not exist.
+
+    Example::
+
+        net = mx.gluon.nn.Dense(10)
+        loss = mx.gluon.loss.SoftmaxCrossEntropyLoss()
+        trainer = mx.gluon.Trainer(net.collect_params(), "adam")
+        estimator = Estimator(net, loss, trainer=trainer)
+        estimator.fit(train_loader, val_loader, epochs=5)
+    """
+
+    logger: logging.Logger = None  # type: ignore[assignment]  # MXNet's class has it too
+    _fits = False  # while `fit` runs, which all processes do together
+
+    def __init__(
+        self,
+        net: Block,
+        loss: Loss,
+        train_metrics: Metrics = None,
+        val_metrics: Metrics = None,
+        initializer: Initializer | str | None = None,
+        trainer: Trainer | None = None,
+        context: Context | Sequence[Context] | None = None,
+        val_net: Block | None = None,
+        val_loss: Loss | None = None,
+        batch_processor: BatchProcessor | None = None,
+    ) -> None:
+        self.net = check_block("net", net)
+        self.loss = check_loss("loss", loss)
+        self._train_metrics = check_metrics("Estimator: train_metrics", train_metrics)
+        self._val_metrics = check_metrics("Estimator: val_metrics", val_metrics)
+        self._complete_metrics()
+        self.val_loss = self.loss if val_loss is None else check_loss("val_loss", val_loss)
+        self.val_net = self.net if val_net is None else check_block("val_net", val_net)
+        self.logger = logging.Logger("Estimator", logging.INFO)
+        self.logger.addHandler(LineHandler(sys.stdout))
+        self.context = check_context(context)
+        self._initialize(initializer)
+        self.trainer = self._check_trainer(trainer)
+        self.logger.handlers[0].addFilter(FirstRankFilter(self.trainer))
+        self.batch_processor = check_processor(batch_processor)
+        self.max_epoch: int | None = None
+        self.max_batch: int | None = None
+        self.batch_axis = 0
+
+    # -- construction ----------------------------------------------------------------------------
+
+    def _complete_metrics(self) -> None:
+        if not self._train_metrics:
+            suggested = suggest_metric_for_loss(self.loss)
+            self._train_metrics = [] if suggested is None else [suggested]
+            # Blocks are numbered; metrics should be called alike in every run of a program.
+            self._train_metrics.append(LossMetric(self.loss.name.rstrip("0123456789")))
+        for metric in self._train_metrics:
+            metric.name = f"training {metric.name}"
+        if self._val_metrics:
+            for metric in self._val_metrics:
+                metric.name = f"validation {metric.name}"
+            return
+        self._val_metrics = copy.deepcopy(self._train_metrics)
+        for metric in self._val_metrics:
+            metric.reset()
+            metric.name = metric.name.replace("training", "validation")
+
+    def _initialize(self, initializer: Initializer | str | None) -> None:
+        parameters = self.net.collect_params().values()
+        if any(parameter._waiting_contexts() is None for parameter in parameters):
+            if initializer is None:
+                self.net.initialize(ctx=self.context)
+            else:
+                self.net.initialize(init=initializer, ctx=self.context)
+        elif initializer is not None:
+            warnings.warn(
+                "Network already fully initialized, skipping initialization. Estimator: expected "
+                f"initializer None, got {initializer!r}; use net.initialize(force_reinit=True)",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _check_trainer(self, trainer: Any) -> Trainer:
+        if trainer is None:
+            warnings.warn(
+                "No trainer specified, default SGD optimizer with learning rate 0.001 is used.",
+                UserWarning,
+                stacklevel=3,
+            )
+            return Trainer(self.net.collect_params(), "sgd", {"learning_rate": 0.001})
+        if not isinstance(trainer, Trainer):
+            raise ArgumentError(f"Estimator: expected trainer to be a Trainer, got {trainer!r}")
+        return trainer
+
+    @property
+    def train_metrics(self) -> list[EvalMetric]:
+        """List of the training metrics."""
+        return self._train_metrics
+
+    @property
+    def val_metrics(self) -> list[EvalMetric]:
+        """List of the evaluation metrics."""
+        return self._val_metrics
+
+    # -- evaluation ------------------------------------------------------------------------------
+
+    def evaluate(
+        self, val_data: DataLoader, batch_axis: int = 0, event_handlers: Handlers = None
+    ) -> None:
+        """Evaluate ``val_net``: compute ``val_metrics``.
+
+        Args:
+            val_data: DataLoader of the batches.
+            batch_axis: Axis of the samples.
+            event_handlers: Handlers called at the beginning and end of the evaluation, as for an
+                epoch, and of each batch; MetricHandler and LoggingHandler are added if missing.
+
+        Raises:
+            ArgumentError: ``val_data`` is not a DataLoader, or a handler refers to metrics other
+                than ``val_metrics``.
+        """
+        check_loader("evaluate", "val_data", val_data)
+        self.batch_axis = batch_axis
+        handlers = check_handlers("evaluate", event_handlers)
+        _add_missing(handlers, MetricHandler, lambda: MetricHandler(self._val_metrics))
+        _add_missing(handlers, LoggingHandler, lambda: LoggingHandler(metrics=self._val_metrics))
+        handlers = _in_order(handlers, self._val_metrics)
+        for handler in _of_kind(handlers, EpochBegin):
+            handler.epoch_begin(self)
+        with watched(val_data, "validation", None, self._shows_progress()) as batches:
+            for batch in batches:
+                self._run_batch(batch, handlers, self.batch_processor.evaluate_batch)
+        if self._fits:
+            gather_metrics(self.trainer, self._val_metrics)
+        for last in _of_kind(handlers, EpochEnd):
+            last.epoch_end(self)
+
+    # -- training --------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        train_data: DataLoader,
+        val_data: DataLoader | None = None,
+        epochs: int | None = None,
+        event_handlers: Handlers = None,
+        batches: int | None = None,
+        batch_axis: int = 0,
+    ) -> None:
+        """Train ``net`` for a number of epochs or of batches.
+
+        A handler whose ``batch_end`` returns True ends the epoch, one whose ``epoch_end`` does ends
+        the training; the other handlers of that event are called all the same.
+
+        Args:
+            train_data: DataLoader of the training batches.
+            val_data: DataLoader evaluated after each epoch; None for none.
+            epochs: Number of epochs, or None.
+            event_handlers: A handler or several; default ones are added unless there.
+            batches: Number of batches, over as many epochs as it takes, or None.
+            batch_axis: Axis of the samples.
+
+        Raises:
+            ArgumentError: Both or neither of ``epochs`` and ``batches`` are given, data are no
+                DataLoader or have no batches, or a handler refers to metrics that are not the
+                Estimator's.
+        """
+        check_loader("fit", "train_data", train_data)
+        self.max_epoch, self.max_batch = check_duration(epochs, batches)
+        self.batch_axis = batch_axis
+        handlers = self._prepare_default_handlers(val_data, event_handlers)
+        join_ranks(self.trainer)
+        for handler in _of_kind(handlers, TrainBegin):
+            handler.train_begin(self)
+        self._fits = True
+        try:
+            epoch = 0
+            while not self._run_epoch(train_data, handlers, epoch):
+                epoch += 1
+        finally:
+            self._fits = False
+        for last in _of_kind(handlers, TrainEnd):
+            last.train_end(self)
+
+    def _prepare_default_handlers(
+        self, val_data: DataLoader | None, event_handlers: Handlers
+    ) -> list[EventHandler]:
+        """Return handlers with those that a training needs, in the order in which they are called.
+
+        MXNet's name, as that of `_categorize_handlers`: estimators of programs call them.
+        """
+        handlers = check_handlers("fit", event_handlers)
+        _add_missing(handlers, StoppingHandler, StoppingHandler)
+        _add_missing(handlers, GradientUpdateHandler, GradientUpdateHandler)
+        _add_missing(handlers, MetricHandler, lambda: MetricHandler(self._train_metrics))
+        if val_data is not None:
+            check_loader("fit", "val_data", val_data)
+            _add_missing(
+                handlers, ValidationHandler, lambda: ValidationHandler(val_data, self.evaluate)
+            )
+        _add_missing(handlers, LoggingHandler, lambda: LoggingHandler(metrics=self._train_metrics))
+        return _in_order(handlers, [*self._train_metrics, *self._val_metrics])
+
+    def _categorize_handlers(
+        self, event_handlers: Iterable[EventHandler]
+    ) -> tuple[
+        list[TrainBegin],
+        list[EpochBegin],
+        list[BatchBegin],
+        list[BatchEnd],
+        list[EpochEnd],
+        list[TrainEnd],
+    ]:
+        """Return the handlers of each event; one of several events comes several times."""
+        handlers = list(event_handlers)
+        return (
+            _of_kind(handlers, TrainBegin),
+            _of_kind(handlers, EpochBegin),
+            _of_kind(handlers, BatchBegin),
+            _of_kind(handlers, BatchEnd),
+            _of_kind(handlers, EpochEnd),
+            _of_kind(handlers, TrainEnd),
+        )
+
+    def _run_epoch(self, data: DataLoader, handlers: Sequence[EventHandler], epoch: int) -> bool:
+        """Train for one epoch, or what is wanted of it; return whether it was the last."""
+        for handler in _of_kind(handlers, EpochBegin):
+            handler.epoch_begin(self)
+        label = f"epoch {epoch}" if self.max_epoch is None else f"epoch {epoch}/{self.max_epoch}"
+        ran = False
+        with watched(data, label, self.max_batch, self._shows_progress()) as batches:
+            for batch in batches:
+                ran = True
+                if self._run_batch(batch, handlers, self.batch_processor.fit_batch):
+                    break
+        if not ran:
+            raise ArgumentError("Estimator.fit: expected train_data with batches, got none")
+        gather_metrics(self.trainer, self._train_metrics)
+        stops = [handler.epoch_end(self) for handler in _of_kind(handlers, EpochEnd)]
+        return any(stops)
+
+    def _run_batch(
+        self, batch: Any, handlers: Iterable[EventHandler], process: Callable[..., Any]
+    ) -> bool:
+        """Process a batch between its events; return whether a handler ends the epoch."""
+        for handler in _of_kind(handlers, BatchBegin):
+            handler.batch_begin(self, batch=batch)
+        _, label, pred, loss = process(self, batch, self.batch_axis)
+        stops = [
+            handler.batch_end(self, batch=batch, pred=pred, label=label, loss=loss)
+            for handler in _of_kind(handlers, BatchEnd)
+        ]
+        return any(stops)
+
+    def _shows_progress(self) -> bool:
+        return self.logger.isEnabledFor(logging.INFO)
+
+
+def _of_kind(handlers: Iterable[EventHandler], kind: type[T]) -> list[T]:
+    return [handler for handler in handlers if isinstance(handler, kind)]
+
+
+def _in_order(handlers: Sequence[EventHandler], known: Sequence[EvalMetric]) -> list[EventHandler]:
+    """Return handlers by priority, after a look at the metrics that they refer to."""
+    for handler in handlers:
+        check_handler_metrics(handler, known)
+    return sorted(handlers, key=lambda handler: getattr(handler, "priority", 0))
+
+
+def _add_missing(
+    handlers: list[EventHandler], kind: type[EventHandler], make: Callable[[], EventHandler]
+) -> None:
+    if not any(isinstance(handler, kind) for handler in handlers):
+        handlers.append(make())

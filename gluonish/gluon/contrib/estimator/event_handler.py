@@ -1,0 +1,36 @@
+"""The handlers of an Estimator, and the classes of events that they derive from."""
+
+from gluonish.gluon.contrib.estimator.checkpoint import CheckpointHandler
+from gluonish.gluon.contrib.estimator.events import (
+    BatchBegin,
+    BatchEnd,
+    EpochBegin,
+    EpochEnd,
+    EventHandler,
+    TrainBegin,
+    TrainEnd,
+)
+from gluonish.gluon.contrib.estimator.logging_handler import LoggingHandler
+from gluonish.gluon.contrib.estimator.step_handlers import (
+    GradientUpdateHandler,
+    MetricHandler,
+    ValidationHandler,
+)
+from gluonish.gluon.contrib.estimator.stopping import EarlyStoppingHandler, StoppingHandler
+
+__all__ = [
+    "BatchBegin",
+    "BatchEnd",
+    "CheckpointHandler",
+    "EarlyStoppingHandler",
+    "EpochBegin",
+    "EpochEnd",
+    "EventHandler",
+    "GradientUpdateHandler",
+    "LoggingHandler",
+    "MetricHandler",
+    "StoppingHandler",
+    "TrainBegin",
+    "TrainEnd",
+    "ValidationHandler",
+]

@@ -1,0 +1,140 @@
+"""The moments of a training run at which an Estimator calls its handlers."""
+
+import logging
+from typing import Any, Protocol
+
+from gluonish.core.context import Context
+from gluonish.gluon.block import Block
+from gluonish.gluon.loss import Loss
+from gluonish.gluon.trainer import Trainer
+
+__all__ = [
+    "BatchBegin",
+    "BatchEnd",
+    "EpochBegin",
+    "EpochEnd",
+    "EventHandler",
+    "Run",
+    "TrainBegin",
+    "TrainEnd",
+]
+
+
+class Run(Protocol):
+    """The attributes of an Estimator that handlers may use.
+
+    Attributes:
+        net: The network that is trained.
+        loss: The loss that is minimized.
+        val_net: The network that is evaluated.
+        val_loss: The loss of evaluation.
+        trainer: Trainer of ``net``.
+        context: List of the devices that batches are split over.
+        logger: Logger for the user.
+        max_epoch: Number of epochs passed to `Estimator.fit`, or None.
+        max_batch: Number of batches passed to `Estimator.fit`, or None.
+        batch_axis: Axis of the samples in each batch.
+    """
+
+    net: Block
+    loss: Loss
+    val_net: Block
+    val_loss: Loss
+    trainer: Trainer
+    context: list[Context]
+    logger: logging.Logger
+    max_epoch: int | None
+    max_batch: int | None
+    batch_axis: int
+
+
+class EventHandler:
+    """Base class of handlers; those with a lower ``priority`` (by default 0) are called first.
+
+    Handlers of equal priority are called in the order given, before the default ones.
+    """
+
+
+class TrainBegin(EventHandler):
+    """A handler called once, before the first epoch."""
+
+    def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
+        """Called once, before the first epoch.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+        """
+
+
+class TrainEnd(EventHandler):
+    """A handler called once, after the last epoch."""
+
+    def train_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
+        """Called once, after the last epoch.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+        """
+
+
+class EpochBegin(EventHandler):
+    """A handler called before each epoch, and before an evaluation."""
+
+    def epoch_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
+        """Called before each epoch.
+
+        Args:
+            estimator: The Estimator that trains or evaluates.
+            *args: Not used.
+            **kwargs: Not used.
+        """
+
+
+class EpochEnd(EventHandler):
+    """A handler called after each epoch, and after an evaluation."""
+
+    def epoch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> bool | None:
+        """Called after each epoch.
+
+        Args:
+            estimator: The Estimator that trains or evaluates.
+            *args: Not used.
+            **kwargs: Not used.
+
+        Returns:
+            True to end the training.
+        """
+
+
+class BatchBegin(EventHandler):
+    """A handler called before each batch."""
+
+    def batch_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
+        """Called before each batch.
+
+        Args:
+            estimator: The Estimator that trains or evaluates.
+            *args: Not used.
+            **kwargs: ``batch``, as the DataLoader returned it.
+        """
+
+
+class BatchEnd(EventHandler):
+    """A handler called after each batch."""
+
+    def batch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> bool | None:
+        """Called after each batch.
+
+        Args:
+            estimator: The Estimator that trains or evaluates.
+            *args: Not used.
+            **kwargs: ``batch``, as the DataLoader returned it; ``pred``, ``label`` and ``loss``, as
+                the BatchProcessor returned them: lists with one array per device.
+
+        Returns:
+            True to end the epoch; ignored during evaluation.
+        """

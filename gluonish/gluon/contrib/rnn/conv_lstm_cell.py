@@ -1,0 +1,183 @@
+"""Convolutional long short-term memory, for one, two and three spatial axes."""
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, ClassVar
+
+from gluonish.gluon.contrib.rnn.conv_cell import Conv1DCell, Conv2DCell, Conv3DCell, ConvCell
+from gluonish.gluon.nn.tensor import Tensor
+from gluonish.gluon.rnn.recurrent_cell import check_states
+
+__all__ = ["Conv1DLSTMCell", "Conv2DLSTMCell", "Conv3DLSTMCell"]
+
+
+class _ConvLSTMCell(ConvCell):
+    """Take a step with ``W_i * x + b_i + W_h * h + b_h`` in four parts, * a convolution."""
+
+    _gate_names = ("_i", "_f", "_c", "_o")
+    _states: ClassVar[int] = 2
+
+    def _alias(self) -> str:
+        return "conv_lstm"
+
+    def hybrid_forward(
+        self,
+        F: ModuleType,
+        inputs: Tensor,
+        states: Sequence[Tensor],
+        i2h_weight: Tensor,
+        h2h_weight: Tensor,
+        i2h_bias: Tensor,
+        h2h_bias: Tensor,
+    ) -> tuple[Any, list[Any]]:
+        """Take one step."""
+        check_states(self.name, states, 2)
+        t = f"t{self._counter}_"
+        parameters = (i2h_weight, h2h_weight, i2h_bias, h2h_bias)
+        i2h, h2h = self._conv_forward(F, inputs, states, *parameters, t)
+        parts = list(
+            F.SliceChannel(i2h + h2h, num_outputs=4, axis=self._channel_axis, name=f"{t}slice")
+        )
+        in_gate = F.Activation(parts[0], act_type="sigmoid", name=f"{t}i")
+        forget_gate = F.Activation(parts[1], act_type="sigmoid", name=f"{t}f")
+        new = self._activated(F, parts[2], name=f"{t}c")
+        out_gate = F.Activation(parts[3], act_type="sigmoid", name=f"{t}o")
+        kept = forget_gate * states[1]
+        cell = F.elemwise_add(kept, in_gate * new, name=f"{t}state")
+        output = F.elemwise_mul(out_gate, self._activated(F, cell), name=f"{t}out")
+        return output, [output, cell]
+
+
+class Conv1DLSTMCell(_ConvLSTMCell, Conv1DCell):
+    """Long short-term memory with convolutions over one spatial axis.
+
+    With s the sigmoid, * the convolution, and ``W_i * x + b_i + W_h * h + b_h`` in four parts i, f,
+    g and o of the channels::
+
+        c' = s(f) c + s(i) activation(g)
+        h' = s(o) activation(c')
+
+    Args:
+        input_shape: Shape of an input without N, in the layout.
+        hidden_channels: Number of channels of a state.
+        i2h_kernel: Size of the kernel on the input.
+        h2h_kernel: Size of the kernel on the state, odd; the state is padded to keep its size.
+        i2h_pad: Number of zeros added before and after each spatial axis of the input.
+        i2h_dilate: Dilation of the kernel on the input.
+        h2h_dilate: Dilation of the kernel on the state.
+        i2h_weight_initializer: Initializer of the kernel on the input.
+        h2h_weight_initializer: Initializer of the kernel on the state.
+        i2h_bias_initializer: Initializer of the input's bias.
+        h2h_bias_initializer: Initializer of the state's bias.
+        conv_layout: ``"NCW"`` or ``"NWC"``.
+        activation: ``"relu"``, ``"sigmoid"``, ``"softrelu"``, ``"softsign"`` or ``"tanh"``; a
+            Block; or a function.
+        prefix: See `HybridBlock`.
+        params: See `HybridBlock`.
+
+    Inputs:
+        inputs: (N, *input_shape).
+        states: list of h and c, (N, hidden_channels, ...) each in the layout.
+
+    Outputs:
+        output: h'.
+        states: list of h' and c'.
+
+    Raises:
+        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
+            activation.
+
+    References:
+        X. Shi et al., Convolutional LSTM Network: A Machine Learning Approach for Precipitation
+        Nowcasting, 2015; without its peepholes.
+    """
+
+
+class Conv2DLSTMCell(_ConvLSTMCell, Conv2DCell):
+    """Long short-term memory with convolutions over two spatial axes.
+
+    With s the sigmoid, * the convolution, and ``W_i * x + b_i + W_h * h + b_h`` in four parts i, f,
+    g and o of the channels::
+
+        c' = s(f) c + s(i) activation(g)
+        h' = s(o) activation(c')
+
+    Args:
+        input_shape: Shape of an input without N, in the layout.
+        hidden_channels: Number of channels of a state.
+        i2h_kernel: Size of the kernel on the input.
+        h2h_kernel: Size of the kernel on the state, odd; the state is padded to keep its size.
+        i2h_pad: Number of zeros added before and after each spatial axis of the input.
+        i2h_dilate: Dilation of the kernel on the input.
+        h2h_dilate: Dilation of the kernel on the state.
+        i2h_weight_initializer: Initializer of the kernel on the input.
+        h2h_weight_initializer: Initializer of the kernel on the state.
+        i2h_bias_initializer: Initializer of the input's bias.
+        h2h_bias_initializer: Initializer of the state's bias.
+        conv_layout: ``"NCHW"`` or ``"NHWC"``.
+        activation: ``"relu"``, ``"sigmoid"``, ``"softrelu"``, ``"softsign"`` or ``"tanh"``; a
+            Block; or a function.
+        prefix: See `HybridBlock`.
+        params: See `HybridBlock`.
+
+    Inputs:
+        inputs: (N, *input_shape).
+        states: list of h and c, (N, hidden_channels, ...) each in the layout.
+
+    Outputs:
+        output: h'.
+        states: list of h' and c'.
+
+    Raises:
+        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
+            activation.
+
+    References:
+        X. Shi et al., Convolutional LSTM Network: A Machine Learning Approach for Precipitation
+        Nowcasting, 2015; without its peepholes.
+    """
+
+
+class Conv3DLSTMCell(_ConvLSTMCell, Conv3DCell):
+    """Long short-term memory with convolutions over three spatial axes.
+
+    With s the sigmoid, * the convolution, and ``W_i * x + b_i + W_h * h + b_h`` in four parts i, f,
+    g and o of the channels::
+
+        c' = s(f) c + s(i) activation(g)
+        h' = s(o) activation(c')
+
+    Args:
+        input_shape: Shape of an input without N, in the layout.
+        hidden_channels: Number of channels of a state.
+        i2h_kernel: Size of the kernel on the input.
+        h2h_kernel: Size of the kernel on the state, odd; the state is padded to keep its size.
+        i2h_pad: Number of zeros added before and after each spatial axis of the input.
+        i2h_dilate: Dilation of the kernel on the input.
+        h2h_dilate: Dilation of the kernel on the state.
+        i2h_weight_initializer: Initializer of the kernel on the input.
+        h2h_weight_initializer: Initializer of the kernel on the state.
+        i2h_bias_initializer: Initializer of the input's bias.
+        h2h_bias_initializer: Initializer of the state's bias.
+        conv_layout: ``"NCDHW"`` or ``"NDHWC"``.
+        activation: ``"relu"``, ``"sigmoid"``, ``"softrelu"``, ``"softsign"`` or ``"tanh"``; a
+            Block; or a function.
+        prefix: See `HybridBlock`.
+        params: See `HybridBlock`.
+
+    Inputs:
+        inputs: (N, *input_shape).
+        states: list of h and c, (N, hidden_channels, ...) each in the layout.
+
+    Outputs:
+        output: h'.
+        states: list of h' and c'.
+
+    Raises:
+        ArgumentError: Extents do not fit, ``h2h_kernel`` is even, or for another layout or
+            activation.
+
+    References:
+        X. Shi et al., Convolutional LSTM Network: A Machine Learning Approach for Precipitation
+        Nowcasting, 2015; without its peepholes.
+    """

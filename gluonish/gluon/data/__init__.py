@@ -1,0 +1,49 @@
+"""Datasets, samplers and the DataLoader; `mx.gluon.data` is this package."""
+
+from typing import TYPE_CHECKING
+
+from gluonish.core.module_names import lists as _lists
+from gluonish.core.module_names import loads as _loads
+from gluonish.gluon.data import batchify, dataloader, dataset, sampler
+from gluonish.gluon.data.batchify import default_batchify_fn, default_mp_batchify_fn
+from gluonish.gluon.data.dataloader import DataLoader
+from gluonish.gluon.data.dataset import ArrayDataset, Dataset, RecordFileDataset, SimpleDataset
+from gluonish.gluon.data.digits import load_digits
+from gluonish.gluon.data.sampler import (
+    BatchSampler,
+    FilterSampler,
+    IntervalSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    SplitSampler,
+)
+
+if TYPE_CHECKING:
+    from gluonish.gluon.data import vision
+else:
+    __getattr__ = _loads(__name__, ("vision",))
+
+__all__ = [
+    "ArrayDataset",
+    "BatchSampler",
+    "DataLoader",
+    "Dataset",
+    "FilterSampler",
+    "IntervalSampler",
+    "RandomSampler",
+    "RecordFileDataset",
+    "Sampler",
+    "SequentialSampler",
+    "SimpleDataset",
+    "SplitSampler",
+    "batchify",
+    "dataloader",
+    "dataset",
+    "default_batchify_fn",
+    "default_mp_batchify_fn",
+    "load_digits",
+    "sampler",
+    "vision",
+]
+__dir__ = _lists(__all__)

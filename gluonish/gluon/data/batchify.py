@@ -1,0 +1,385 @@
+"""From a list of samples to the arrays of a batch; `mx.gluon.data.batchify` is this module.
+
+In a worker process each function makes its arrays with an ``empty`` that it is given: it makes them
+in the memory that the batch is handed over in, so that nobody need copy them there.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.context import cpu, current_context
+from gluonish.core.dtype import normalize_dtype
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.gluon.data.stacking import (
+    Array,
+    Empty,
+    as_array,
+    check_alike,
+    columns_of,
+    common_dtype,
+    stack_on_host,
+    stacked_numbers,
+)
+from gluonish.io.shared_batch import over
+from gluonish.ndarray import NDArray, array, concatenate
+from gluonish.numpy.array import gluon_array
+
+__all__ = [
+    "Append",
+    "AsList",
+    "Group",
+    "Pad",
+    "Stack",
+    "default_batchify_fn",
+    "default_mp_batchify_fn",
+    "on_host",
+]
+
+
+def default_batchify_fn(data: Sequence[Any]) -> Any:
+    """Stack samples along a new first axis.
+
+    Args:
+        data: Samples of one shape: NDArrays, NumPy arrays, numbers, or tuples of them.
+
+    Returns:
+        An NDArray of the samples' dtype (int64 for Python ints, float64 for floats); for tuples a
+        list with one NDArray for each part.
+
+    Raises:
+        ArgumentError: Samples differ in shape, or tuples in length.
+        ArgumentTypeError: Samples are neither arrays nor numbers.
+    """
+    if isinstance(data[0], tuple):
+        return [default_batchify_fn(column) for column in columns_of(data)]
+    if isinstance(data[0], NDArray):
+        check_alike(data)
+        return concatenate([sample.reshape((1, *sample.shape)) for sample in data])
+    return _on_current_device(stacked_numbers(data, np.empty))
+
+
+def default_mp_batchify_fn(data: Sequence[Any]) -> Any:
+    """Stack samples along a new first axis, in CPU memory, for worker processes.
+
+    Args:
+        data: As for `default_batchify_fn`.
+
+    Returns:
+        The same as `default_batchify_fn`, with NDArrays on the CPU.
+
+    Raises:
+        ArgumentError: Samples differ in shape, or tuples in length.
+        ArgumentTypeError: Samples are neither arrays nor numbers.
+    """
+    return _as_ndarrays(stack_on_host(data))
+
+
+def on_host(batchify_fn: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Return a function that makes the batches of another, in memory from a given ``empty``.
+
+    Args:
+        batchify_fn: A function of this module; any other is called with the samples alone.
+
+    Returns:
+        Function of the samples and ``empty``.
+    """
+    if batchify_fn in (default_batchify_fn, default_mp_batchify_fn):
+        return lambda data, empty: _as_ndarrays(stack_on_host(data, empty))
+    # A subclass may have another __call__.
+    if type(batchify_fn) in (Stack, Pad, Append, Group):
+        return batchify_fn.on_host  # type: ignore[attr-defined,no-any-return]  # of these classes
+    return lambda data, empty: batchify_fn(data)
+
+
+class Stack:
+    """Stacks samples along a new first axis.
+
+    Args:
+        use_shared_mem: Accepted for programs of MXNet 2 without effect: workers always use shared
+            memory.
+
+    Inputs:
+        data: a list of N samples of one shape: NDArrays, NumPy arrays or numbers.
+
+    Outputs:
+        batch: an NDArray of shape (N, ...) and the samples' dtype; for tuples a list of them.
+    """
+
+    def __init__(self, use_shared_mem: bool = False) -> None:
+        self._use_shared_mem = use_shared_mem
+
+    def __call__(self, data: Sequence[Any]) -> Any:
+        """Return the batch.
+
+        Args:
+            data: List of the samples.
+        """
+        return self.on_host(data, np.empty)
+
+    def on_host(self, data: Sequence[Any], empty: Empty) -> Any:
+        """Return the batch as NumPy arrays, in memory from ``empty``.
+
+        Args:
+            data: List of the samples.
+            empty: Allocates the memory; see `Empty`.
+        """
+        return _as_ndarrays(stack_on_host(data, empty))
+
+
+class Pad:
+    """Pads samples at their ends to a common shape, and stacks them along a new first axis.
+
+    Args:
+        val: Value to pad with; None for 0.
+        dtype: Element type of the batch; None for that of the samples.
+        round_to: Round padded lengths up to multiples of it, so that there are fewer different
+            shapes; one number, or one for each axis.
+        use_shared_mem: Accepted for programs of MXNet 2 without effect: workers always use shared
+            memory.
+        axis: The only axis to pad, as in GluonNLP; None for all axes.
+        pad_val: GluonNLP's name for ``val``.
+        ret_length: Whether to return the samples' lengths along ``axis`` (None: the first), too.
+
+    Inputs:
+        data: a list of N samples with the same number of axes: NDArrays, NumPy arrays or lists.
+
+    Outputs:
+        batch: an NDArray of shape (N, ...); with ``ret_length`` a tuple of it and an int32 NDArray
+            of shape (N,). For samples that are tuples, a list with one for each part.
+
+    Raises:
+        ArgumentError: Samples differ in their number of axes, or along an axis that is not padded.
+    """
+
+    def __init__(
+        self,
+        val: float | None = None,
+        dtype: Any = None,
+        round_to: int | Sequence[int] | None = None,
+        use_shared_mem: bool = False,
+        *,
+        axis: int | None = None,
+        pad_val: float | None = None,
+        ret_length: bool = False,
+    ) -> None:
+        if val is not None and pad_val is not None:
+            raise ArgumentError(f"Pad: expected val or pad_val, got both: {val} and {pad_val}")
+        steps = [] if round_to is None else np.atleast_1d(round_to).tolist()
+        if any(step < 1 for step in steps):
+            raise ArgumentError(f"Pad: expected round_to of 1 or more, got {round_to}")
+        self._value = pad_val if val is None else val
+        self._dtype = None if dtype is None else normalize_dtype(dtype)
+        self._round_to = round_to
+        self._axis = axis
+        self._ret_length = ret_length
+        self._use_shared_mem = use_shared_mem
+
+    def __call__(self, data: Sequence[Any]) -> Any:
+        """Return the batch.
+
+        Args:
+            data: List of the samples.
+        """
+        return self.on_host(data, np.empty)
+
+    def on_host(self, data: Sequence[Any], empty: Empty) -> Any:
+        """Return the batch as NumPy arrays, in memory from ``empty``.
+
+        Args:
+            data: List of the samples.
+            empty: Allocates the memory; see `Empty`.
+        """
+        if isinstance(data[0], tuple):
+            return [self.on_host(column, empty) for column in columns_of(data)]
+        samples = [as_array(sample) for sample in data]
+        batch = empty((len(samples), *self._shape(samples)), self._dtype or common_dtype(samples))
+        batch[...] = 0 if self._value is None else self._value
+        for row, sample in zip(batch, samples, strict=True):
+            row[tuple(slice(extent) for extent in sample.shape)] = sample
+        if not self._ret_length:
+            return over(batch)
+        lengths = empty((len(samples),), np.int32)
+        lengths[...] = [sample.shape[self._axis or 0] for sample in samples]
+        return over(batch), over(lengths)
+
+    def _shape(self, samples: list[Array]) -> tuple[int, ...]:
+        shapes = [sample.shape for sample in samples]
+        ranks = {len(shape) for shape in shapes}
+        if len(ranks) > 1:
+            raise ArgumentError(
+                f"Pad: expected samples with equally many axes, got shapes {sorted(set(shapes))}"
+            )
+        (rank,) = ranks
+        padded = range(rank) if self._axis is None else (self._check_axis(rank),)
+        steps = self._steps(rank)
+        shape = []
+        for axis, extents in enumerate(zip(*shapes, strict=True)):
+            if axis not in padded and len(set(extents)) > 1:
+                raise ArgumentError(
+                    f"Pad: expected samples that differ along axis {self._axis} only, "
+                    f"got shapes {sorted(set(shapes))}"
+                )
+            step = steps[axis] if axis in padded else 1
+            shape.append(math.ceil(max(extents) / step) * step)
+        return tuple(shape)
+
+    def _check_axis(self, rank: int) -> int:
+        axis = self._axis or 0
+        if not -rank <= axis < rank:
+            raise ArgumentError(f"Pad: expected samples with axis {axis}, got {rank} axes")
+        return axis % rank
+
+    def _steps(self, rank: int) -> list[int]:
+        if self._round_to is None:
+            return [1] * rank
+        if isinstance(self._round_to, int):
+            return [self._round_to] * rank
+        if len(self._round_to) != rank:
+            raise ArgumentError(
+                f"Pad: expected round_to of one number, or of {rank} for samples of {rank} axes, "
+                f"got {self._round_to}"
+            )
+        return list(self._round_to)
+
+
+class Append:
+    """Makes a list of arrays from the samples, whatever their shapes.
+
+    Args:
+        expand: Whether to add an axis of length 1 to each.
+        batch_axis: Position of that axis.
+        use_shared_mem: Accepted for programs of MXNet 2 without effect: workers always use shared
+            memory.
+
+    Inputs:
+        data: a list of N samples: NDArrays, NumPy arrays, lists or numbers.
+
+    Outputs:
+        batch: a list of N NDArrays of the samples' dtypes.
+    """
+
+    def __init__(
+        self, expand: bool = True, batch_axis: int = 0, use_shared_mem: bool = False
+    ) -> None:
+        self._expand = expand
+        self._batch_axis = batch_axis
+        self._use_shared_mem = use_shared_mem
+
+    def __call__(self, data: Sequence[Any]) -> Any:
+        """Return the batch.
+
+        Args:
+            data: List of the samples.
+        """
+        return self.on_host(data, np.empty)
+
+    def on_host(self, data: Sequence[Any], empty: Empty) -> Any:
+        """Return the batch as NumPy arrays, in memory from ``empty``.
+
+        Args:
+            data: List of the samples.
+            empty: Allocates the memory; see `Empty`.
+        """
+        return [self._one(as_array(sample), empty) for sample in data]
+
+    def _one(self, sample: Array, empty: Empty) -> NDArray:
+        values = np.expand_dims(sample, self._batch_axis) if self._expand else sample
+        copy = empty(values.shape, common_dtype([values]))
+        copy[...] = values
+        return over(copy)
+
+
+class Group:
+    """Applies a function to each part of samples that are tuples.
+
+    Args:
+        fn: Batchify function of the first parts; or a list or tuple with a function for each part.
+        *args: Batchify functions of the other parts.
+
+    Inputs:
+        data: a list of tuples with as many parts as there are functions.
+
+    Outputs:
+        batch: a tuple with the result of each function.
+
+    Raises:
+        ArgumentError: Functions are passed in both ways, or samples have another number of parts.
+        ArgumentTypeError: An argument is not callable.
+    """
+
+    def __init__(self, fn: Any, *args: Any) -> None:
+        if isinstance(fn, list | tuple):
+            if args:
+                raise ArgumentError(
+                    "Group: expected a list of functions, or functions as arguments, got both"
+                )
+            self._functions = tuple(fn)
+        else:
+            self._functions = (fn, *args)
+        for function in self._functions:
+            if not callable(function):
+                raise ArgumentTypeError(f"Group: expected functions, got {function!r}")
+
+    def __call__(self, data: Sequence[Any]) -> Any:
+        """Return the batch.
+
+        Args:
+            data: List of the samples, which are tuples.
+        """
+        columns = self._columns(data)
+        return tuple(fn(list(part)) for fn, part in zip(self._functions, columns, strict=True))
+
+    def on_host(self, data: Sequence[Any], empty: Empty) -> Any:
+        """Return the batch as NumPy arrays, in memory from ``empty``.
+
+        Args:
+            data: List of the samples, which are tuples.
+            empty: Allocates the memory; see `Empty`.
+        """
+        columns = self._columns(data)
+        return tuple(
+            on_host(fn)(list(part), empty=empty)
+            for fn, part in zip(self._functions, columns, strict=True)
+        )
+
+    def _columns(self, data: Sequence[Any]) -> list[tuple[Any, ...]]:
+        count = len(self._functions)
+        lengths = {len(sample) for sample in data}
+        if lengths != {count}:
+            raise ArgumentError(
+                f"Group: expected samples of {count} parts, one for each function, "
+                f"got {sorted(lengths)}"
+            )
+        return list(zip(*data, strict=True))
+
+
+class AsList:
+    """Returns the samples as a list, unchanged: for text and other samples that are not arrays.
+
+    Inputs:
+        data: a list of anything.
+
+    Outputs:
+        batch: a list of it.
+    """
+
+    def __call__(self, data: Sequence[Any]) -> list[Any]:
+        """Return the samples as a list.
+
+        Args:
+            data: The samples.
+        """
+        return list(data)
+
+
+def _as_ndarrays(batch: Any) -> Any:
+    return [_as_ndarrays(part) for part in batch] if isinstance(batch, list) else over(batch)
+
+
+def _on_current_device(values: Array) -> NDArray:
+    if current_context() == cpu():
+        return over(values)
+    return gluon_array(array(values, dtype=values.dtype))

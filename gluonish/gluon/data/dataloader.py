@@ -1,0 +1,328 @@
+"""DataLoader: batches of a dataset, loaded in this process, in others, or in threads."""
+
+import hashlib
+import os
+import pickle
+import socket
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from multiprocessing.reduction import ForkingPickler as ForkingPickler
+from typing import Any, Protocol
+
+import numpy as np
+
+from gluonish.core.context import cpu_pinned
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.mxnet_rules import follows_mxnet
+from gluonish.core.number_check import check_numbers, whole_number
+from gluonish.core.turn import Turn
+from gluonish.gluon.data.batchify import default_batchify_fn, default_mp_batchify_fn
+from gluonish.gluon.data.pool_batches import PoolBatches as _MultiWorkerIter  # noqa: F401  # programs
+from gluonish.gluon.data.pool_batches import as_in_context as _as_in_context  # noqa: F401  # import
+from gluonish.gluon.data.pool_batches import initialize_worker as _worker_initializer  # noqa: F401
+from gluonish.gluon.data.pool_batches import pickled_batch as _worker_fn  # noqa: F401  # them
+from gluonish.gluon.data.pool_batches import thread_batch as _thread_worker_fn  # noqa: F401
+from gluonish.gluon.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from gluonish.gluon.data.thread_pool import ThreadPool
+from gluonish.gluon.data.worker_pool import WorkerPool, pack
+from gluonish.gluon.data.worker_process import load_batch
+from gluonish.io.shared_batch import is_sequence, rebuilt
+from gluonish.ndarray import NDArray
+
+__all__ = ["DataLoader"]
+
+Indices = Iterable[Sequence[Any]]
+
+
+class _Pool(Protocol):
+    @property
+    def closed(self) -> bool: ...
+    def abandon(self) -> None: ...
+    def submit(self, indices: Sequence[Any], seed: int) -> Any: ...
+    def take(self, batch: Any, timeout_s: float) -> Any: ...
+    def forget(self, batches: Iterable[Any]) -> None: ...
+
+
+class DataLoader:
+    """Iterates over a dataset in batches, with worker processes or threads that load ahead.
+
+    The order of the batches does not depend on the workers. With ``num_workers`` the samples are
+    loaded and batchified by processes, which pass arrays back in shared memory. The workers are new
+    interpreters that do not run the main program, so it needs no ``if __name__ == "__main__"``.
+    Dataset and functions are pickled once; if something cannot be pickled, such as an open file,
+    the loader warns and uses threads. For each batch the global random generators of Python, NumPy
+    and gluonish are seeded from NumPy's state in the main process, so that ``numpy.random.seed``
+    makes random transforms reproducible. ``MXNET_MP_WORKER_NTHREADS`` sets the threads of each
+    worker, ``MXNET_MP_OPENCV_NUM_THREADS`` those of OpenCV in it.
+
+    The shared memory is ``prefetch`` + 4 slots, each as large as a batch, and is reserved when the
+    first batch has come: where the machine or its control group has less, that is an error at once.
+    It has no name and no part in ``/dev/shm``, so that ``docker --shm-size`` does not bound it and
+    nothing stays behind, however the program ends. A batch lies in its slot while an array of it is
+    alive; who keeps several gets copies, so that the workers need not wait.
+
+    An error in a worker is raised in the main process, with the worker's traceback as a note. If a
+    worker dies, by a signal for example, iteration raises a `WorkerError`; the next pass starts new
+    workers.
+
+    Args:
+        dataset: The dataset: anything with indices and a length.
+        batch_size: Number of samples in a batch; required unless ``batch_sampler`` is given.
+        shuffle: Whether to take the samples in random order.
+        sampler: Sampler of the indices, in place of ``shuffle``.
+        last_batch: ``"keep"``, ``"discard"`` or ``"rollover"``, as in `BatchSampler`; None: keep.
+        batch_sampler: Sampler of lists of indices, in place of the four arguments before it.
+        batchify_fn: Function that makes a batch from a list of samples; None for
+            `default_batchify_fn`.
+        num_workers: Number of worker processes (or threads) that load ahead; 0 loads each batch in
+            the main process, when it is requested.
+        pin_memory: Whether to copy batches to pinned memory, ``cpu_pinned(pin_device_id)``, from
+            which copies to a GPU are fastest.
+        pin_device_id: Index of the GPU.
+        prefetch: Number of batches that workers load ahead; None for twice ``num_workers``; 0 loads
+            a batch only when it is requested.
+        thread_pool: Whether workers are threads instead of processes: for datasets that mostly
+            wait, or run code that releases the GIL.
+        timeout: Longest time to wait for a batch from the workers, in seconds.
+        auto_reload: Whether workers begin the next pass as soon as one is over.
+        try_nopython: Accepted for programs of MXNet 2, where True asks for a loader in C++ and is
+            an error if there can be none. Workers do the same in Python; nothing changes.
+
+    Raises:
+        ArgumentError: Arguments contradict one another, or a number is out of range.
+        ArgumentTypeError: What should be a number, or indices, is something else.
+
+    Iterating raises `WorkerTimeoutError` when a batch does not come in time, `SharedMemoryError`
+    when there is too little memory, and `WorkerError` when a worker ended.
+
+    Example:
+        >>> import gluonish as mx
+        >>> dataset = mx.gluon.data.ArrayDataset(mx.nd.ones((10, 3)), mx.nd.arange(10))
+        >>> for data, label in mx.gluon.data.DataLoader(dataset, batch_size=4):
+        ...     print(data.shape, label.shape)
+        (4, 3) (4,)
+        (4, 3) (4,)
+        (2, 3) (2,)
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int | None = None,
+        shuffle: bool = False,
+        sampler: Sampler | Iterable[Any] | None = None,
+        last_batch: str | None = None,
+        batch_sampler: Indices | None = None,
+        batchify_fn: Callable[..., Any] | None = None,
+        num_workers: int = 0,
+        pin_memory: bool = False,
+        pin_device_id: int = 0,
+        prefetch: int | None = None,
+        thread_pool: bool = False,
+        timeout: float = 120,
+        auto_reload: bool = False,
+        try_nopython: bool | None = None,
+    ) -> None:
+        self._pool: _Pool | None = None
+        self._ahead: _Epoch | None = None
+        self._iter: Any = None  # of MXNet: what `auto_reload` began; here that is `_ahead`
+        self._making_pool = Turn()
+        check_numbers("DataLoader", timeout=timeout)
+        if timeout <= 0:
+            raise ArgumentError(f"DataLoader: expected a positive timeout, got {timeout}")
+        self._dataset = dataset
+        self._pin_memory = pin_memory
+        self._pin_device_id = pin_device_id
+        self._thread_pool = thread_pool
+        self._timeout = timeout
+        self._num_workers = _count("num_workers", num_workers)
+        self._prefetch = 2 * self._num_workers
+        if prefetch is not None:
+            self._prefetch = _count("prefetch", prefetch)
+        self._batch_sampler = _make_batch_sampler(
+            dataset, batch_size, shuffle, sampler, last_batch, batch_sampler
+        )
+        default = default_mp_batchify_fn if self._num_workers else default_batchify_fn
+        self._batchify_fn = default if batchify_fn is None else batchify_fn
+        self._epochs = 0
+        self.auto_reload = auto_reload
+        if auto_reload:
+            self.refresh()
+
+    def __len__(self) -> int:
+        """Return the number of batches of a pass."""
+        return len(self._batch_sampler)  # type: ignore[arg-type]  # of a user's sampler, checked here
+
+    def __iter__(self) -> Iterator[Any]:
+        """Return an iterator over the batches of one pass."""
+        if not self._num_workers:
+            return self._load_here()
+        epoch, self._ahead = self._ahead, None
+        if epoch is None or epoch.process != os.getpid():
+            epoch = self._new_epoch()
+        return self._load_in_pool(epoch)
+
+    def refresh(self) -> None:
+        """Let the workers start loading the next pass now."""
+        if self._num_workers:
+            self.clean()
+            self._ahead = self._new_epoch()
+
+    def clean(self) -> None:
+        """Discard the batches that `refresh` started to load."""
+        epoch, self._ahead = self._ahead, None
+        if epoch is not None:
+            epoch.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy in another process starts from: workers stay here."""
+        left_out = {"_pool": None, "_ahead": None, "_making_pool": None}
+        return {**self.__dict__, **left_out}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._making_pool = Turn()
+
+    def _load_here(self) -> Iterator[Any]:
+        for indices in self._batch_sampler:
+            yield self._pinned(load_batch(self._dataset, indices, self._batchify_fn))
+
+    def _load_in_pool(self, epoch: "_Epoch") -> Iterator[Any]:
+        try:
+            while epoch.advance():
+                yield self._pinned(epoch.next_batch(self._timeout))
+        finally:
+            epoch.close()
+        if self.auto_reload:
+            self.refresh()
+
+    def _new_epoch(self) -> "_Epoch":
+        with self._making_pool:
+            pool = before = self._pool
+            if pool is None or pool.closed:
+                pool = self._make_pool()
+                if self._pool is before:  # a step
+                    self._pool = pool
+                else:  # another thread, or a handler, made one; nobody holds ours, which ends
+                    pool = self._pool
+            self._epochs += 1
+            number = self._epochs
+        assert pool is not None  # nobody takes it away
+        return _Epoch(pool, self._batch_sampler, self._prefetch, number)
+
+    def _make_pool(self) -> _Pool:
+        if not self._thread_pool and hasattr(socket, "send_fds"):
+            try:
+                payload = pack(self._dataset, self._batchify_fn)
+                return WorkerPool(payload, self._num_workers, self._prefetch)
+            except (pickle.PicklingError, TypeError, AttributeError, ValueError) as error:
+                warnings.warn(
+                    "DataLoader: expected a dataset that can be sent to worker processes, got one "
+                    f"that cannot ({error}); its workers are threads",
+                    UserWarning,
+                    stacklevel=4,
+                )
+        return ThreadPool(self._dataset, self._batchify_fn, self._num_workers)
+
+    def _pinned(self, batch: Any) -> Any:
+        if not self._pin_memory:
+            return batch
+        if isinstance(batch, NDArray):
+            return batch.as_in_context(cpu_pinned(self._pin_device_id))
+        if isinstance(batch, dict):
+            return {name: self._pinned(part) for name, part in batch.items()}
+        if is_sequence(batch):
+            return rebuilt(batch, [self._pinned(part) for part in batch])
+        return batch
+
+
+class _Abandoning:
+    """Scope whose interruption loses a batch: the next pass gets another pool."""
+
+    __slots__ = ("_pool",)
+
+    def __init__(self, pool: _Pool) -> None:
+        self._pool = pool
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and not issubclass(kind, Exception):
+            self._pool.abandon()
+
+
+class _Epoch:
+    """One pass over the dataset: keeps the workers busy, and batches in order."""
+
+    def __init__(self, pool: _Pool, batch_sampler: Indices, prefetch: int, number: int) -> None:
+        self.process = os.getpid()
+        self._pool = pool
+        self._indices = iter(batch_sampler)
+        self._root = repr((number, np.random.get_state())).encode()  # noqa: NPY002 (only read)
+        self._submitted = 0
+        self.pending: deque[Any] = deque()
+        try:
+            for _ in range(prefetch):
+                self.advance()
+        except BaseException:
+            self.close()
+            raise
+
+    def advance(self) -> bool:
+        """Have one more batch loaded, if there is one; return whether any is to come."""
+        indices = next(self._indices, None)
+        if indices is None:
+            return bool(self.pending)
+        digest = hashlib.blake2b(self._root + b"%d" % self._submitted, digest_size=8).digest()
+        self._submitted += 1
+        with _Abandoning(self._pool):
+            self.pending.append(self._pool.submit(indices, int.from_bytes(digest, "little")))
+        return True
+
+    def next_batch(self, timeout_s: float) -> Any:
+        """Return the next batch."""
+        with _Abandoning(self._pool):
+            return self._pool.take(self.pending.popleft(), timeout_s)
+
+    def close(self) -> None:
+        """Drop what was not taken."""
+        self._pool.forget(self.pending)
+        self.pending.clear()
+
+
+def _count(name: str, value: Any) -> int:
+    """Return a number of workers or batches; MXNet takes any below 0 for 0, and cuts fractions."""
+    if follows_mxnet() and name == "prefetch":
+        value = int(value)
+    if follows_mxnet() and isinstance(value, int):
+        return max(0, value)
+    return whole_number("DataLoader", name, value, 0)
+
+
+def _make_batch_sampler(
+    dataset: Any,
+    batch_size: int | None,
+    shuffle: bool,
+    sampler: Iterable[Any] | None,
+    last_batch: str | None,
+    batch_sampler: Indices | None,
+) -> Indices:
+    if batch_sampler is not None:
+        if batch_size is not None or shuffle or sampler is not None or last_batch is not None:
+            raise ArgumentError(
+                "DataLoader: expected batch_sampler without batch_size, shuffle, sampler and "
+                "last_batch, got both"
+            )
+        if not isinstance(batch_sampler, Iterable) and not hasattr(batch_sampler, "__getitem__"):
+            raise ArgumentTypeError(
+                f"DataLoader: expected batches of indices in batch_sampler, got {batch_sampler!r}"
+            )
+        return batch_sampler
+    if batch_size is None:
+        raise ArgumentError("DataLoader: expected batch_size or batch_sampler, got neither")
+    if sampler is None:
+        sampler = RandomSampler(len(dataset)) if shuffle else SequentialSampler(len(dataset))
+    elif shuffle:
+        raise ArgumentError("DataLoader: expected sampler without shuffle, got both")
+    return BatchSampler(sampler, batch_size, last_batch or "keep")

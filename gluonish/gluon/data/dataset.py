@@ -1,0 +1,252 @@
+"""Datasets: elements by index, and what can be made of them."""
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    NotSupportedError,
+    OutOfBoundsError,
+)
+from gluonish.core.files import path_text
+from gluonish.gluon.data.sampler import FilterSampler, Sampler, SequentialSampler
+from gluonish.ndarray import NDArray
+from gluonish.recordio import MXIndexedRecordIO
+
+__all__ = ["ArrayDataset", "Dataset", "RecordFileDataset", "SimpleDataset"]
+
+
+class Dataset:
+    """Base class of datasets; a subclass defines ``__getitem__`` and ``__len__``."""
+
+    def __getitem__(self, idx: Any) -> Any:
+        raise NotSupportedError(
+            f"{type(self).__name__}: expected __getitem__ to be defined, got none"
+        )
+
+    def __len__(self) -> int:
+        raise NotSupportedError(f"{type(self).__name__}: expected __len__ to be defined, got none")
+
+    def filter(self, fn: Callable[[Any], object]) -> "Dataset":
+        """Return the elements for which a function returns True, evaluated immediately.
+
+        Args:
+            fn: Called once with each element; returns whether to keep it.
+        """
+        return _SampledDataset(self, FilterSampler(fn, self))
+
+    def shard(self, num_shards: int, index: int) -> "Dataset":
+        """Return one of several contiguous parts; the first ones may be longer by 1.
+
+        Args:
+            num_shards: Number of parts.
+            index: Index of the part, from 0.
+
+        Raises:
+            ArgumentError: There is no such part.
+        """
+        if not 0 <= index < num_shards:
+            raise ArgumentError(
+                f"Dataset.shard: expected an index in 0..{num_shards - 1}, got {index}"
+            )
+        length, longer = divmod(len(self), num_shards)
+        start = length * index + min(index, longer)
+        return _SampledDataset(self, SequentialSampler(length + (index < longer), start))
+
+    def take(self, count: int | None) -> "Dataset":
+        """Return the first elements as a dataset.
+
+        Args:
+            count: Largest number of elements; None for all.
+
+        Raises:
+            ArgumentError: ``count`` is negative.
+        """
+        if count is not None and count < 0:
+            raise ArgumentError(f"Dataset.take: expected a count of 0 or more, got {count}")
+        length = len(self) if count is None else min(count, len(self))
+        return _SampledDataset(self, SequentialSampler(length))
+
+    def sample(self, sampler: Sampler) -> "Dataset":
+        """Return the elements that a sampler selects, in its order.
+
+        Args:
+            sampler: The `Sampler`, which is iterated once, immediately.
+
+        Raises:
+            ArgumentTypeError: It is not a `Sampler`.
+        """
+        if not isinstance(sampler, Sampler):
+            raise ArgumentTypeError(
+                f"Dataset.sample: expected a Sampler, got {type(sampler).__name__}"
+            )
+        return _SampledDataset(self, sampler)
+
+    def transform(self, fn: Callable[..., Any], lazy: bool = True) -> "Dataset":
+        """Return a dataset with a function applied to each element.
+
+        Args:
+            fn: Called with an element; the parts of a tuple are passed as separate arguments.
+            lazy: Whether to call it each time an element is accessed; if not, it is applied to all
+                elements immediately.
+
+        Example:
+            >>> import gluonish as mx
+            >>> dataset = mx.gluon.data.SimpleDataset([1, 2, 3]).transform(lambda x: 10 * x)
+            >>> dataset[1]
+            20
+        """
+        transformed = _LazyTransformDataset(self, fn)
+        if lazy:
+            return transformed
+        return SimpleDataset([transformed[i] for i in range(len(transformed))])
+
+    def transform_first(self, fn: Callable[..., Any], lazy: bool = True) -> "Dataset":
+        """Return a dataset with a function applied to the first part of each element.
+
+        Args:
+            fn: Called with the first part, such as the image of (image, label).
+            lazy: Whether to call it each time an element is accessed; if not, it is applied to all
+                elements immediately.
+        """
+        return self.transform(_FirstOnly(fn), lazy)
+
+
+class SimpleDataset(Dataset):
+    """A dataset made from a list, or anything with indices and a length.
+
+    Args:
+        data: The elements.
+    """
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __getitem__(self, idx: Any) -> Any:
+        return self._data[idx]
+
+
+class ArrayDataset(Dataset):
+    """A dataset that combines several arrays, lists or datasets of equal length.
+
+    An element is a tuple with one item of each; with a single argument it is that item itself.
+    Elements of an NDArray with one axis are NumPy scalars.
+
+    Args:
+        *args: One or more arrays, such as images and labels.
+
+    Raises:
+        ArgumentError: There are no arguments, or their lengths differ.
+
+    Example:
+        >>> import gluonish as mx
+        >>> dataset = mx.gluon.data.ArrayDataset([10, 20, 30], ["a", "b", "c"])
+        >>> len(dataset), dataset[1]
+        (3, (20, 'b'))
+    """
+
+    def __init__(self, *args: Any) -> None:
+        if not args:
+            raise ArgumentError("ArrayDataset: expected at least one array, got none")
+        self._length = len(args[0])
+        self._data: list[Any] = []
+        for i, data in enumerate(args):
+            if len(data) != self._length:
+                raise ArgumentError(
+                    f"ArrayDataset: expected arrays of equal length, got {self._length} "
+                    f"and {len(data)} (array {i})"
+                )
+            vector = isinstance(data, NDArray) and len(data.shape) == 1
+            self._data.append(data.asnumpy() if vector else data)
+
+    def __getitem__(self, idx: Any) -> Any:
+        if len(self._data) == 1:
+            return self._data[0][idx]
+        return tuple(data[idx] for data in self._data)
+
+    def __len__(self) -> int:
+        return self._length
+
+
+class RecordFileDataset(Dataset):
+    """The records of a RecordIO file, each a byte string, in the order of its index.
+
+    Args:
+        filename: Path of the ``.rec`` file; its index is in the same folder, with the ending
+            ``.idx``.
+
+    Attributes:
+        filename: The record file.
+        idx_file: Its index.
+
+    Raises:
+        MissingFileError: One of the two does not exist.
+        FileFormatError: The index is damaged.
+    """
+
+    def __init__(self, filename: str | os.PathLike[str]) -> None:
+        self.filename = path_text(filename, "RecordFileDataset")
+        self.idx_file = os.path.splitext(self.filename)[0] + ".idx"
+        self._record = MXIndexedRecordIO(self.idx_file, self.filename, "r")
+
+    def __getitem__(self, idx: int) -> Any:
+        return self._read(idx)
+
+    def _read(self, idx: int) -> bytes:
+        try:
+            key = self._record.keys[idx]
+        except IndexError:
+            raise OutOfBoundsError(
+                f"{type(self).__name__}: expected an index below {len(self)}, got {idx}"
+            ) from None
+        return self._record.read_idx(key)
+
+    def __len__(self) -> int:
+        return len(self._record.keys)
+
+
+class _SampledDataset(Dataset):
+    """The elements of another dataset that a sampler chose when this was made."""
+
+    def __init__(self, dataset: Dataset, sampler: Sampler) -> None:
+        self._dataset = dataset
+        # An array of numbers, because a list of a million of them is slow to send to workers.
+        self._indices = np.array(list(sampler), dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self._indices)
+
+    def __getitem__(self, idx: Any) -> Any:
+        return self._dataset[int(self._indices[idx])]
+
+
+class _LazyTransformDataset(Dataset):
+    """Another dataset with a function applied to each element as it is taken."""
+
+    def __init__(self, data: Dataset, fn: Callable[..., Any]) -> None:
+        self._data = data
+        self._fn = fn
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __getitem__(self, idx: Any) -> Any:
+        item = self._data[idx]
+        return self._fn(*item) if isinstance(item, tuple) else self._fn(item)
+
+
+class _FirstOnly:
+    """Applies a function to the first of its arguments; a class, so that it can be sent away."""
+
+    def __init__(self, fn: Callable[..., Any]) -> None:
+        self._fn = fn
+
+    def __call__(self, first: Any, *rest: Any) -> Any:
+        return (self._fn(first), *rest) if rest else self._fn(first)

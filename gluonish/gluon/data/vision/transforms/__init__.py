@@ -1,0 +1,53 @@
+"""Transforms of images, for `Dataset.transform_first`; each is a Block."""
+
+from gluonish.gluon.data.vision.transforms.color import (
+    RandomBrightness,
+    RandomColorJitter,
+    RandomContrast,
+    RandomGray,
+    RandomHue,
+    RandomLighting,
+    RandomSaturation,
+)
+from gluonish.gluon.data.vision.transforms.compose import (
+    Compose,
+    HybridCompose,
+    HybridRandomApply,
+    RandomApply,
+)
+from gluonish.gluon.data.vision.transforms.crop import (
+    CenterCrop,
+    CropResize,
+    RandomCrop,
+    RandomResizedCrop,
+)
+from gluonish.gluon.data.vision.transforms.flip import RandomFlipLeftRight, RandomFlipTopBottom
+from gluonish.gluon.data.vision.transforms.resize import Resize
+from gluonish.gluon.data.vision.transforms.rotation import RandomRotation, Rotate
+from gluonish.gluon.data.vision.transforms.tensor import Cast, Normalize, ToTensor
+
+__all__ = [
+    "Cast",
+    "CenterCrop",
+    "Compose",
+    "CropResize",
+    "HybridCompose",
+    "HybridRandomApply",
+    "Normalize",
+    "RandomApply",
+    "RandomBrightness",
+    "RandomColorJitter",
+    "RandomContrast",
+    "RandomCrop",
+    "RandomFlipLeftRight",
+    "RandomFlipTopBottom",
+    "RandomGray",
+    "RandomHue",
+    "RandomLighting",
+    "RandomResizedCrop",
+    "RandomRotation",
+    "RandomSaturation",
+    "Resize",
+    "Rotate",
+    "ToTensor",
+]

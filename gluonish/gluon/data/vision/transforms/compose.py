@@ -1,0 +1,284 @@
+"""Compose and RandomApply: several transforms, and one that is sometimes left out; hybrid ones too.
+
+Images on the host go through them directly (see `host`); what else comes goes through the blocks,
+where neighbours that can be hybridized are one graph.
+"""
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from types import ModuleType
+from typing import Any, Self
+
+from gluonish.core.errors import ArgumentTypeError
+from gluonish.core.versions import Version
+from gluonish.gluon.block import Block
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.data.vision.transforms.host import DirectBlock, Flow, runs_on_host
+from gluonish.gluon.data.vision.transforms.tensor import Normalize, ToTensor
+from gluonish.gluon.nn import HybridSequential, Lambda, Sequential
+from gluonish.gluon.nn.tensor import Tensor
+
+__all__ = ["Compose", "HybridCompose", "HybridRandomApply", "RandomApply"]
+
+Transform = Block | Callable[..., Any]
+
+
+class Compose(DirectBlock, Sequential):
+    """Apply transforms one after the other.
+
+    Consecutive hybridizable transforms are run as one graph.
+
+    Args:
+        transforms: List of Blocks or functions.
+
+    Inputs:
+        x: what the first transform takes.
+
+    Outputs:
+        y: the output of the last transform; ``x`` itself if there are none.
+
+    Raises:
+        ArgumentTypeError: A transform is not callable.
+    """
+
+    def __init__(self, transforms: Iterable[Transform]) -> None:
+        super().__init__()
+        self._steps: list[Block] = []
+        # Where the steps were found: transforms may be added later, and hooks to those joined.
+        self._found: list[tuple[Block, Version, int]] = [(self, self._version, -1)]
+        run: list[HybridBlock] = []
+        with self.name_scope():
+            for transform in transforms:
+                if isinstance(transform, HybridBlock):
+                    run.append(transform)
+                    continue
+                self._add_run(run)
+                run = []
+                self.add(_as_block(transform))
+            self._add_run(run)
+
+    def _add_run(self, run: list[HybridBlock]) -> None:
+        if len(run) < 2:
+            self.add(*run)
+            return
+        joined = HybridSequential()
+        with joined.name_scope():
+            joined.add(*run)
+        joined.hybridize()
+        self.add(joined)
+
+    def _empty(self) -> Self:
+        return type(self)(())
+
+    def forward(self, x: Any) -> Any:
+        """Apply the transforms in order.
+
+        Args:
+            x: Input of the first transform.
+        """
+        if not runs_on_host(x):
+            return super().forward(x)
+        flow = Flow(x)
+        self.carry(flow)
+        return flow.array()
+
+    def carry(self, flow: Flow) -> None:
+        """Apply all transforms to an image, without arrays in between if possible.
+
+        Args:
+            flow: The image.
+        """
+        for block in self._one_by_one():
+            flow.through(block)
+
+    def _one_by_one(self) -> Sequence[Block]:
+        """Return the transforms, also those that were joined."""
+        for stack, version, number in self._found:
+            if version.number != number or (stack._hooks and stack is not self):
+                break
+        else:
+            return self._steps
+        flat: list[Block] = []
+        found: list[Block] = [self]
+        for stack in (self, *self._children.values()):
+            stack._version.watch()
+        for block in self._children.values():
+            if type(block) is HybridSequential and not block._hooks:
+                found.append(block)
+                flat += block._children.values()
+            else:
+                flat.append(block)
+        self._steps = _with_pairs(flat)
+        self._found = [(stack, stack._version, stack._version.number) for stack in found]
+        return self._steps
+
+
+class _ToNormalized(DirectBlock):
+    """`ToTensor` and `Normalize` in one pass over the image."""
+
+    def __init__(self, to_tensor: ToTensor, normalize: Normalize) -> None:
+        super().__init__()
+        self.to_tensor, self.normalize = to_tensor, normalize
+
+    def carry(self, flow: Flow) -> None:
+        """Transform what is on its way."""
+        values = flow.values()
+        if values is None or self.to_tensor._hooks or self.normalize._hooks:
+            flow.through(self.to_tensor)
+            flow.through(self.normalize)
+        else:
+            flow.become(self.normalize.after_to_tensor(values))
+
+
+def _with_pairs(blocks: Sequence[Block]) -> list[Block]:
+    """Return blocks in which each pair that can be done in one pass is one."""
+    made: list[Block] = []
+    for block in blocks:
+        if made and type(made[-1]) is ToTensor and type(block) is Normalize:
+            made[-1] = _ToNormalized(made[-1], block)
+        else:
+            made.append(block)
+    return made
+
+
+def _as_block(transform: Transform) -> Block:
+    if isinstance(transform, Block):
+        return transform
+    if not callable(transform):
+        raise ArgumentTypeError(
+            f"Compose: expected Blocks or functions, got {type(transform).__name__}"
+        )
+    return Lambda(transform)
+
+
+class RandomApply(DirectBlock, Sequential):
+    """Apply a transform with a given probability, drawn from Python's `random`.
+
+    Args:
+        transforms: A transform, or a list of transforms, all of which are applied, or none.
+        p: The probability.
+
+    Inputs:
+        x: what the transform takes.
+
+    Outputs:
+        y: the output of the transform, or ``x`` itself.
+
+    Raises:
+        ArgumentTypeError: A transform is not callable.
+    """
+
+    def __init__(self, transforms: Transform | Sequence[Transform], p: float = 0.5) -> None:
+        super().__init__()
+        self.transforms: Transform
+        if isinstance(transforms, Block) or callable(transforms):
+            self.transforms = transforms
+        else:
+            self.transforms = Compose(transforms)
+        self.p = p
+
+    def carry(self, flow: Flow) -> None:
+        """Apply the transform to an image with the given probability.
+
+        Args:
+            flow: The image.
+        """
+        if self.p >= random.random():
+            flow.through(_as_block(self.transforms))
+
+    def forward(self, x: Any) -> Any:
+        """Apply the transforms with the given probability; otherwise return the input unchanged.
+
+        Args:
+            x: Input of the first transform.
+        """
+        if self.p < random.random():
+            return x
+        return self.transforms(x)
+
+    def __repr__(self) -> str:
+        return Block.__repr__(self)
+
+
+class HybridCompose(DirectBlock, HybridSequential):
+    """Apply hybridizable transforms one after the other, as one graph.
+
+    Args:
+        transforms: HybridBlocks.
+
+    Inputs:
+        x: what the first transform takes.
+
+    Outputs:
+        y: the output of the last transform; ``x`` itself if there are none.
+
+    Raises:
+        ArgumentTypeError: A transform is not a HybridBlock.
+    """
+
+    def __init__(self, transforms: Iterable[HybridBlock]) -> None:
+        super().__init__()
+        with self.name_scope():
+            self.add(*transforms)
+        self.hybridize()
+
+    def _empty(self) -> Self:
+        return type(self)(())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Apply all transforms, on the host without arrays in between if possible."""
+        if len(args) == 1 and not kwargs and self._has_direct_way and runs_on_host(args[0]):
+            flow = Flow(args[0])
+            flow.through(self)
+            return flow.array()
+        return super().__call__(*args, **kwargs)
+
+    def carry(self, flow: Flow) -> None:
+        """Apply all transforms to an image, without arrays in between if possible.
+
+        Args:
+            flow: The image.
+        """
+        for block in _with_pairs(list(self._children.values())):
+            flow.through(block)
+
+
+class HybridRandomApply(HybridSequential):
+    """Apply a hybridizable transform with a probability, drawn from gluonish's generator.
+
+    Args:
+        transforms: The transform; it keeps shape and dtype.
+        p: The probability.
+
+    Inputs:
+        x: (height, width, channels), what the transform takes.
+
+    Outputs:
+        y: the output of the transform, or ``x``.
+
+    Raises:
+        ArgumentTypeError: The transform is not a HybridBlock.
+    """
+
+    def __init__(self, transforms: HybridBlock, p: float = 0.5) -> None:
+        super().__init__()
+        if not isinstance(transforms, HybridBlock):
+            raise ArgumentTypeError(
+                "HybridRandomApply: expected a HybridBlock, got "
+                f"{type(transforms).__name__}; put several into HybridCompose"
+            )
+        self.transforms = transforms
+        self.p = p
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Apply the transform with the given probability; otherwise return the input unchanged.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (height, width, channels).
+        """
+        drawn = F.random.uniform(shape=(1, 1, 1)) < self.p
+        return F.where(F.broadcast_like(drawn, x), self.transforms(x), x)
+
+    def __repr__(self) -> str:
+        return Block.__repr__(self)

@@ -1,0 +1,209 @@
+"""The direct way of transforms: images in the host's memory, as NumPy arrays.
+
+A loader's worker transforms one small image after the other, each of another size. There a graph is
+planned anew for each, and an operator's call costs more than its work. So where an image lies in
+the host's memory, and nobody records, traces or watches, transforms are plain functions of NumPy
+arrays: a crop or a flip is a view, and `Compose` makes an NDArray of the last one only.
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.context import cpu
+from gluonish.core.device import Device, device_of
+from gluonish.core.random_state import next_key
+from gluonish.core.spec import Spec
+from gluonish.gluon.block import Block
+from gluonish.ndarray import NDArray, recording
+from gluonish.ndarray.recording import RECORDING, WATCHED, tracer
+from gluonish.ops.registry import Operator
+from gluonish_engine import Var
+
+__all__ = [
+    "DirectBlock",
+    "Flow",
+    "HostTransform",
+    "random_key",
+    "run_operator",
+    "runs_on_host",
+]
+
+Array = np.ndarray[Any, Any]
+
+_OVERRIDES = {"__call__", "forward", "hybrid_forward"}
+_DIRECT_WAYS = {"carry", "on_host"}
+
+
+@cache
+def _host() -> Device:
+    return device_of(cpu())
+
+
+def runs_on_host(x: Any) -> bool:
+    """Whether an input is an array that transforms can process as a NumPy array.
+
+    Args:
+        x: The input.
+    """
+    return (
+        isinstance(x, NDArray)
+        and x.stype == "default"
+        and x._device is _host()
+        and not recording.mode.get() & (RECORDING | WATCHED)
+        and tracer.get() is None
+    )
+
+
+def random_key() -> tuple[int, int]:
+    """Return the key from which the next random operator on the host draws."""
+    return next_key(_host().context)
+
+
+def run_operator(
+    op: Operator, values: Array, key: tuple[int, int] | None = None, **attrs: Any
+) -> Array:
+    """Apply an operator to one array, with the kernel that a call on the host would choose.
+
+    Args:
+        op: Operator with one input and one output.
+        values: The input, a NumPy array.
+        key: Random key; None for `random_key`.
+        **attrs: All its parameters, as its schema parses them.
+
+    Raises:
+        OperatorError: The operator does not accept such an array.
+    """
+    taken = Spec(values.shape, values.dtype)
+    (spec,) = op.infer(taken, **attrs)
+    out = np.empty(spec.shape, spec.dtype)
+    if op.draws(attrs):
+        attrs["key"] = random_key() if key is None else key
+    kernel = op.select_kernel("numpy", (taken,), attrs)
+    kernel(np, out, values, **attrs)
+    return out
+
+
+class DirectBlock(Block):
+    """A block that can process images directly, by `carry`, without NDArrays in between.
+
+    A subclass that overrides the computation but not `carry` is run as an ordinary block.
+    """
+
+    _has_direct_way = True
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own = cls.__dict__.keys()
+        if own & _DIRECT_WAYS:
+            cls._has_direct_way = True
+        elif own & _OVERRIDES:
+            cls._has_direct_way = False
+
+    def carry(self, flow: "Flow") -> None:
+        """Transform an image.
+
+        Args:
+            flow: The image.
+        """
+        raise NotImplementedError
+
+
+class HostTransform(DirectBlock):
+    """A transform with a direct implementation for NumPy arrays, `on_host`.
+
+    It computes the same and draws the same random numbers as the block.
+    """
+
+    def on_host(self, values: Array) -> Array:
+        """Return the transformed image, possibly a view of ``values``, which are not changed.
+
+        Args:
+            values: Input of the transform, a NumPy array with any strides.
+        """
+        raise NotImplementedError
+
+    def carry(self, flow: "Flow") -> None:
+        """Transform an image.
+
+        Args:
+            flow: The image.
+        """
+        values = flow.values()
+        if values is None:
+            flow.pass_through(self)
+        else:
+            flow.become(self.on_host(values))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Apply the transform, directly if possible and the block is not hybridized."""
+        direct = self._has_direct_way and not self._hooks and not getattr(self, "_active", False)
+        if direct and len(args) == 1 and not kwargs and runs_on_host(args[0]):
+            flow = Flow(args[0])
+            self.carry(flow)
+            return flow.array()
+        return super().__call__(*args, **kwargs)
+
+
+class Flow:
+    """An image passed through transforms: an NDArray, or a NumPy array between direct transforms.
+
+    Args:
+        x: The input.
+    """
+
+    __slots__ = ("_like", "_values", "_x")
+
+    def __init__(self, x: Any) -> None:
+        self._x = x
+        self._like: NDArray | None = None
+        self._values: Array | None = None
+
+    def values(self) -> Array | None:
+        """Return the image as a NumPy array; None if it is not an array on the host."""
+        if self._values is None and runs_on_host(self._x):
+            self._like = self._x
+            self._x.wait_to_read()
+            self._values = self._x._data
+        return self._values
+
+    def become(self, values: Array) -> None:
+        """Replace the image by other values, made from `values`.
+
+        Args:
+            values: The new values.
+        """
+        self._values = values
+
+    def array(self) -> Any:
+        """Return the image as an NDArray with memory of its own."""
+        values, like = self._values, self._like
+        if values is not None and like is not None:
+            flags = values.flags
+            shared = values.base is not None and np.may_share_memory(values, like._data)
+            if shared or values is like._data or not (flags.c_contiguous and flags.writeable):
+                values = np.array(values, order="C")
+            spec = Spec(values.shape, values.dtype)
+            self._x = type(like)(values, spec, like._device, Var())
+            self._values = self._like = None
+        return self._x
+
+    def through(self, block: Block) -> None:
+        """Apply a transform, directly if possible.
+
+        Args:
+            block: The transform.
+        """
+        if isinstance(block, DirectBlock) and block._has_direct_way and not block._hooks:
+            block.carry(self)
+        else:
+            self.pass_through(block)
+
+    def pass_through(self, block: Block) -> None:
+        """Apply a transform as a block.
+
+        Args:
+            block: The transform.
+        """
+        self._x = block(self.array())

@@ -1,0 +1,193 @@
+"""One worker process of a DataLoader, as the main process sees it."""
+
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from gluonish.core.config import (
+    MXNET_MP_OPENCV_NUM_THREADS,
+    MXNET_MP_WORKER_NTHREADS,
+    flags_without_effect,
+)
+from gluonish.core.numpy_mode import is_np_array, is_np_shape
+from gluonish.gluon.data.channel import Channel, channel_pair
+from gluonish.gluon.data.worker_process import Start
+
+__all__ = ["Launch", "Waiter", "WorkerHandle", "end_workers", "launch_settings"]
+
+# The libraries read their variables when they are loaded, which is after this. Several workers with
+# a pool of threads for every core would wait for one another, so the main process's numbers of
+# threads do not count here.
+_BOOT = """\
+import signal
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+import json, os, sys
+descriptor, parent, variables, path = json.loads(sys.argv[1])
+os.environ.update(variables)
+sys.argv[:] = ["-c"]
+sys.path[:] = path
+from gluonish.gluon.data.worker_process import main
+main(descriptor, parent)
+"""
+_THREAD_VARIABLES: tuple[str, ...] = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "MXNET_CPU_WORKER_NTHREADS",
+)
+# How long workers may take to end after their channels closed, in seconds; then they are killed.
+_END_TIMEOUT_S = 1.0
+
+
+class Launch(NamedTuple):
+    """What workers start with: the places of the dataset's parts in their file, and settings."""
+
+    places: list[tuple[int, int]]
+    variables: dict[str, str]
+    np_shape: bool
+    np_array: bool
+    opencv_threads: int
+
+
+def launch_settings() -> tuple[dict[str, str], bool, bool, int]:
+    """Return the settings of `Launch`, from the calling thread and the environment."""
+    opencv_threads = MXNET_MP_OPENCV_NUM_THREADS.value
+    variables = dict.fromkeys(_THREAD_VARIABLES, str(MXNET_MP_WORKER_NTHREADS.value))
+    # The main process's log has told of them; empty is unset.
+    variables.update((flag.name, "") for flag in flags_without_effect())
+    variables["OPENCV_FOR_THREADS_NUM"] = str(max(1, opencv_threads))
+    return variables, is_np_shape(), is_np_array(), opencv_threads
+
+
+class WorkerHandle:
+    """A worker process and the channel to it; for one thread, except `has_ended`.
+
+    Args:
+        launch: What it starts with.
+        file: Descriptor of the file with the dataset's parts.
+
+    Attributes:
+        process: The process.
+        channel: This end of the channel.
+        waiting: Numbers of the batches that it was told to load and has not returned, in order.
+        ring: The ring whose file it has, or None.
+        started: Whether it has replied to the start.
+
+    Raises:
+        OSError: The process cannot be started.
+    """
+
+    def __init__(self, launch: Launch, file: int) -> None:
+        ours, theirs = channel_pair()
+        with theirs:
+            arguments = json.dumps([theirs.fileno(), os.getpid(), launch.variables, sys.path])
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", _BOOT, arguments],
+                stdin=subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(),),
+                process_group=0,  # Ctrl-C is for the main process alone
+            )
+        self.channel = Channel(ours)
+        self.waiting: dict[int, None] = {}
+        self.ring: Any = None
+        self.started = False
+        start = Start(launch.places, launch.np_shape, launch.np_array, launch.opencv_threads)
+        self.channel.send(start, file)
+
+    def has_ended(self) -> bool:
+        """Whether the process has ended; may be called from any thread."""
+        # `Popen.poll` takes a lock that an interrupt may leave locked.
+        options = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        try:
+            return os.waitid(os.P_PID, self.process.pid, options) is not None
+        except ChildProcessError:  # it was waited for
+            return True
+
+    def how_it_ended(self) -> str:
+        """Wait for the process, which is ending, and describe how it ended."""
+        try:
+            code = self.process.wait(_END_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            return "closed its channel"
+        if code >= 0:
+            return f"exited with code {code}"
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else "unknown"
+        hint = ", as the system does when memory runs out" if -code == signal.SIGKILL else ""
+        return f"was killed by signal {-code} ({name}){hint}"
+
+
+class Waiter:
+    """Waits for messages of workers, and for the end of a worker.
+
+    Args:
+        workers: The workers.
+        bell: Connection that ends the wait when something can be read from it.
+
+    Attributes:
+        heard: What was last read from ``bell``.
+    """
+
+    def __init__(self, workers: Iterable[WorkerHandle], bell: socket.socket) -> None:
+        self._poll = select.poll()
+        self._bell = bell
+        self.heard = b""
+        self._by_descriptor: dict[int, WorkerHandle] = {}
+        self._ends: dict[int, WorkerHandle] = {}
+        self._poll.register(bell, select.POLLIN)
+        for worker in workers:
+            number = worker.channel.socket.fileno()
+            self._poll.register(number, select.POLLIN)
+            self._by_descriptor[number] = worker
+            # A process that the worker forked may keep its end of the channel open.
+            if hasattr(os, "pidfd_open"):
+                number = os.pidfd_open(worker.process.pid)
+                self._poll.register(number, select.POLLIN)
+                self._ends[number] = worker
+
+    def wait(self, timeout_s: float) -> tuple[list[WorkerHandle], list[WorkerHandle]]:
+        """Return the workers that sent a message, and those that ended without one.
+
+        Args:
+            timeout_s: Maximum time to wait, in seconds.
+        """
+        numbers = [number for number, _ in self._poll.poll(timeout_s * 1000)]
+        if self._bell.fileno() in numbers:
+            self.heard = self._bell.recv(4096)
+        talking = [self._by_descriptor[one] for one in numbers if one in self._by_descriptor]
+        ended = [self._ends[one] for one in numbers if one in self._ends]
+        if not self._ends:
+            ended = [worker for worker in self._by_descriptor.values() if worker.has_ended()]
+        return talking, [worker for worker in ended if worker not in talking]
+
+    def close(self) -> None:
+        """Release the system resources used to wait for the ends of processes."""
+        while self._ends:
+            os.close(self._ends.popitem()[0])
+
+
+def end_workers(workers: list[WorkerHandle]) -> None:
+    """End worker processes, within `_END_TIMEOUT_S`.
+
+    Args:
+        workers: The workers.
+    """
+    for worker in workers:
+        worker.channel.close()
+        if not worker.started:
+            worker.process.kill()
+    deadline = time.monotonic() + _END_TIMEOUT_S
+    for worker in workers:
+        try:
+            worker.process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            worker.process.kill()
+            worker.process.wait()

@@ -1,0 +1,216 @@
+"""Worker processes of a DataLoader, seen from the main process.
+
+Workers are new interpreters, never forks, so that threads of the main process, its devices and its
+MPI do not matter. What is known of them belongs to a thread, `worker_service`, that Ctrl-C does
+not reach; here requests are put into its queues, and batches waited for.
+"""
+
+import os
+import pickle
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.gluon.data.by_value import ByValuePickler, dumps
+from gluonish.gluon.data.endings import endings
+from gluonish.gluon.data.ring import SPARE_SLOTS
+from gluonish.gluon.data.shared_memory import Segment, new_file
+from gluonish.gluon.data.worker_errors import Failed, WorkerError, WorkerTimeoutError, make_error
+from gluonish.gluon.data.worker_handle import Launch, WorkerHandle, launch_settings
+from gluonish.gluon.data.worker_service import Batch, WorkerService, ended, short
+from gluonish.io.shared_batch import map_arrays, over
+from gluonish.ndarray import NDArray
+
+__all__ = ["Payload", "WorkerPool", "pack"]
+
+# Every mapping of a file keeps a descriptor open: a user who keeps more of them gets copies.
+_MAX_MAPPED = 32
+# How long is waited at a time for a batch before looking whether anybody still serves, in seconds.
+_LOOK_S = 1.0
+
+Payload = tuple[bytes, list[pickle.PickleBuffer]]
+
+
+class _DatasetPickler(ByValuePickler):
+    def reducer_override(self, obj: Any) -> Any:
+        if isinstance(obj, NDArray):
+            return over, (obj.asnumpy(),)
+        return super().reducer_override(obj)
+
+
+def pack(dataset: Any, batchify_fn: Callable[..., Any]) -> Payload:
+    """Return a dataset and a function in the form that workers receive.
+
+    Args:
+        dataset: The dataset.
+        batchify_fn: Function that makes a batch of a list of samples.
+
+    Raises:
+        pickle.PicklingError, TypeError, AttributeError, ValueError: Something cannot be pickled.
+    """
+    return dumps((dataset, batchify_fn), _DatasetPickler)
+
+
+class WorkerPool:
+    """Processes that load batches of one dataset.
+
+    Args:
+        payload: Dataset and function, from `pack`.
+        num_workers: Number of processes.
+        prefetch: Number of batches to load ahead of the one that is waited for; the number of slots
+            of shared memory is a little larger.
+
+    Raises:
+        SharedMemoryError: There is not enough memory for the dataset.
+    """
+
+    def __init__(self, payload: Payload, num_workers: int, prefetch: int) -> None:
+        settings = launch_settings()
+        self._owner = os.getpid()
+        pickled, buffers = payload
+        places, file = _write_file([pickled, *(buffer.raw() for buffer in buffers)])
+        launch = Launch(places, *settings)
+        self._service = WorkerService(self, launch, file, num_workers, prefetch + SPARE_SLOTS)
+        try:
+            endings.start(self._service, "gluonish-data-workers")
+        except BaseException:
+            self._service.close_file()
+            raise
+
+    @property
+    def _workers(self) -> list[WorkerHandle]:
+        return self._service.workers
+
+    @property
+    def closed(self) -> bool:
+        """Whether the processes were ended, one has ended, or they are those of another process."""
+        service = self._service
+        if service.stopping or service.failure is not None or os.getpid() != self._owner:
+            return True
+        return any(worker.has_ended() for worker in list(self._workers))
+
+    def close(self) -> None:
+        """End the processes; batches that were taken stay valid."""
+        if os.getpid() == self._owner:
+            self._service.stop()
+            endings.wait(self._service)
+
+    def abandon(self) -> None:
+        """Tell the processes to end, without waiting, if one has started to load: it may be stuck.
+
+        Processes that are still starting continue: new ones would take as long again.
+        """
+        if any(worker.started for worker in list(self._workers)):
+            self._service.stop()
+
+    def submit(self, indices: Sequence[Any], seed: int) -> Batch:
+        """Request a batch; return a handle for `take`.
+
+        Args:
+            indices: Indices of the samples.
+            seed: Seed of the worker's random generators for this batch.
+
+        Raises:
+            WorkerError: A worker ended, or cannot be started.
+        """
+        if not isinstance(indices, list | tuple | np.ndarray):
+            indices = list(indices)
+        self._check_owner()
+        service = self._service
+        if service.failure is not None:
+            raise service.failure()
+        batch = Batch(indices, seed)
+        service.requests.put(batch)
+        service.wake()
+        return batch
+
+    def take(self, batch: Batch, timeout_s: float) -> Any:
+        """Wait for a batch and return it; its arrays lie in memory that the worker wrote.
+
+        Args:
+            batch: Handle from `submit`; a batch can be taken once.
+            timeout_s: Maximum time to wait, in seconds.
+
+        Raises:
+            WorkerTimeoutError: The batch did not arrive in time.
+            WorkerError: A worker ended, cannot be started, or raised an error that cannot be sent.
+            SharedMemoryError: There is not enough memory for the batches that are loaded ahead.
+            Exception: The error raised while loading the batch, with the worker's traceback as a
+                note.
+        """
+        self._check_owner()
+        service = self._service
+        deadline = time.monotonic() + timeout_s
+        while not batch.done.acquire(timeout=max(0.0, min(deadline - time.monotonic(), _LOOK_S))):
+            if service.ended and batch.done.locked():  # it was submitted after the end
+                raise (service.failure or ended)()
+            if time.monotonic() >= deadline:
+                raise self._late(batch, timeout_s)
+            service.wake()
+        if batch.failure is not None:
+            raise batch.failure()
+        return self._finish(batch)
+
+    def forget(self, batches: Iterable[Batch]) -> None:
+        """Discard batches that will not be taken; may be called from a garbage collection.
+
+        Args:
+            batches: Handles from `submit`.
+        """
+        self._service.dropped.extend(batches)
+
+    def _check_owner(self) -> None:
+        if os.getpid() != self._owner:
+            raise WorkerError(
+                f"DataLoader: expected iterators to be used in process {self._owner}, which made "
+                f"them, got process {os.getpid()}; start a new pass over the loader"
+            )
+
+    def _finish(self, batch: Batch) -> Any:
+        result = batch.result
+        if isinstance(result, Failed):
+            assert batch.worker is not None
+            raise make_error(result, f"worker process {batch.worker.process.pid}")
+        assert result is not None
+        if not result.nbytes:
+            return result.described
+        memory, batch.memory = batch.memory, None
+        if batch.is_mapped:
+            copy = len(self._service.mapped) > _MAX_MAPPED
+        else:  # the next batch needs a slot, and who keeps this one keeps others
+            copy = batch.ring is not None and not batch.ring.has_room()
+        return map_arrays(memory, result.described, copy)
+
+    def _late(self, batch: Batch, timeout_s: float) -> WorkerTimeoutError:
+        self.forget([batch])
+        who = "any worker" if batch.worker is None else f"worker process {batch.worker.process.pid}"
+        return WorkerTimeoutError(
+            f"DataLoader: expected the batch of dataset indices {short(batch.indices)} within "
+            f"{timeout_s} s, got none from {who}; raise timeout, or look for what blocks the "
+            "dataset with num_workers=0"
+        )
+
+
+def _write_file(parts: Sequence[bytes | memoryview]) -> tuple[list[tuple[int, int]], int]:
+    """Write pickle and arrays of a dataset into one file, once for all workers.
+
+    Returns:
+        Start and size of each part, in bytes, and the file's descriptor.
+    """
+    places: list[tuple[int, int]] = []
+    end = 0
+    for part in parts:
+        start = -(-end // 64) * 64
+        places.append((start, len(part)))
+        end = start + len(part)
+    descriptor = new_file(end, "the dataset", "take thread_pool=True, which shares no memory")
+    try:
+        memory = np.frombuffer(Segment(os.dup(descriptor)).memory, np.uint8)
+        for (start, nbytes), part in zip(places, parts, strict=True):
+            memory[start : start + nbytes] = np.frombuffer(part, np.uint8)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return places, descriptor

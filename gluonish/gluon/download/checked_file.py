@@ -1,0 +1,209 @@
+"""Getting a file by its URL, or from a folder, whole and checked."""
+
+import errno
+import hashlib
+import os
+import shutil
+from pathlib import Path
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from gluonish.core.errors import ArgumentError, DownloadError
+from gluonish.core.files import path_text
+from gluonish.gluon.download.http_fetch import fetch
+from gluonish.gluon.download.room import check_room, disk_full_error
+from gluonish.gluon.download.target_lock import exclusive
+
+__all__ = ["check_sha1", "download", "obtain"]
+
+_LOCAL_HOSTS = ("", "localhost")
+
+
+def check_sha1(filename: str | os.PathLike[str], sha1_hash: str) -> bool:
+    """Whether a file has a given SHA-1.
+
+    Args:
+        filename: Path of the file.
+        sha1_hash: Expected SHA-1 in hexadecimal digits.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    return _sha1(Path(path_text(filename, "check_sha1"))) == sha1_hash.lower()
+
+
+def download(
+    url: str,
+    path: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    sha1_hash: str | None = None,
+    retries: int = 5,
+    verify_ssl: bool = True,
+) -> str:
+    """Download a file, and return its path.
+
+    An interrupted transfer is resumed, in this call or a later one. The file appears only when it
+    is complete and its SHA-1 is right. If several processes request the same file, one downloads it
+    and the others wait.
+
+    Args:
+        url: ``http://``, ``https://`` or ``file://`` URL, or a local path.
+        path: Path of the file to write, or an existing folder; the working folder by default.
+        overwrite: Whether to download even if the file exists.
+        sha1_hash: Expected SHA-1 in hexadecimal digits; an existing file with another SHA-1 is
+            replaced. None accepts any content.
+        retries: Number of further attempts after a failed one.
+        verify_ssl: Whether to verify the server's certificate.
+
+    Raises:
+        ArgumentError: ``retries`` is negative, ``url`` is not a URL, or neither ``url`` nor
+            ``path`` has a file name.
+        DownloadError: The URL cannot be downloaded, the SHA-1 is wrong twice, the folder is not
+            writable, or the disk is full.
+    """
+    if retries < 0:
+        raise ArgumentError(f"download: expected retries of 0 or more, got {retries}")
+    target = _target(url, path)
+    if not overwrite and _is_there(target, sha1_hash):
+        return str(target)
+    before = _identity(target)
+    with exclusive(target):
+        made_meanwhile = before != _identity(target)
+        if (overwrite and not made_meanwhile) or not _is_there(target, sha1_hash):
+            _make(url, target, sha1_hash, retries, verify_ssl)
+    return str(target)
+
+
+def obtain(
+    url: str,
+    target: Path,
+    *,
+    retries: int = 5,
+    verify_ssl: bool = True,
+    advice: str = "",
+    max_nbytes: int | None = None,
+) -> Path:
+    """Download a URL into ``{target}.part``, without checking the content, and return that path.
+
+    Args:
+        url: ``http://``, ``https://`` or ``file://`` URL, or a local path.
+        target: Path of the final file; its folder exists and the caller holds its lock.
+        retries: Number of further attempts after a failed one.
+        verify_ssl: Whether to verify the server's certificate.
+        advice: What the user can do if the download fails, for the error message.
+        max_nbytes: Maximum size in bytes; None accepts the size that the server announces.
+
+    Raises:
+        ArgumentError: ``url`` is not a URL.
+        DownloadError: The URL cannot be downloaded, is too large, or the disk is full.
+    """
+    if _split(url).scheme.lower() not in ("http", "https"):
+        return _copy(url, target.with_name(f"{target.name}.part"), advice, max_nbytes)
+    return fetch(
+        url,
+        target,
+        retries=retries,
+        verify_ssl=verify_ssl,
+        advice=advice,
+        max_nbytes=max_nbytes,
+    )
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+        if "\0" in url or "\0" in unquote(parts.path):
+            raise ValueError("it contains a zero byte")
+    except ValueError as error:
+        raise ArgumentError(f"download: expected a URL, got {url!r:.300}: {error}") from error
+    return parts
+
+
+def _sha1(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha1").hexdigest()
+
+
+def _target(url: str, path: str | os.PathLike[str] | None) -> Path:
+    _split(url)
+    name = url.rsplit("/", 1)[-1]
+    target = Path(name) if path is None else Path(path_text(path, "download")).expanduser()
+    if path is None or target.is_dir():
+        named = target if path is None else target / name
+        if name in ("", ".", "..") or _is_too_long(named):
+            raise ArgumentError(
+                f"download: expected a URL that ends in a file name, got {url!r:.300}; give `path`"
+            )
+        return named
+    return target
+
+
+def _is_too_long(path: Path) -> bool:
+    # Beside the file there will be others, with a few letters more.
+    try:
+        path.with_name(f".{path.name}.part.json").lstat()
+    except OSError as error:
+        return error.errno == errno.ENAMETOOLONG
+    return False
+
+
+def _is_there(target: Path, sha1_hash: str | None) -> bool:
+    return target.is_file() and (not sha1_hash or check_sha1(target, sha1_hash))
+
+
+def _identity(target: Path) -> tuple[int, int] | None:
+    try:
+        status = target.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
+def _make(url: str, target: Path, sha1_hash: str | None, retries: int, verify_ssl: bool) -> None:
+    got = ""
+    # A wrong content may be an old one, of which a proxy or an earlier attempt kept a part: once
+    # more.
+    for _ in range(2):
+        part = obtain(url, target, retries=retries, verify_ssl=verify_ssl)
+        got = _sha1(part) if sha1_hash else ""
+        if not sha1_hash or got == sha1_hash.lower():
+            part.replace(target)
+            return
+        part.unlink()
+    raise DownloadError(
+        f"download: expected {url} to have the SHA-1 {sha1_hash}, got {got};"
+        " the server may hold another version"
+    )
+
+
+def _copy(url: str, part: Path, advice: str, max_nbytes: int | None) -> Path:
+    try:
+        source = _local_path(url)
+        if source.exists() and not source.is_file():
+            raise OSError("a path that is not a file")
+        nbytes = source.stat().st_size
+        if max_nbytes is not None and nbytes > max_nbytes:
+            raise OSError(f"{nbytes} bytes, more than {max_nbytes}")
+        check_room(part, nbytes)
+        shutil.copyfile(source, part)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        full = disk_full_error(error, part)
+        if full is not None:
+            raise full from error
+        message = f"download: expected to copy {url}, got {error}"
+        raise DownloadError(f"{message}; {advice}" if advice else message) from error
+    return part
+
+
+def _local_path(url: str) -> Path:
+    parts = _split(url)
+    if parts.scheme.lower() == "file":
+        if parts.netloc not in _LOCAL_HOSTS:
+            raise ArgumentError(f"download: expected file:///path, got {url}")
+        # urllib.request has a function for this, and brings a whole HTTP client with it.
+        path = unquote(parts.path)
+        return Path(path[1:] if os.name == "nt" else path)  # /C:/folder
+    # One letter is a Windows drive.
+    if len(parts.scheme) > 1 and "://" in url:
+        raise ArgumentError(f"download: expected http, https, file or a path, got {url}")
+    return Path(url).expanduser()

@@ -1,0 +1,34 @@
+"""Losses: how far predictions are from labels, one number a sample."""
+
+from gluonish.gluon.loss.base import Loss, _apply_weighting, _reshape_like  # noqa: F401  # used by name
+from gluonish.gluon.loss.cross_entropy import (
+    SigmoidBCELoss,
+    SigmoidBinaryCrossEntropyLoss,
+    SoftmaxCELoss,
+    SoftmaxCrossEntropyLoss,
+)
+from gluonish.gluon.loss.ctc import CTCLoss
+from gluonish.gluon.loss.embedding import CosineEmbeddingLoss, SDMLLoss, TripletLoss
+from gluonish.gluon.loss.likelihood import KLDivLoss, PoissonNLLLoss
+from gluonish.gluon.loss.margin import HingeLoss, LogisticLoss, SquaredHingeLoss
+from gluonish.gluon.loss.regression import HuberLoss, L1Loss, L2Loss
+
+__all__ = [
+    "CTCLoss",
+    "CosineEmbeddingLoss",
+    "HingeLoss",
+    "HuberLoss",
+    "KLDivLoss",
+    "L1Loss",
+    "L2Loss",
+    "LogisticLoss",
+    "Loss",
+    "PoissonNLLLoss",
+    "SDMLLoss",
+    "SigmoidBCELoss",
+    "SigmoidBinaryCrossEntropyLoss",
+    "SoftmaxCELoss",
+    "SoftmaxCrossEntropyLoss",
+    "SquaredHingeLoss",
+    "TripletLoss",
+]

@@ -1,0 +1,134 @@
+"""What every loss shares: weighting, and the mean over all axes but the batch's."""
+
+from numbers import Number
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.errors import ArgumentTypeError
+from gluonish.core.mxnet_rules import follows_mxnet
+from gluonish.core.numpy_mode import is_np_array
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.nn.tensor import Tensor
+from gluonish.ndarray import NDArray
+from gluonish.ops.registry import apply
+from gluonish.ops.sample_weight import SAMPLE_WEIGHT, is_aligned
+from gluonish.symbol import Symbol
+
+__all__ = ["Loss", "finite_log"]
+
+_LEAST = 6e-8  # the smallest float16 above 0
+
+
+def finite_log(F: ModuleType, x: Tensor, epsilon: float) -> Any:
+    """Return ``log(x + epsilon)``, which is finite in float16, too, where epsilon is 0.
+
+    Args:
+        F: `gluonish.ndarray` or `gluonish.symbol`.
+        x: Values from 0 up.
+        epsilon: Above 0.
+    """
+    above = x + epsilon
+    if (
+        isinstance(x, NDArray)
+        and isinstance(epsilon, float)
+        and np.dtype(x.dtype).type(epsilon) > 0
+    ):
+        return F.log(above)
+    return F.log(above + (above == 0) * (above + _LEAST))
+
+
+def _is_ready(sample_weight: Any, loss: Any) -> bool:
+    """Whether weights are to be multiplied with a loss as they are."""
+    if isinstance(sample_weight, NDArray) and isinstance(loss, NDArray):
+        return is_aligned(sample_weight.shape, loss.shape) or follows_mxnet()
+    return not isinstance(sample_weight, NDArray | Symbol) or follows_mxnet()
+
+
+def _apply_weighting(
+    F: ModuleType, loss: Tensor, weight: float | None = None, sample_weight: Tensor | None = None
+) -> Any:
+    """Return losses times their weights; under MXNet's name, which programs' own losses import.
+
+    Args:
+        F: `gluonish.ndarray` or `gluonish.symbol`.
+        loss: The loss of each element.
+        weight: Factor on all, or None.
+        sample_weight: Factors that broadcast to the loss, or None.
+
+    Raises:
+        ArgumentTypeError: ``weight`` is neither None nor a number.
+    """
+    if sample_weight is not None:
+        loss = loss * sample_weight if is_np_array() else F.broadcast_mul(loss, sample_weight)
+    if weight is None:
+        return loss
+    if not isinstance(weight, Number):
+        raise ArgumentTypeError(f"Loss: expected weight to be a number or None, got {weight!r}")
+    return loss * weight
+
+
+def _reshape_like(F: ModuleType, x: Tensor, y: Tensor) -> Any:
+    """Return ``x`` in the shape of ``y``; under MXNet's name, which programs' own losses import.
+
+    Args:
+        F: `gluonish.ndarray` or `gluonish.symbol`.
+        x: What is reshaped.
+        y: What has the shape.
+    """
+    return F.npx.reshape_like(x, y) if is_np_array() else F.reshape_like(x, y)
+
+
+class Loss(HybridBlock):
+    """Base class of losses; a subclass defines ``hybrid_forward(F, pred, label, ...)``.
+
+    Args:
+        weight: Constant that the loss is multiplied by; None for 1.
+        batch_axis: Axis of the samples. Most losses are averaged over all other axes.
+        **kwargs: ``prefix`` and ``params``, as for every Block.
+
+    Raises:
+        ArgumentTypeError: ``weight`` is neither None nor a number.
+    """
+
+    def __init__(self, weight: float | None, batch_axis: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        if weight is not None and not isinstance(weight, Number):
+            raise ArgumentTypeError(
+                f"{type(self).__name__}: expected weight to be a number or None, got {weight!r}"
+            )
+        self._weight = weight
+        self._batch_axis = batch_axis
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(batch_axis={self._batch_axis}, w={self._weight})"
+
+    def _weighted(
+        self,
+        F: ModuleType,
+        loss: Tensor,
+        sample_weight: Tensor | None,
+        weight: float | None = None,
+        batch_axis: int | None = None,
+    ) -> Any:
+        """Return the loss times ``sample_weight``, each sample times its own, and times the weight.
+
+        Of one axis it is one weight for each sample, which MXNet multiplies with the last axis.
+
+        Args:
+            F: `gluonish.ndarray` or `gluonish.symbol`.
+            loss: The loss of each element.
+            sample_weight: Factors, or None.
+            weight: Used instead of the loss's own weight if not None.
+            batch_axis: The axis of samples in ``loss``, if it is not that of the loss's inputs.
+        """
+        if sample_weight is not None and not _is_ready(sample_weight, loss):
+            axis = self._batch_axis if batch_axis is None else batch_axis
+            sample_weight = apply(SAMPLE_WEIGHT, (sample_weight, loss), {"batch_axis": axis})
+        return _apply_weighting(F, loss, self._weight if weight is None else weight, sample_weight)
+
+    def _mean(self, F: ModuleType, loss: Tensor) -> Any:
+        """Return the mean over all axes but the batch's."""
+        mean: Tensor = F.mean(loss, axis=self._batch_axis, exclude=True)
+        return mean

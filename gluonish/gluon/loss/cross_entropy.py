@@ -1,0 +1,166 @@
+"""Losses of predicted classes: SoftmaxCrossEntropyLoss and SigmoidBinaryCrossEntropyLoss."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.gluon.loss.base import Loss, finite_log
+from gluonish.gluon.nn.tensor import Tensor
+from gluonish.symbol import Symbol
+
+__all__ = [
+    "SigmoidBCELoss",
+    "SigmoidBinaryCrossEntropyLoss",
+    "SoftmaxCELoss",
+    "SoftmaxCrossEntropyLoss",
+]
+
+# Keeps log away from 0 where probabilities, not scores, are given.
+_EPSILON = 1e-12
+
+
+class SoftmaxCrossEntropyLoss(Loss):
+    """Cross entropy of softmax and labels: ``-log softmax(pred)[label]``.
+
+    Args:
+        axis: Axis of the classes in ``pred``.
+        sparse_label: Whether labels are class indices; if not, they are a probability for each
+            class.
+        from_logits: Whether ``pred`` holds log-probabilities, to which no softmax is applied.
+        weight: Constant that the loss is multiplied by; None for 1.
+        batch_axis: Axis of the samples. The loss is averaged over all other axes.
+        **kwargs: ``prefix`` and ``params``, as for every Block.
+
+    Inputs:
+        pred: any shape, unnormalized scores (logits).
+        label: the shape of ``pred`` without ``axis``; with ``sparse_label=False`` as many elements
+            as ``pred``.
+        sample_weight: optional weight of each sample, (batch,), or of as many axes as ``pred``,
+            broadcastable to it with size 1 along ``axis``.
+
+    Outputs:
+        loss: (batch,), the mean over the other axes.
+
+    Example:
+        >>> import gluonish as mx
+        >>> loss_function = mx.gluon.loss.SoftmaxCrossEntropyLoss()
+        >>> scores = mx.nd.array([[5, 0, 0], [0, 0, 0]])
+        >>> loss_function(scores, mx.nd.array([0, 2])).asnumpy().round(2)
+        array([0.01, 1.1 ], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        axis: int = -1,
+        sparse_label: bool = True,
+        from_logits: bool = False,
+        weight: float | None = None,
+        batch_axis: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._axis = axis
+        self._sparse_label = sparse_label
+        self._from_logits = from_logits
+
+    def hybrid_forward(
+        self, F: ModuleType, pred: Tensor, label: Tensor, sample_weight: Tensor | None = None
+    ) -> Any:
+        """Return the softmax cross-entropy of each sample.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            pred: Any shape, unnormalized scores (logits).
+            label: The shape of ``pred`` without ``axis``; with ``sparse_label=False`` as many
+                elements as ``pred``.
+            sample_weight: Weight of each sample; None for 1.
+        """
+        along = {"axis": self._axis, "keepdims": True}
+        if self._sparse_label and not self._from_logits and not isinstance(pred, Symbol):
+            # Of Symbols the graph makes the same, and files hold MXNet's operators.
+            loss = -F._log_softmax_pick(pred, label, **along)
+            return self._mean(F, self._weighted(F, loss, sample_weight))
+        if not self._from_logits:
+            pred = F.log_softmax(pred, axis=self._axis)
+        if self._sparse_label:
+            loss = -F.pick(pred, label, **along)
+        else:
+            loss = -F.sum(pred * F.reshape_like(label, pred), axis=self._axis, keepdims=True)
+        return self._mean(F, self._weighted(F, loss, sample_weight))
+
+
+class SigmoidBinaryCrossEntropyLoss(Loss):
+    """Binary cross entropy: ``-(label * log p + (1 - label) * log(1 - p))``.
+
+    p is the sigmoid of ``pred``; the formula in use does not overflow.
+
+    Args:
+        from_sigmoid: Whether ``pred`` holds the probabilities p already.
+        weight: Constant that the loss is multiplied by; None for 1.
+        batch_axis: Axis of the samples. The loss is averaged over all other axes.
+        **kwargs: ``prefix`` and ``params``, as for every Block.
+
+    Inputs:
+        pred: any shape.
+        label: as many elements as ``pred``, in 0..1.
+        sample_weight: optional weight of each sample, (batch,), or of as many axes as ``pred``,
+            broadcastable to it.
+        pos_weight: factor of the term of positive labels, which broadcasts to ``pred``.
+
+    Outputs:
+        loss: (batch,), the mean over the other axes.
+    """
+
+    def __init__(
+        self,
+        from_sigmoid: bool = False,
+        weight: float | None = None,
+        batch_axis: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._from_sigmoid = from_sigmoid
+
+    def hybrid_forward(
+        self,
+        F: ModuleType,
+        pred: Tensor,
+        label: Tensor,
+        sample_weight: Tensor | None = None,
+        pos_weight: Tensor | None = None,
+    ) -> Any:
+        """Return the binary cross-entropy of each sample.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            pred: Any shape.
+            label: As many elements as ``pred``, in 0..1.
+            sample_weight: Weight of each sample; None for 1.
+            pos_weight: Weight of the positive term; None for 1.
+        """
+        label = F.reshape_like(label, pred)
+        compute = self._of_probability if self._from_sigmoid else self._of_score
+        loss = compute(F, pred, label, pos_weight)
+        return self._mean(F, self._weighted(F, loss, sample_weight))
+
+    def _of_score(
+        self, F: ModuleType, pred: Tensor, label: Tensor, pos_weight: Tensor | None
+    ) -> Any:
+        # log(1 + exp(-|x|)) is the part of -log sigmoid that cannot overflow.
+        rest = F.Activation(-F.abs(pred), act_type="softrelu")
+        if pos_weight is None:
+            return F.relu(pred) - pred * label + rest
+        factor = 1 + F.broadcast_mul(label, pos_weight - 1)
+        return pred - pred * label + factor * (rest + F.relu(-pred))
+
+    def _of_probability(
+        self, F: ModuleType, pred: Tensor, label: Tensor, pos_weight: Tensor | None
+    ) -> Any:
+        positive = finite_log(F, pred, _EPSILON) * label
+        if pos_weight is not None:
+            positive = F.broadcast_mul(positive, pos_weight)
+        negative = finite_log(F, 1.0 - pred, _EPSILON) * (1.0 - label)
+        return -(positive + negative)
+
+
+SoftmaxCELoss = SoftmaxCrossEntropyLoss
+SigmoidBCELoss = SigmoidBinaryCrossEntropyLoss

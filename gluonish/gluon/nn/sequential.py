@@ -1,0 +1,132 @@
+"""Sequential and HybridSequential: layers that run one after the other."""
+
+import warnings
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any, Self, overload
+
+from gluonish.gluon.block import Block
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.nn.tensor import Tensor
+
+__all__ = ["HybridSequential", "Sequential"]
+
+
+class _Stack(Block):
+    """What both containers share: a list of Blocks."""
+
+    _in_summary = False
+
+    def add(self, *blocks: Block) -> None:
+        """Append layers."""
+        for block in blocks:
+            self.register_child(block)
+
+    def __repr__(self) -> str:
+        lines = "\n".join(
+            "  ({}): {}".format(name, repr(block).replace("\n", "\n  "))
+            for name, block in self._children.items()
+        )
+        return f"{type(self).__name__}(\n{lines}\n)"
+
+    @overload
+    def __getitem__(self, key: int) -> Any: ...  # so that net[0].weight needs no cast
+
+    @overload
+    def __getitem__(self, key: slice) -> Self: ...
+
+    def __getitem__(self, key: int | slice) -> Any:
+        layers = list(self._children.values())[key]
+        if isinstance(layers, Block):
+            return layers
+        part = self._empty()
+        with part.name_scope():
+            part.add(*layers)
+        return part
+
+    def _empty(self) -> Self:
+        """Return a container of the same name and settings without layers."""
+        return type(self)(prefix=self._prefix)
+
+    def __len__(self) -> int:
+        return len(self._children)
+
+    def __iter__(self) -> Iterator[Block]:
+        return iter(list(self._children.values()))
+
+
+class Sequential(_Stack):
+    """Run layers one after the other, each on the output of the one before.
+
+    Args:
+        prefix: See `Block`.
+        params: See `Block`.
+
+    Inputs:
+        x: what the first layer takes.
+
+    Outputs:
+        y: what the last layer returns; ``x`` itself if there are no layers.
+    """
+
+    def forward(self, x: Any) -> Any:
+        """Run the layers in order, each on the output of the one before.
+
+        Args:
+            x: Input of the first layer.
+        """
+        for block in self._children.values():
+            x = block(x)
+        return x
+
+    def hybridize(self, active: bool = True, **kwargs: Any) -> None:
+        """Hybridize each layer on its own; the container itself keeps running imperatively.
+
+        Args:
+            active: True to switch graph execution on, False to switch it off.
+            **kwargs: Options of `HybridBlock.hybridize`, such as ``static_alloc``.
+        """
+        children = self._children.values()
+        if children and all(isinstance(child, HybridBlock) for child in children):
+            warnings.warn(
+                f"All children of this Sequential layer {self.prefix!r} are HybridBlocks; "
+                "HybridSequential runs them as one graph",
+                UserWarning,
+                stacklevel=2,
+            )
+        super().hybridize(active, **kwargs)
+
+
+class HybridSequential(_Stack, HybridBlock):
+    """Run HybridBlocks one after the other; when hybridized they form one graph.
+
+    Args:
+        prefix: See `Block`.
+        params: See `Block`.
+
+    Inputs:
+        x: what the first layer takes.
+
+    Outputs:
+        y: what the last layer returns; ``x`` itself if there are no layers.
+
+    Example:
+        >>> import gluonish as mx
+        >>> net = mx.gluon.nn.HybridSequential()
+        >>> net.add(mx.gluon.nn.Dense(16, activation="relu"), mx.gluon.nn.Dense(10))
+        >>> net.initialize()
+        >>> net.hybridize()
+        >>> net(mx.nd.ones((4, 20))).shape
+        (4, 10)
+    """
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Run the layers in order, each on the output of the one before.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Input of the first layer.
+        """
+        for block in self._children.values():
+            x = block(x)
+        return x

@@ -1,0 +1,403 @@
+"""ParameterDict: the parameters of a Block by their full names, created as they are asked for."""
+
+import os
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
+from typing import Any
+
+from gluonish.core.context import Context
+from gluonish.core.dtype import normalize_dtype
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    ParameterError,
+    nearest,
+    require_text,
+)
+from gluonish.core.files import path_text
+from gluonish.gluon.parameter.arguments import ContextList, as_shape, join_shapes
+from gluonish.gluon.parameter.arrays import zero_arrays
+from gluonish.gluon.parameter.parameter import Constant, Init, Parameter
+from gluonish.gluon.parameter.places import described
+from gluonish.initializer import Initializer, Uniform
+from gluonish.ndarray import NDArray, array, load, save
+
+__all__ = ["ParameterDict", "UnknownParameterError", "bare_names"]
+
+_UNIFORM = Uniform()
+
+
+class UnknownParameterError(ParameterError, KeyError):
+    """There is no parameter of the requested name."""
+
+    __str__ = Exception.__str__  # KeyError's shows a quoted text
+
+
+class ParameterDict:
+    """An ordered dict of parameters whose names share a prefix.
+
+    Args:
+        prefix: Prefix of the names that `get` and `get_constant` create.
+        shared: ParameterDict in which `get` looks before it creates a parameter.
+    """
+
+    def __init__(self, prefix: str = "", shared: "ParameterDict | None" = None) -> None:
+        self._prefix = prefix
+        self._shared = shared
+        self._params: dict[str, Parameter] = {}
+
+    def __repr__(self) -> str:
+        lines = "\n".join(f"  {parameter!r}" for parameter in self.values())
+        name = f"{self._prefix} " if self._prefix else ""
+        return f"{name}(\n{lines}\n)"
+
+    def __getitem__(self, key: str) -> Parameter:
+        found = self._params.get(key) if isinstance(key, str) else None
+        if found is None:
+            raise UnknownParameterError(
+                f"ParameterDict: expected a name of {len(self._params)} parameters, got "
+                f"{key!r:.200}{nearest(key, self._params)}"
+            )
+        return found
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and key in self._params
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._params)
+
+    def items(self) -> ItemsView[str, Parameter]:
+        """Return pairs of name and parameter, in the order of creation."""
+        return self._params.items()
+
+    def keys(self) -> KeysView[str]:
+        """Return the names."""
+        return self._params.keys()
+
+    def values(self) -> ValuesView[Parameter]:
+        """Return the parameters."""
+        return self._params.values()
+
+    @property
+    def prefix(self) -> str:
+        """Prefix of the names that `get` creates."""
+        return self._prefix
+
+    def _find(self, name: str) -> Parameter | None:
+        found = self._params.get(name)
+        if found is None and self._shared is not None:
+            found = self._shared._params.get(name)
+            if found is not None:
+                self._params[name] = found
+        return found
+
+    def get(self, name: str, **kwargs: Any) -> Parameter:
+        """Return the parameter ``prefix + name``, creating it if there is none.
+
+        Args:
+            name: Name without the prefix.
+            **kwargs: Arguments of `Parameter`. They must agree with those of an existing parameter,
+                whose unknown sizes and missing initializer are filled in; what is not given is
+                taken as it is. An existing parameter keeps its ``differentiable`` and
+                ``grad_stype``, and may wait for its shape if either asks for that.
+
+        Raises:
+            ParameterError: The parameter exists with other properties.
+            ArgumentTypeError: Parameter has no such argument.
+        """
+        require_text(name, "ParameterDict.get: expected name")
+        full_name = self._prefix + name
+        parameter = self._find(full_name)
+        if parameter is None:
+            parameter = self._params[full_name] = Parameter(full_name, **kwargs)
+        else:
+            for attribute, wanted in kwargs.items():
+                _agree(parameter, attribute, wanted)
+        return parameter
+
+    def get_constant(self, name: str, value: Any = None) -> Parameter:
+        """Return the constant ``prefix + name``, creating it from ``value`` if there is none.
+
+        Args:
+            name: Name without the prefix.
+            value: Value of the constant; None returns any existing parameter of that name.
+
+        Raises:
+            UnknownParameterError: There is none, and ``value`` is None.
+            ParameterError: A parameter of that name is not a constant, or has another value.
+        """
+        require_text(name, "ParameterDict.get_constant: expected name")
+        full_name = self._prefix + name
+        found = self._find(full_name)
+        if found is None:
+            if value is None:
+                raise UnknownParameterError(
+                    f"ParameterDict: expected a constant {full_name!r}, got none of that name; "
+                    "give its value to make it"
+                )
+            constant = self._params[full_name] = Constant(full_name, value)
+            return constant
+        if value is None:
+            return found
+        if not isinstance(found, Constant):
+            raise ParameterError(
+                f"ParameterDict: expected {full_name!r} to be a Constant, got a Parameter"
+            )
+        wanted = value if isinstance(value, NDArray) else array(value)
+        same = wanted.shape == found.value.shape
+        if not same or (wanted.asnumpy() != found.value.asnumpy()).any():
+            raise ParameterError(
+                f"ParameterDict: expected constant {full_name!r} to keep its value "
+                f"{found.value}, got {wanted}"
+            )
+        return found
+
+    def update(self, other: "ParameterDict | Mapping[str, Parameter]") -> None:
+        """Add all parameters of another dict.
+
+        Args:
+            other: The other ParameterDict.
+
+        Raises:
+            ParameterError: The two hold different parameters of the same name.
+        """
+        for name, parameter in other.items():
+            if self._params.get(name, parameter) is not parameter:
+                raise ParameterError(
+                    f"ParameterDict: expected different parameters to have different names, got "
+                    f"two called {name!r}; make Blocks inside `with self.name_scope():`"
+                )
+        self._params.update(other.items())
+
+    def initialize(
+        self,
+        init: Init = _UNIFORM,
+        ctx: ContextList | None = None,
+        verbose: bool = False,
+        force_reinit: bool = False,
+    ) -> None:
+        """Initialize all parameters; see `Parameter.initialize`.
+
+        Args:
+            init: Initializer for parameters that have none of their own.
+            ctx: Device or devices; the current context by default.
+            verbose: Whether to log the initialization of each parameter.
+            force_reinit: Whether to initialize parameters again that are initialized already.
+        """
+        if verbose and isinstance(init, Initializer):
+            init.set_verbosity(verbose)
+        for parameter in self.values():
+            parameter.initialize(None, ctx, init, force_reinit=force_reinit)
+
+    def zero_grad(self) -> None:
+        """Set all gradients to 0."""
+        zero_arrays(x for parameter in self.values() for x in (parameter._grads or {}).values())
+
+    def reset_ctx(self, ctx: ContextList) -> None:
+        """Move all parameters to other devices.
+
+        Args:
+            ctx: The device, or a list of devices.
+        """
+        for parameter in self.values():
+            parameter.reset_ctx(ctx)
+
+    def list_ctx(self) -> list[Context]:
+        """Return all devices that parameters are, or will be, initialized on."""
+        found = (ctx for parameter in self.values() for ctx in parameter.list_ctx())
+        return list(dict.fromkeys(found))
+
+    def setattr(self, name: str, value: Any) -> None:
+        """Set an attribute of all parameters: ``net.collect_params().setattr("lr_mult", 0.1)``.
+
+        Args:
+            name: Name of the attribute.
+            value: Its new value.
+        """
+        require_text(name, "ParameterDict.setattr: expected name")
+        for parameter in self.values():
+            setattr(parameter, name, value)
+
+    def save(self, filename: str | os.PathLike[str], strip_prefix: str = "") -> None:
+        """Save all values to a file, under their full names.
+
+        Args:
+            filename: Path of the file; its ending chooses the format, see `nd.save`.
+            strip_prefix: Prefix to remove from the names.
+
+        Raises:
+            ArgumentError: A name does not begin with ``strip_prefix``.
+            ParameterError: A parameter is not initialized.
+        """
+        for name in self:
+            if not name.startswith(strip_prefix):
+                raise ArgumentError(
+                    f"ParameterDict: expected names that begin with strip_prefix {strip_prefix!r}, "
+                    f"got {name!r}; it is shared with another Block, or was made outside name_scope"
+                )
+        save(filename, {name[len(strip_prefix) :]: param._reduce() for name, param in self.items()})
+
+    def load(
+        self,
+        filename: str | os.PathLike[str],
+        ctx: ContextList | None = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+        restore_prefix: str = "",
+        cast_dtype: bool = False,
+        dtype_source: str = "current",
+    ) -> None:
+        """Load values from a file; ``arg:`` and ``aux:`` before names are ignored.
+
+        Args:
+            filename: Path of a file of any format that `nd.load` knows.
+            ctx: Devices for parameters that are not initialized.
+            allow_missing: Whether parameters that the file lacks are left as they are; if not, that
+                is an error.
+            ignore_extra: Whether arrays of other names are ignored; if not, that is an error.
+            restore_prefix: Prefix to add to the file's names.
+            cast_dtype: Whether to convert where dtypes differ; if not, that is an error.
+            dtype_source: With ``cast_dtype`` the dtype to end up with: ``"current"``, the
+                parameter's, or ``"saved"``, the file's.
+
+        Raises:
+            ParameterError: A parameter is missing in the file, or its shape or dtype does not fit.
+            ArgumentError: The file has arrays that no parameter matches, or arrays without names.
+            FileFormatError: The file is damaged or of another kind.
+        """
+        filename = path_text(filename, "ParameterDict.load")
+        loaded = load(filename, mmap=False)
+        if not isinstance(loaded, dict):
+            if loaded:
+                raise ArgumentTypeError(
+                    f"ParameterDict: expected arrays with names in {filename!r}, got a "
+                    f"list of {len(loaded)}; save a dict"
+                )
+            loaded = {}
+        self._load(
+            loaded,
+            ctx,
+            allow_missing,
+            ignore_extra,
+            restore_prefix,
+            repr(filename),
+            (cast_dtype, dtype_source, True),
+        )
+
+    def _replace_prefix(self, old: str, new: str) -> None:
+        """Give keys that begin with one prefix another; the parameters keep their names."""
+        self._params = {
+            new + name.removeprefix(old) if old and name.startswith(old) else name: parameter
+            for name, parameter in self._params.items()
+        }
+
+    def load_dict(
+        self,
+        param_dict: Mapping[str, NDArray],
+        ctx: ContextList | None = None,
+        allow_missing: bool = False,
+        ignore_extra: bool = False,
+        restore_prefix: str = "",
+        filename: str | None = None,
+        cast_dtype: bool = False,
+        dtype_source: str = "current",
+    ) -> None:
+        """Load values from a dict of arrays; see `load` for the other arguments.
+
+        Args:
+            param_dict: Arrays by parameter name.
+            ctx: Devices for parameters that are not initialized.
+            allow_missing: Whether parameters that the dict lacks keep their values; if not, they
+                raise an error.
+            ignore_extra: Whether to ignore arrays of other names; if not, they raise an error.
+            restore_prefix: Prefix to add to the names.
+            filename: How error messages refer to the source.
+            cast_dtype: Whether to convert between dtypes; if not, a difference raises an error.
+            dtype_source: With ``cast_dtype``: ``"current"`` keeps the parameter's dtype,
+                ``"saved"`` takes the array's.
+        """
+        source = "the dict" if filename is None else repr(filename)
+        how = cast_dtype, dtype_source, False
+        self._load(param_dict, ctx, allow_missing, ignore_extra, restore_prefix, source, how)
+
+    def _load(
+        self,
+        param_dict: Mapping[str, NDArray],
+        ctx: ContextList | None,
+        allow_missing: bool,
+        ignore_extra: bool,
+        restore_prefix: str,
+        source: str,
+        how: tuple[bool, str, bool],
+    ) -> None:
+        """Load values; ``how`` is for `Parameter._load_init`, after the devices."""
+        for name in self:
+            if not name.startswith(restore_prefix):
+                raise ArgumentError(
+                    f"ParameterDict: expected parameters that begin with restore_prefix "
+                    f"{restore_prefix!r}, got {name!r}"
+                )
+        arrays = {restore_prefix + name: arr for name, arr in bare_names(param_dict).items()}
+        for name in () if allow_missing else self:
+            if name not in arrays:
+                raise ParameterError(
+                    f"ParameterDict: expected {name!r} in {source}, got {len(arrays)} other arrays"
+                    f"{nearest(name, arrays)}; set allow_missing=True to go on without it"
+                )
+        for name, values in arrays.items():
+            if name in self._params:
+                self._params[name]._load_init(values, ctx, *how)
+            elif not ignore_extra:
+                raise ArgumentError(
+                    f"ParameterDict: expected only its own parameters in {source}, got {name!r}"
+                    f"{nearest(name, self._params)}; set ignore_extra=True to go on without it"
+                )
+
+
+def bare_names(arrays: Mapping[str, NDArray]) -> dict[str, NDArray]:
+    """Return arrays without the ``arg:`` and ``aux:`` that exported models put before names.
+
+    Raises:
+        ArgumentTypeError: A name is no text.
+    """
+    for name in arrays:
+        require_text(name, "load: expected names of arrays")
+    return {
+        name[4:] if name.startswith(("arg:", "aux:")) else name: arr for name, arr in arrays.items()
+    }
+
+
+# Arguments of Parameter that one which exists does not change for; layers that share it differ.
+_KEPT = ("differentiable", "grad_stype")
+_COMPARED = ("grad_req", "shape", "dtype", "lr_mult", "wd_mult", "init", "stype")
+
+
+def _agree(parameter: Parameter, attribute: str, wanted: Any) -> None:
+    """Check one attribute of an existing parameter, or let it take over what it lacks."""
+    if attribute in _KEPT:
+        return
+    if attribute == "allow_deferred_init":
+        parameter._allow_deferred_init |= bool(wanted)
+        return
+    if attribute not in _COMPARED:
+        raise ArgumentTypeError(
+            f"ParameterDict: expected arguments of Parameter, got {attribute!r}"
+            f"{nearest(attribute, (*_COMPARED, *_KEPT, 'allow_deferred_init'))}"
+        )
+    stored: Any = getattr(parameter, "_stype" if attribute == "stype" else attribute)
+    if stored is None:
+        if wanted is not None:
+            setattr(parameter, attribute, wanted)
+        return
+    if wanted is None or stored == wanted:
+        return
+    if attribute == "dtype" and normalize_dtype(stored) == normalize_dtype(wanted):
+        return
+    if attribute == "shape":
+        joined = join_shapes(stored, as_shape(described(parameter), wanted))
+        if joined is not None:
+            parameter.shape = joined
+            return
+    raise ParameterError(
+        f"{described(parameter)}: expected {attribute} {stored}, as it was made, got {wanted} from "
+        "a layer that shares it; give both layers the same, or do not share"
+    )

@@ -1,0 +1,120 @@
+"""What the cells with two matrix products share: parameters, state and the products."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import is_floating
+from gluonish.core.errors import ArgumentError
+from gluonish.core.refusal import RefusedAtCall
+from gluonish.core.spec import Spec
+from gluonish.gluon.nn.tensor import Tensor
+from gluonish.gluon.parameter import ParameterDict
+from gluonish.gluon.parameter.parameter import Init
+from gluonish.gluon.rnn.recurrent_cell import HybridRecurrentCell
+from gluonish.ndarray import NDArray, recording
+from gluonish.ndarray.recording import WATCHED
+from gluonish.ops.registry import Operator, apply
+
+__all__ = ["DenseCell"]
+
+
+class DenseCell(HybridRecurrentCell):
+    """Base class of the cells that compute ``W_i x + b_i`` and ``W_h h + b_h`` for all their gates.
+
+    The parameters are ``i2h_weight``, ``h2h_weight``, ``i2h_bias`` and ``h2h_bias``, with
+    ``h2r_weight`` before the biases in a cell with a projection.
+
+    Args:
+        hidden_size: H, features of the cell.
+        gates: Number of parts of the products, each of H rows.
+        input_size: Number C of input features; 0 infers it from the first step.
+        initializers: For the weights and biases, in the order of the parameters.
+        projection_size: R, features that the output is projected to; None for no projection.
+        prefix: See `HybridBlock`.
+        params: See `HybridBlock`.
+
+    Raises:
+        ArgumentError: At the call: a size is below 1.
+    """
+
+    def __init__(
+        self,
+        hidden_size: int,
+        gates: int,
+        input_size: int,
+        initializers: tuple[Init | None, ...],
+        projection_size: int | None = None,
+        prefix: str | None = None,
+        params: ParameterDict | None = None,
+    ) -> None:
+        super().__init__(prefix=prefix, params=params)
+        width = hidden_size if projection_size is None else projection_size
+        with RefusedAtCall(self):
+            if hidden_size < 1 or width < 1 or input_size < 0:
+                raise ArgumentError(
+                    f"{type(self).__name__}: expected sizes of 1 or more, got hidden_size "
+                    f"{hidden_size}, projection_size {projection_size}, input_size {input_size}"
+                )
+        self._hidden_size = hidden_size
+        self._input_size = input_size
+        self._rows = gates * hidden_size
+        shapes: dict[str, tuple[int, ...]] = {
+            "i2h_weight": (self._rows, input_size),
+            "h2h_weight": (self._rows, width),
+        }
+        if projection_size is not None:
+            shapes["h2r_weight"] = (width, hidden_size)
+        shapes |= {"i2h_bias": (self._rows,), "h2h_bias": (self._rows,)}
+        for (name, shape), init in zip(shapes.items(), initializers, strict=True):
+            parameter = self.params.get(name, shape=shape, init=init, allow_deferred_init=True)
+            setattr(self, name, parameter)
+
+    def _width_info(self, batch_size: int, *widths: int) -> list[dict[str, Any]]:
+        return [{"shape": (batch_size, width), "__layout__": "NC"} for width in widths]
+
+    def _products(
+        self,
+        F: ModuleType,
+        inputs: Tensor,
+        hidden: Tensor,
+        weights: tuple[Tensor, Tensor],
+        biases: tuple[Tensor, Tensor],
+    ) -> tuple[Any, Any]:
+        """Return both products, (N, gates * H) each."""
+        found = [
+            F.FullyConnected(
+                x, weight, bias, num_hidden=self._rows, name=f"t{self._counter}_{word}"
+            )
+            for word, x, weight, bias in zip(
+                ("i2h", "h2h"), (inputs, hidden), weights, biases, strict=True
+            )
+        ]
+        return found[0], found[1]
+
+    def _step(self, op: Operator, i2h: Any, h2h: Any, state: Any) -> Any:
+        """Return what an operator of `gluonish.ops.recurrent.cell_steps` gives.
+
+        None where plain operators are to run: in a graph, on a GPU, for arrays that it refuses, and
+        where somebody watches operators.
+        """
+        if not isinstance(state, NDArray) or state.is_traced or state.stype != "default":
+            return None
+        spec = state._spec
+        wanted = Spec((len(i2h), self._rows), spec.dtype)
+        if (
+            spec.shape != (len(i2h), self._hidden_size)
+            or not (i2h._spec == h2h._spec == wanted)
+            or state._device.xp_name != "numpy"
+            or not is_floating(spec.dtype)
+            or recording.mode.get() & WATCHED
+        ):
+            return None
+        return apply(op, (i2h, h2h, state), {})
+
+    def _sizes(self) -> str:
+        """Return the words of `__repr__`: features of the input, and rows of the products."""
+        shape = self._reg_params["i2h_weight"].shape or (0, 0)
+        return f"{shape[1] or None} -> {shape[0]}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._sizes()})"

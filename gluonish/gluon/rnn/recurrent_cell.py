@@ -1,0 +1,305 @@
+"""RecurrentCell and HybridRecurrentCell: what takes one step of a sequence, and its states on."""
+
+from collections.abc import Callable, Iterable, Sequence
+from types import ModuleType
+from typing import Any, ClassVar
+
+import numpy as np
+
+import gluonish.ndarray as nd
+import gluonish.symbol as sym
+from gluonish.core.dtype import is_floating, normalize_dtype
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
+from gluonish.core.numpy_mode import is_np_array
+from gluonish.gluon.block import Block
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.block.hybrid_graph import Graph, ImperativeCall
+from gluonish.gluon.parameter import ParameterDict
+from gluonish.gluon.rnn.cell_activation import activated
+from gluonish.gluon.rnn.sequence import (
+    arranged,
+    as_array,
+    as_steps,
+    batch_size,
+    is_tensor,
+    last_states,
+    masked,
+    of_the_kind_of,
+    time_axis,
+    zeros_beside,
+)
+from gluonish.symbol import NumpySymbol, Symbol
+
+__all__ = [
+    "HybridRecurrentCell",
+    "RecurrentCell",
+    "check_states",
+    "joined_info",
+    "joined_states",
+    "remembers",
+]
+
+Info = list[dict[str, Any]]
+
+
+class RecurrentCell(Block):
+    """Base class of recurrent cells.
+
+    A cell is called with the input of one time step and the previous states, and returns the output
+    and the new states. A subclass defines ``forward(inputs, states)`` and `state_info`.
+
+    Args:
+        prefix: See `Block`.
+        params: See `Block`.
+
+    Inputs:
+        inputs: (N, features) of one time step.
+        states: list of states, as `state_info` describes them.
+
+    Outputs:
+        output: (N, features).
+        states: list of new states, as in the inputs.
+    """
+
+    # What a cell counts and keeps from step to step: `reset` sets it before each sequence.
+    _unwatched = Block._unwatched | {"_counter", "_init_counter"}
+
+    def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
+        super().__init__(prefix=prefix, params=params)
+        self._modified = False
+        self._init_counter = -1
+        self._counter = -1
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything kept from earlier steps; call it before a new sequence."""
+        self._init_counter = -1
+        self._counter = -1
+        for child in self._children.values():
+            if isinstance(child, RecurrentCell):
+                child.reset()
+
+    def state_info(self, batch_size: int = 0) -> Info:
+        """Return shape and layout of every state.
+
+        Args:
+            batch_size: Number N of sequences; 0 if unknown.
+
+        Raises:
+            NotSupportedError: The class does not define it.
+        """
+        raise NotSupportedError(
+            f"{type(self).__name__}: expected a class that defines state_info(batch_size), got none"
+        )
+
+    def _get_activation(self, F: ModuleType, inputs: Any, activation: Any, **kwargs: Any) -> Any:
+        """Return an activation of an array; cells of programs call it for theirs."""
+        return activated(F, inputs, activation, **kwargs)
+
+    def begin_state(
+        self, batch_size: int = 0, func: Callable[..., Any] = nd.zeros, **kwargs: Any
+    ) -> list[Any]:
+        """Return initial states, by default zeros.
+
+        Args:
+            batch_size: Number N of sequences.
+            func: Function that creates each state: `nd.zeros`, `nd.ones` or another function of
+                shape, layout and name; `sym.zeros` or `sym.var` for Symbols.
+            **kwargs: Further arguments of ``func``; they override shape, dtype, layout and name.
+
+        Raises:
+            ArgumentError: The cell is part of a modifier such as `ZoneoutCell`; call the modifier's
+                method instead.
+        """
+        self._check_unmodified()
+        states = []
+        for info in self.state_info(batch_size):
+            self._init_counter += 1
+            name = f"{self._prefix}begin_state_{self._init_counter}"
+            states.append(func(name=name, **{**info, **kwargs}))
+        if func is nd.zeros and is_np_array():
+            return [state.as_np_ndarray() for state in states]
+        return states
+
+    def _check_unmodified(self) -> None:
+        if self._modified:
+            raise ArgumentError(
+                f"{self.name}: expected a cell outside any modifier, got one inside a modifier; "
+                "call the modifier's begin_state"
+            )
+
+    def unroll(
+        self,
+        length: int,
+        inputs: Any,
+        begin_state: Sequence[Any] | None = None,
+        layout: str = "NTC",
+        merge_outputs: bool | None = None,
+        valid_length: Any = None,
+    ) -> tuple[Any, list[Any]]:
+        """Process whole sequences, step by step.
+
+        Args:
+            length: Number T of time steps.
+            inputs: An array in ``layout``, or a list of T arrays, one per step.
+            begin_state: States before the first step; None for zeros.
+            layout: Order of the axes, ``"NTC"`` or ``"TNC"``.
+            merge_outputs: True returns one array in ``layout``, False a list of T arrays; None a
+                list, or an array if ``valid_length`` is given.
+            valid_length: (N,), length of each sequence; None if all have T steps. Outputs after the
+                end of a sequence are 0.
+
+        Returns:
+            The outputs, and the list of states after the last step of each sequence.
+
+        Raises:
+            ArgumentError: The inputs have another number of steps, or the layout has no T or N.
+            ArgumentTypeError: The inputs are neither an array nor a list.
+        """
+        self.reset()
+        axis = time_axis(layout, self.name)
+        steps = as_steps(length, inputs, axis, self.name)
+        states = self._first_states(begin_state, inputs, layout)
+        outputs, kept = [], []
+        for step in steps:
+            output, states = self(step, states)
+            outputs.append(output)
+            kept.append(states)
+        if valid_length is None:
+            return arranged(length, outputs, axis, merge_outputs, self.name), states
+        whole = masked(as_array(length, outputs, axis, self.name), valid_length, axis)
+        states = last_states(kept, valid_length)
+        return arranged(length, whole, axis, merge_outputs, self.name), states
+
+    def _first_states(self, given: Sequence[Any] | None, inputs: Any, layout: str) -> Any:
+        """Return states for an unrolling: those given, or zeros that fit the inputs."""
+        if given is not None:
+            return given
+        first = inputs if is_tensor(inputs) else inputs[0]
+        options: dict[str, Any]
+        if isinstance(first, NumpySymbol):
+            options = {"func": zeros_beside(inputs, layout)}
+        elif isinstance(first, Symbol):
+            options = {"func": sym.zeros, "dtype": self._parameter_dtype()}
+        else:
+            dtype = normalize_dtype(first.dtype)
+            options = {"ctx": first.context}
+            if is_floating(dtype):
+                options["dtype"] = dtype.type
+        states = self.begin_state(batch_size=batch_size(inputs, layout), **options)
+        return [of_the_kind_of(state, first) for state in states]
+
+    def _parameter_dtype(self) -> str:
+        parameters = self.collect_params().values()
+        return np.dtype(next((p.dtype for p in parameters), "float32")).name
+
+    def forward(self, inputs: Any, states: Any) -> Any:
+        """Compute one time step.
+
+        Args:
+            inputs: (N, features).
+            states: List of the previous states.
+        """
+        self._counter += 1
+        return super().forward(inputs, states)
+
+
+class HybridRecurrentCell(  # pyright: ignore[reportIncompatibleMethodOverride]  # MXNet's names
+    RecurrentCell, HybridBlock
+):
+    """Base class of cells that can be hybridized; see `RecurrentCell`.
+
+    A subclass defines ``hybrid_forward(self, F, inputs, states, **params)``, or
+    ``forward(self, inputs, states)`` in the style of 2.0, and `state_info`.
+
+    Args:
+        prefix: See `HybridBlock`.
+        params: See `HybridBlock`.
+
+    Inputs:
+        inputs: (N, features) of one time step.
+        states: list of states, as `state_info` describes them.
+
+    Outputs:
+        output: (N, features).
+        states: list of new states, as in the inputs.
+    """
+
+    # Whether the class keeps arrays from one step for the next, which a graph of one step cannot.
+    _has_memory: ClassVar[bool] = False
+    has_hybrid_forward: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        told = cls.__dict__.get("has_hybrid_forward")
+        super().__init_subclass__(**kwargs)
+        if told is None:
+            cls.has_hybrid_forward = cls.forward is HybridRecurrentCell.forward
+
+    def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
+        super().__init__(prefix=prefix, params=params)
+
+    def hybridize(self, active: bool = True, *args: Any, **kwargs: Any) -> None:
+        """Hybridize the cell: run its time steps as graphs; see `HybridBlock.hybridize`.
+
+        A cell that keeps arrays from step to step runs imperatively, and only its children as
+        graphs. A hybridized block that unrolls a cell has the whole sequence in one graph.
+        """
+        super().hybridize(active, *args, **kwargs)
+        if remembers(self):
+            self._active = False
+
+    def _trace(self, key: Any, structure: Any, arrays: list[nd.NDArray]) -> Graph:
+        if remembers(self):  # such a cell was put into it since `hybridize`
+            return ImperativeCall(self, structure, "it keeps arrays from one step for the next")
+        return super()._trace(key, structure, arrays)
+
+    def hybrid_forward(self, F: ModuleType, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """Compute one time step; a subclass defines it (or ``forward``).
+
+        Args:
+            F: Namespace of the functions to use, ``nd`` or ``sym``.
+            x: The input.
+            *args: The states.
+            **kwargs: The cell's own parameters.
+
+        Raises:
+            NotSupportedError: The class does not define it.
+        """
+        return super().hybrid_forward(F, x, *args, **kwargs)
+
+
+def remembers(block: Block) -> bool:
+    """Whether a cell, or one in it, keeps arrays from one step for the next."""
+    if isinstance(block, HybridRecurrentCell) and block._has_memory:
+        return True
+    return any(remembers(child) for child in block._children.values())
+
+
+def check_states(name: str, states: Any, count: int) -> None:
+    """Refuse states of a step that are no list, or too few.
+
+    Raises:
+        ArgumentTypeError: It is not a list.
+        ArgumentError: The number of states differs.
+    """
+    if not isinstance(states, list | tuple):
+        found = "one array" if is_tensor(states) else type(states).__name__
+        raise ArgumentTypeError(f"{name}: expected a list of {count} states, got {found}")
+    if len(states) != count:
+        raise ArgumentError(f"{name}: expected {count} states, got {len(states)}")
+
+
+def joined_info(cells: Iterable[RecurrentCell], batch_size: int) -> Info:
+    """Return `RecurrentCell.state_info` of several cells, one after the other."""
+    return [info for cell in cells for info in cell.state_info(batch_size)]
+
+
+def joined_states(
+    cells: Iterable[RecurrentCell], batch_size: int, func: Callable[..., Any], kwargs: Any
+) -> list[Any]:
+    """Return `RecurrentCell.begin_state` of several cells, one after the other."""
+    return [
+        state
+        for cell in cells
+        for state in cell.begin_state(batch_size=batch_size, func=func, **kwargs)
+    ]

@@ -1,0 +1,380 @@
+"""What the recurrent layers share: parameters, states and the call of the operator."""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
+from typing import Any
+
+import gluonish.ndarray as nd
+import gluonish.symbol as sym
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.number_check import check_numbers
+from gluonish.core.numpy_mode import is_np_array
+from gluonish.core.refusal import RefusedAtCall
+from gluonish.gluon.block.arguments import check_one_kind, no_arrays_error
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.nn.tensor import Tensor, check_ints, check_layout
+from gluonish.gluon.parameter import Parameter
+from gluonish.gluon.parameter.parameter import Init
+from gluonish.gluon.rnn.sequential_cell import HybridSequentialRNNCell
+from gluonish.gluon.rnn.unfuse import unfused
+from gluonish.ndarray import NDArray
+from gluonish.ops.recurrent.layout import GATES
+from gluonish.symbol import Symbol
+
+__all__ = ["RecurrentLayer"]
+
+_SIDES = "lr"  # what names of the two directions begin with
+
+
+class RecurrentLayer(HybridBlock):
+    """Base class of the recurrent layers.
+
+    A layer of index n has the parameters ``l{n}_i2h_weight``, ``l{n}_h2h_weight``,
+    ``l{n}_i2h_bias`` and ``l{n}_h2h_bias``, with ``r`` for ``l`` in the backward direction, and
+    ``l{n}_h2r_weight`` with a projection.
+
+    Args:
+        hidden_size: Number of features of a cell.
+        num_layers: Number of layers.
+        layout: ``"TNC"`` or ``"NTC"``.
+        dropout: Dropout rate between layers.
+        bidirectional: Whether to run in both directions and concatenate the outputs.
+        input_size: Number of input features; 0 infers it from the first batch.
+        i2h_weight_initializer: Initializer of the input weights.
+        h2h_weight_initializer: Initializer of the recurrent weights.
+        i2h_bias_initializer: Initializer of the input biases.
+        h2h_bias_initializer: Initializer of the recurrent biases.
+        mode: Kind of cell, a key of `GATES`.
+        projection_size: Number of features an LSTM's output is projected to; None for no
+            projection.
+        h2r_weight_initializer: Initializer of the projections.
+        lstm_state_clip_min: Lower bound of an LSTM's cell state c; needs the upper bound, too.
+        lstm_state_clip_max: Upper bound of c.
+        lstm_state_clip_nan: Whether NaN in c is replaced by the lower bound.
+        dtype: Element type of the parameters and the states.
+        use_sequence_length: Whether calls pass the length of each sequence.
+        **kwargs: See `HybridBlock`.
+    """
+
+    def __init__(
+        self,
+        hidden_size: int,
+        num_layers: int,
+        layout: str,
+        dropout: float,
+        bidirectional: bool,
+        input_size: int,
+        i2h_weight_initializer: Init | None,
+        h2h_weight_initializer: Init | None,
+        i2h_bias_initializer: Init | None,
+        h2h_bias_initializer: Init | None,
+        mode: str,
+        projection_size: int | None = None,
+        h2r_weight_initializer: Init | None = None,
+        lstm_state_clip_min: float | None = None,
+        lstm_state_clip_max: float | None = None,
+        lstm_state_clip_nan: bool | None = False,
+        dtype: Any = "float32",
+        use_sequence_length: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        what = type(self).__name__
+        check_layout(layout, ("TNC", "NTC"), what)
+        with RefusedAtCall(self):
+            _check_sizes(what, hidden_size, num_layers, input_size, projection_size, dropout)
+        if mode != "lstm":
+            clip = (lstm_state_clip_min, lstm_state_clip_max, lstm_state_clip_nan or None)
+            _refuse_lstms_options(what, projection_size, h2r_weight_initializer, *clip)
+        self._hidden_size = hidden_size
+        self._projection_size = projection_size
+        self._num_layers = num_layers
+        self._mode = mode
+        self._layout = layout
+        self._dropout = dropout
+        self._dir = 2 if bidirectional else 1
+        self._input_size = input_size
+        self._lstm_state_clip_min = lstm_state_clip_min
+        self._lstm_state_clip_max = lstm_state_clip_max
+        self._lstm_state_clip_nan = bool(lstm_state_clip_nan)
+        self._dtype = dtype
+        self._use_sequence_length = bool(use_sequence_length)
+        self._i2h_weight_initializer = i2h_weight_initializer
+        self._h2h_weight_initializer = h2h_weight_initializer
+        self._i2h_bias_initializer = i2h_bias_initializer
+        self._h2h_bias_initializer = h2h_bias_initializer
+        self._h2r_weight_initializer = h2r_weight_initializer
+        self._gates = GATES[mode]
+        rows, width = self._gates * hidden_size, projection_size or hidden_size
+        for layer in range(num_layers):
+            for side in _SIDES[: self._dir]:
+                own: list[tuple[str, tuple[int, ...], Init | None]] = [
+                    ("i2h_weight", (rows, input_size), i2h_weight_initializer),
+                    ("h2h_weight", (rows, width), h2h_weight_initializer),
+                    ("i2h_bias", (rows,), i2h_bias_initializer),
+                    ("h2h_bias", (rows,), h2h_bias_initializer),
+                ]
+                if projection_size is not None:
+                    own.append(("h2r_weight", (width, hidden_size), h2r_weight_initializer))
+                for name, shape, init in own:
+                    self._register_param(
+                        f"{side}{layer}_{name}", shape=shape, init=init, dtype=dtype
+                    )
+            input_size = width * self._dir
+
+    def _register_param(
+        self, name: str, shape: tuple[int, ...], init: Init | None, dtype: Any
+    ) -> Parameter:
+        """Return a new parameter, which is an attribute of the layer; subclasses may replace this.
+
+        Args:
+            name: Its name in the layer.
+            shape: Its shape, 0 for an extent that follows from the first call.
+            init: Its initializer.
+            dtype: Its element type.
+        """
+        parameter = self.params.get(
+            name, shape=shape, init=init, dtype=dtype, allow_deferred_init=True
+        )
+        setattr(self, name, parameter)
+        return parameter
+
+    def _runs(self) -> Iterator[tuple[int, str]]:
+        """Yield layer and side of every run, in the order of the packed parameters."""
+        return ((i, side) for i in range(self._num_layers) for side in _SIDES[: self._dir])
+
+    def __repr__(self) -> str:
+        rows, inputs = self._reg_params["l0_i2h_weight"].shape or (0, 0)
+        words = [f"{inputs or None} -> {rows // self._gates}", self._layout]
+        if self._num_layers != 1:
+            words.append(f"num_layers={self._num_layers}")
+        if self._dropout != 0:
+            words.append(f"dropout={self._dropout}")
+        if self._dir == 2:
+            words.append("bidirectional")
+        return f"{type(self).__name__}({', '.join(words)})"
+
+    def _collect_params_with_prefix(self, prefix: str = "") -> dict[str, Parameter]:
+        """Return parameters by the names that files hold: those of the layer's cells."""
+        start = f"{prefix}." if prefix else ""
+        found = {}
+        for name, parameter in self._reg_params.items():
+            side, layer, own = name[0], *name[1:].split("_", 1)
+            cell = f"{layer}.{side}_cell" if self._dir == 2 else layer
+            found[f"{start}_unfused.{cell}.{own}"] = parameter
+        return found
+
+    def cast(self, dtype: Any) -> None:
+        """Convert all parameters to a dtype, which the computation then uses."""
+        super().cast(dtype)
+        self._dtype = dtype
+
+    def unfuse(self) -> HybridSequentialRNNCell:
+        """Return a stack of cells that share this layer's parameters, to compute single steps.
+
+        Its ``unroll`` computes the same as the layer; for ``dropout`` there is a `DropoutCell`
+        between cells.
+
+        Raises:
+            ArgumentError: The layer clips its cell states.
+        """
+        return unfused(self)
+
+    _unfuse = unfuse
+
+    def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
+        """Return shape, layout and dtype of every state.
+
+        Args:
+            batch_size: Number N of sequences; 0 if unknown.
+        """
+        runs = self._num_layers * self._dir
+        widths = [self._projection_size or self._hidden_size]
+        if self._mode == "lstm":
+            widths.append(self._hidden_size)
+        return [
+            {"shape": (runs, batch_size, width), "__layout__": "LNC", "dtype": self._dtype}
+            for width in widths
+        ]
+
+    def begin_state(
+        self, batch_size: int = 0, func: Callable[..., Any] = nd.zeros, **kwargs: Any
+    ) -> list[Any]:
+        """Return initial states, by default zeros.
+
+        Args:
+            batch_size: Number N of sequences.
+            func: Function that creates each state: `nd.zeros`, `nd.ones` or another function of
+                shape, dtype and name; `sym.zeros` or `sym.var` for Symbols.
+            **kwargs: Further arguments of ``func``; they override shape, dtype, layout and name.
+        """
+        states = [
+            func(name=f"{self.prefix}h0_{i}", **{**info, **kwargs})
+            for i, info in enumerate(self.state_info(batch_size))
+        ]
+        if func is nd.zeros and is_np_array():
+            return [state.as_np_ndarray() for state in states]
+        return states
+
+    def __call__(  # pyright: ignore[reportIncompatibleMethodOverride]  # MXNet's names
+        self, inputs: Any, states: Any = None, sequence_length: Any = None, *others: Any
+    ) -> Any:
+        """Compute; without states, begin with zeros and return the output alone.
+
+        Args:
+            inputs: As the class says.
+            states: A list of states, or the only one; None for zeros.
+            sequence_length: (N,), the steps of each sequence; with ``use_sequence_length``.
+            *others: None.
+
+        Raises:
+            ArgumentError: The lengths are missing.
+        """
+        if not isinstance(inputs, NDArray | Symbol):
+            raise no_arrays_error(self, (inputs,), {})
+        check_one_kind(self, inputs, (states, sequence_length))
+        if self._use_sequence_length is (sequence_length is None):
+            self._complain_of_lengths()
+        lengths = (sequence_length,) if self._use_sequence_length else ()
+        if states is None:
+            # A tuple says that nobody asks for the last states; so the two kinds of call have
+            # graphs of their own.
+            given: Any = tuple(self._zero_states(inputs))
+        else:
+            given = [states] if isinstance(states, NDArray | Symbol) else list(states)
+        return super().__call__(inputs, given, *lengths, *others)
+
+    def _complain_of_lengths(self) -> None:
+        if self._use_sequence_length:
+            raise ArgumentError(
+                f"{self.name}: expected sequence_length with use_sequence_length=True, got None"
+            )
+        warnings.warn(
+            f"{self.name}: sequence_length changes nothing without use_sequence_length=True",
+            UserWarning,
+            stacklevel=3,
+        )
+
+    def _zero_states(self, inputs: Any) -> list[Any]:
+        if isinstance(inputs, Symbol):
+            return self.begin_state(0, func=sym.zeros)
+        where: dict[str, Any] = {"ctx": inputs.context} if isinstance(inputs, NDArray) else {}
+        batch_size = inputs.shape[self._layout.index("N")]
+        return self.begin_state(batch_size, dtype=inputs.dtype, **where)
+
+    def hybrid_forward(  # type: ignore[override]  # `x` has the name that MXNet gives it
+        self,
+        F: ModuleType,
+        inputs: Tensor,
+        states: Sequence[Tensor],
+        sequence_length: Tensor | None = None,
+        **kwargs: Tensor,
+    ) -> Any:
+        """Run the operator `RNN` on the concatenated parameters.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            inputs: The input.
+            states: Hidden states and, for an LSTM, cell states; a tuple if the final ones are not
+                returned.
+            sequence_length: Length of each sequence, or None.
+            **kwargs: The parameters.
+
+        Raises:
+            ArgumentError: A state has another shape than the inputs require.
+        """
+        output, last = self._forward_kernel(F, inputs, states, sequence_length, **kwargs)
+        return output if isinstance(states, tuple) else (output, last)
+
+    def _forward_kernel(
+        self,
+        F: ModuleType,
+        inputs: Tensor,
+        states: Sequence[Tensor],
+        sequence_length: Tensor | None = None,
+        **kwargs: Tensor,
+    ) -> tuple[Any, list[Any]]:
+        """Return the output and the last states."""
+        self._check_states(inputs, states)
+        if self._layout == "NTC":
+            inputs = F.swapaxes(inputs, dim1=0, dim2=1)
+        names = [
+            f"{side}{i}_{word}_{kind}"
+            for kind, words in (("weight", ("i2h", "h2h", "h2r")), ("bias", ("i2h", "h2h")))
+            for i, side in self._runs()
+            for word in words
+        ]
+        flat = [F.reshape(kwargs[name], shape=-1) for name in names if name in kwargs]
+        parameters = F._rnn_param_concat(*flat, dim=0)
+        lengths = () if sequence_length is None else (sequence_length,)
+        output, *last = F.RNN(
+            inputs, parameters, *states, **self._named(lengths), **self._attributes()
+        )
+        if self._layout == "NTC":
+            output = F.swapaxes(output, dim1=0, dim2=1)
+        return output, last
+
+    def _named(self, lengths: Sequence[Tensor]) -> dict[str, Tensor]:
+        return {"sequence_length": lengths[0]} if lengths else {}
+
+    def _attributes(self) -> dict[str, Any]:
+        """Return the operator's attributes; None as the word that MXNet's files hold."""
+        given = {
+            "use_sequence_length": self._use_sequence_length,
+            "state_size": self._hidden_size,
+            "projection_size": self._projection_size,
+            "num_layers": self._num_layers,
+            "bidirectional": self._dir == 2,
+            "p": self._dropout,
+            "state_outputs": True,
+            "mode": self._mode,
+            "lstm_state_clip_min": self._lstm_state_clip_min,
+            "lstm_state_clip_max": self._lstm_state_clip_max,
+            "lstm_state_clip_nan": self._lstm_state_clip_nan,
+        }
+        return {name: "None" if value is None else value for name, value in given.items()}
+
+    def _check_states(self, inputs: Any, states: Sequence[Any]) -> None:
+        infos = self.state_info(0)
+        if len(states) != len(infos):
+            raise ArgumentError(f"{self.name}: expected {len(infos)} states, got {len(states)}")
+        if isinstance(inputs, Symbol) or len(inputs.shape) != 3:
+            return
+        batch_size = inputs.shape[self._layout.index("N")]
+        for info, state in zip(self.state_info(batch_size), states, strict=True):
+            if state.shape != info["shape"]:
+                raise ArgumentError(
+                    f"{self.name}: expected a recurrent state of shape {info['shape']}, got "
+                    f"{state.shape}"
+                )
+
+
+def _refuse_lstms_options(what: str, *options: object) -> None:
+    if any(option is not None for option in options):
+        raise ArgumentTypeError(
+            f"{what}: expected no projection and no state clipping, which LSTM alone has, got "
+            f"{options}"
+        )
+
+
+def _check_sizes(
+    what: str,
+    hidden_size: int,
+    num_layers: int,
+    input_size: int,
+    projection_size: int | None,
+    dropout: float,
+) -> None:
+    check_ints(what, hidden_size=hidden_size, num_layers=num_layers, input_size=input_size)
+    if projection_size is not None:
+        check_ints(what, projection_size=projection_size)
+    width = hidden_size if projection_size is None else projection_size
+    if min(hidden_size, num_layers, width) < 1 or input_size < 0:
+        raise ArgumentError(
+            f"{what}: expected sizes of 1 or more, got hidden_size {hidden_size}, num_layers "
+            f"{num_layers}, input_size {input_size}, projection_size {projection_size}"
+        )
+    check_numbers(what, dropout=dropout)
+    if not 0 <= dropout <= 1:
+        raise ArgumentError(f"{what}: expected dropout in [0, 1], got {dropout}")

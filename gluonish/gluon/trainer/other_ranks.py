@@ -1,0 +1,179 @@
+"""OtherRanks: what a Trainer and those in other processes of a dist_sync store agree on.
+
+Ranks may use different layers in a step, as in multi-task training: a gradient that is new on one
+of them is summed and applied by all, and counts as 0 where it is not new. They have to train the
+same parameters in the same order, as the order tells which gradients belong together.
+"""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
+
+from gluonish.core.errors import DistributedError
+from gluonish.gluon.parameter import Parameter
+from gluonish.gluon.parameter.arguments import shape_is_known
+from gluonish.gluon.parameter.places import described
+from gluonish.gluon.trainer.trainables import Selection, Trainables
+from gluonish.kvstore import KVStoreBase
+from gluonish.kvstore.distributed.new_gradients import NewGradients
+from gluonish.kvstore.sync_store import SyncStore
+from gluonish.ndarray import NDArray
+
+__all__ = ["OtherRanks", "other_ranks"]
+
+
+class _ParameterInfo(NamedTuple):
+    """What ranks exchange about a parameter before its first step."""
+
+    name: str
+    described: str
+    shape: tuple[int, ...] | None  # None while it is not known
+
+
+def other_ranks(
+    store: KVStoreBase | None, first_key: int, params: Sequence[Parameter]
+) -> "OtherRanks | None":
+    """Return what agrees with other ranks; None where no others train in step with this one.
+
+    Args:
+        store: The Trainer's store.
+        first_key: The store's key of the Trainer's first parameter.
+        params: All parameters of the Trainer.
+    """
+    if not isinstance(store, SyncStore) or store.num_workers == 1:
+        return None
+    return OtherRanks(store, first_key, params)
+
+
+class OtherRanks:
+    """The other ranks of a Trainer.
+
+    Args:
+        store: The store that connects them.
+        first_key: The store's key of the trainer's first parameter.
+        params: All parameters of the trainer.
+    """
+
+    def __init__(self, store: SyncStore, first_key: int, params: Sequence[Parameter]) -> None:
+        self._store = store
+        self._first_key = first_key
+        self._params = params
+        self._known: set[int] = set()  # ids of parameters that all ranks have a shape of
+        self._all: tuple[Selection, NewGradients] = (Selection(()), NewGradients({}))
+        store.set_labels({first_key + i: described(param) for i, param in enumerate(params)})
+
+    def agreed(
+        self, trainables: Trainables, fresh: Selection, scale: float
+    ) -> tuple[Selection, float]:
+        """Agree on the parameters with a new gradient on any rank; those of other ranks count as 0.
+
+        All ranks call this at the beginning of a step; it waits only where not all are new here.
+
+        Args:
+            trainables: The trainer's; takes note of what is new on other ranks only.
+            fresh: What is new, as it says.
+            scale: What gradients are to be multiplied by.
+
+        Returns:
+            The parameters, and the factor; that of another rank where nothing is new on this one,
+            as `contrib.amp.scale_loss` was not called then.
+        """
+        if trainables.elsewhere:  # of a step that failed
+            trainables.elsewhere = frozenset()
+            fresh, _ = trainables.fresh()
+        everything, first = trainables.known, self._first_key
+        if self._all[0] is not everything or self._all[1].scale != scale:
+            names: dict[Hashable, str] = {}
+            names.update((first + i, described(param)) for i, param in everything.members)
+            self._all = (everything, NewGradients(names, scale=scale))
+        mine = self._all[1]
+        if fresh is everything:
+            self._store.new_gradients(mine)
+            return everything, scale
+        new: frozenset[Hashable] = frozenset(first + i for i in fresh.indices)
+        found = self._store.new_gradients(mine._replace(new=new))
+        missing = (i for i in everything.indices if first + i in found.keys() - new)
+        trainables.elsewhere = frozenset(missing)
+        return trainables.fresh()[0], scale if new else found.scale
+
+    def report_stale(self, stale: NDArray) -> None:
+        """Have the other ranks fail instead of waiting for this one, which raises an error.
+
+        Args:
+            stale: A weight whose gradient is not new.
+        """
+        position = next(
+            i
+            for i, param in enumerate(self._params)
+            if any(x is stale for x in (param._arrays or {}).values())
+        )
+        self._store.report_stale(self._first_key + position)
+
+    def any_of(self, mine: bool) -> bool:
+        """Whether something holds on any rank; all of them call this together.
+
+        Args:
+            mine: Whether it holds on this one.
+        """
+        return any(self._store.gather(mine))
+
+    def agree_on_parameters(self, params: Sequence[Parameter]) -> None:
+        """See that ranks have the same parameters, and take shapes that others know already.
+
+        Args:
+            params: Parameters whose values ranks are about to share.
+
+        Raises:
+            DistributedError: Ranks have other ones, or in another order, or of other shapes.
+        """
+        params = [param for param in params if id(param) not in self._known]
+        if not params:
+            return
+        ranks: list[list[_ParameterInfo]] = self._store.gather(
+            [_info_of(param) for param in params]
+        )
+        _check_order(ranks)
+        for param, *infos in zip(params, *ranks, strict=True):
+            _check_shapes(infos)
+            known = next((info.shape for info in infos if info.shape is not None), None)
+            if known is None:
+                continue
+            if param._deferred_init is not None:
+                param.shape = known
+                param._finish_deferred_init()
+            self._known.add(id(param))
+
+
+def _info_of(param: Parameter) -> _ParameterInfo:
+    unknown = param._deferred_init is not None and not shape_is_known(param.shape)
+    return _ParameterInfo(param.name, described(param), None if unknown else param.shape)
+
+
+def _check_order(ranks: Sequence[Sequence[_ParameterInfo]]) -> None:
+    """Refuse lists of parameters of which one is another one's in another order, or longer."""
+    names = [[info.name for info in infos] for infos in ranks]
+    for rank, (infos, mine) in enumerate(zip(ranks, names, strict=True)):
+        if len(mine) != len(names[0]):
+            raise DistributedError(
+                "Trainer: expected the same parameters on all ranks, got "
+                f"{len(names[0])} on rank 0, and {len(mine)} on rank {rank}"
+            )
+        # Names alone may differ: they count what a process has made.
+        if mine != names[0] and sorted(mine) == sorted(names[0]):
+            i = next(i for i, name in enumerate(mine) if name != names[0][i])
+            raise DistributedError(
+                "Trainer: expected the parameters in the same order on all ranks, got "
+                f"{ranks[0][i].described} on rank 0, and {infos[i].described} on rank {rank}, as "
+                f"number {i}; pass a dict, such as net.collect_params(), which is sorted by name"
+            )
+
+
+def _check_shapes(infos: Sequence[_ParameterInfo]) -> None:
+    known: dict[Any, int] = {}
+    for rank, info in enumerate(infos):
+        if info.shape is not None:
+            known.setdefault(info.shape, rank)
+    if len(known) > 1:
+        found = ", and ".join(f"{shape} on rank {rank}" for shape, rank in known.items())
+        raise DistributedError(
+            f"Trainer: expected one shape on all ranks, got {infos[0].described} of shape {found}"
+        )

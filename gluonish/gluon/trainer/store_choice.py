@@ -1,0 +1,213 @@
+"""Whether a Trainer uses a store, and whether the store updates the weights.
+
+The rules are those that MXNet 1.9.1 shows, in this order:
+
+- Row-sparse weights live in the store, which updates them; anything else is refused.
+- A store that is named serves where there are several devices or processes to combine, or where
+  ``update_on_kvstore=True`` asks for it; a store that is given always serves.
+- Without a store nothing can update on it.
+- ``update_on_kvstore`` decides if it is given.
+- Processes of a ``dist_sync`` store update their own weights, which needs no copies.
+- Row-sparse gradients of dense weights are added up, and each device updates.
+- Else ``MXNET_UPDATE_ON_KVSTORE`` decides, if the store can update.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from gluonish.core.config import MXNET_UPDATE_ON_KVSTORE
+from gluonish.core.context import Context
+from gluonish.core.errors import ArgumentError
+from gluonish.gluon.parameter import Parameter
+from gluonish.gluon.parameter.places import described
+from gluonish.kvstore import KVStore, KVStoreBase, create
+from gluonish.kvstore.async_store import AsyncStore
+from gluonish.kvstore.create import SYNCHRONOUS
+from gluonish.kvstore.distributed import channel
+from gluonish.kvstore.distributed.statistics import share_statistics
+from gluonish.kvstore.sync_store import SyncStore
+from gluonish.ops.support.across_ranks import expect_ranks
+from gluonish.optimizer import Optimizer
+from gluonish.optimizer.rule_optimizer import RuleOptimizer
+
+__all__ = [
+    "StoreChoice",
+    "choose_store",
+    "expect_processes",
+    "expected_update",
+    "take_store",
+    "weights_a_call",
+]
+
+
+class StoreChoice(NamedTuple):
+    """Who updates the weights, and why.
+
+    Attributes:
+        store: The store; None without.
+        update: Whether the store updates the weights.
+        reason: What decided, for people.
+    """
+
+    store: KVStoreBase | None
+    update: bool
+    reason: str
+
+
+def expect_processes(trainer: Any, kvstore: str | KVStoreBase | None) -> None:
+    """Have SyncBatchNorm's statistics be those of all processes, though the store is made later.
+
+    Args:
+        trainer: What will make the store.
+        kvstore: As the Trainer was given it.
+    """
+    if isinstance(kvstore, str) and kvstore.lower() in SYNCHRONOUS:
+        expect_ranks(trainer, lambda: share_statistics(channel()))
+
+
+def choose_store(
+    kvstore: str | KVStoreBase | None,
+    update_on_kvstore: bool | None,
+    contexts: Sequence[Context],
+    params: Sequence[Parameter],
+) -> StoreChoice:
+    """Decide, and make the store if one is needed and named.
+
+    Args:
+        kvstore: As the Trainer was given it.
+        update_on_kvstore: As the Trainer was given it.
+        contexts: The devices.
+        params: The parameters.
+
+    Raises:
+        ArgumentError: The arguments contradict each other, or the weights.
+        NotSupportedError: The store is one of MXNet's that gluonish lacks.
+    """
+    update = update_on_kvstore
+    _check_sparse(kvstore, update, params)
+    store = None
+    if _needs_store(kvstore, update, contexts, params):
+        store = create(kvstore) if isinstance(kvstore, str) else kvstore
+    capable = store is not None and store.is_capable(KVStoreBase.OPTIMIZER)
+    if not capable and (update or _has_sparse_weights(params)):
+        raise ArgumentError(
+            "Trainer: expected update_on_kvstore=False or None, got a need to update with"
+            f" {'no kvstore' if store is None else type(store).__name__}, which cannot update; "
+            "use kvstore='device'"
+        )
+    if isinstance(store, AsyncStore):
+        if update is not None and not update:
+            raise ArgumentError(
+                "Trainer: expected update_on_kvstore=True or None with a dist_async store, whose "
+                "servers update the weights, got False"
+            )
+        return StoreChoice(store, True, "the servers of dist_async update")
+    if update is None and isinstance(store, SyncStore) and not _has_sparse_weights(params):
+        return StoreChoice(store, False, "each process updates its own weights")
+    return StoreChoice(store, *_choose_update(store is not None, capable, update, params))
+
+
+def _needs_store(
+    kvstore: str | KVStoreBase | None,
+    update: bool | None,
+    contexts: Sequence[Context],
+    params: Sequence[Parameter],
+) -> bool:
+    """Return whether a store has anything to do."""
+    if not isinstance(kvstore, str):
+        return kvstore is not None
+    spread = len(contexts) > 1 or "dist" in kvstore
+    return spread or bool(update) or _has_sparse_weights(params)
+
+
+def _choose_update(
+    has_store: bool, capable: bool, update: bool | None, params: Sequence[Parameter]
+) -> tuple[bool, str]:
+    """Return whether the store updates the weights, and what decided that."""
+    if not has_store:
+        return False, "one device needs no store, or there is none"
+    if _has_sparse_weights(params):
+        return True, "the store has the row_sparse weights"
+    if update is not None:
+        return bool(update), "as asked"
+    if not capable:
+        return False, "the store cannot"
+    if any(param._grad_stype != "default" for param in params):
+        return False, "gradients are row_sparse"
+    return MXNET_UPDATE_ON_KVSTORE.value, "MXNET_UPDATE_ON_KVSTORE"
+
+
+def take_store(
+    store: KVStoreBase, optimizer: Optimizer | None, compression: Mapping[str, Any] | None
+) -> int:
+    """Set a store up for a trainer, and return the first of the keys that are the trainer's.
+
+    Args:
+        store: The store.
+        optimizer: What the store updates weights by; None if it only adds up.
+        compression: What ``set_gradient_compression`` takes, or nothing.
+
+    Raises:
+        ArgumentError: The store updates weights of another trainer, or cannot compress.
+    """
+    first_key = store._free_key() if isinstance(store, KVStore) else 0
+    if optimizer is not None and first_key:
+        raise ArgumentError(
+            f"Trainer: expected a {store.type} store that no other Trainer uses, got one with "
+            "another Trainer's weights; make a store for each, or pass update_on_kvstore=False"
+        )
+    if compression:
+        compress = getattr(store, "set_gradient_compression", None)
+        if compress is None:
+            raise ArgumentError(
+                "Trainer: expected compression_params None with a"
+                f" {type(store).__name__}, which has no gradient compression"
+            )
+        compress(compression)
+    if optimizer is not None:
+        store.set_optimizer(optimizer)
+    return first_key
+
+
+def weights_a_call(store: KVStoreBase, optimizer: Optimizer) -> int:
+    """Return how many weights a store updates in one call."""
+    if not isinstance(store, KVStore):
+        return 1
+    if isinstance(optimizer, RuleOptimizer) and optimizer.takes_all:
+        return optimizer.group_limit or sys.maxsize
+    return max(1, optimizer.aggregate_num)
+
+
+def expected_update(
+    kvstore: str | KVStoreBase | None,
+    update_on_kvstore: bool | None,
+    contexts: Sequence[Context],
+    params: Sequence[Parameter],
+) -> str:
+    """Return what `choose_store` would say of ``update_on_kvstore`` now, and why, for people."""
+    named = isinstance(kvstore, str)
+    registered = isinstance(kvstore, str) and kvstore.lower() in KVStoreBase.kv_registry
+    if registered or not (named or kvstore is None or isinstance(kvstore, KVStore)):
+        return f"{update_on_kvstore}: settled in the first step"
+    needed = _needs_store(kvstore, update_on_kvstore, contexts, params)
+    updates, reason = _choose_update(needed, needed, update_on_kvstore, params)
+    return f"{updates}: {reason}"
+
+
+def _has_sparse_weights(params: Sequence[Parameter]) -> bool:
+    return any(param._stype != "default" for param in params)
+
+
+def _check_sparse(
+    kvstore: str | KVStoreBase | None, update: bool | None, params: Sequence[Parameter]
+) -> None:
+    sparse = next((param for param in params if param._stype != "default"), None)
+    if sparse is None:
+        return
+    if kvstore is None or (update is not None and not update):
+        raise ArgumentError(
+            "Trainer: expected a kvstore that updates the weights, since it has the rows of "
+            f"{described(sparse)} of stype {sparse._stype}, got kvstore={kvstore!r} with "
+            f"update_on_kvstore={update}"
+        )

@@ -1,0 +1,209 @@
+"""Generated kernels for reading at positions: take, Embedding, gather_nd and what picks from rows.
+
+The data are seen as (outer, count, width): along the middle axis positions choose. NumPy gathers on
+one core, after passes of its own over the positions.
+"""
+
+import math
+from functools import lru_cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.spec import Spec
+from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
+from gluonish.kernels.generated.moves import VIEWS
+from gluonish.kernels.generated.positions import POSITIONS, WITHIN, readable
+from gluonish.ops.embedding import EMBEDDING
+from gluonish.ops.gather_nd import GATHER_ND, flat_points
+from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
+from gluonish.ops.pick import BATCH_TAKE, PICK, TAKE_ALONG
+from gluonish.ops.registry import Operator
+from gluonish.ops.take import TAKE, whole_positions
+
+__all__ = ["KERNELS", "gather_rows"]
+
+_LARGE = 1 << 15  # elements; below, NumPy is done before a thread has woken up
+_GRAIN = 1 << 15  # elements that are worth a thread
+
+_HEAD = """
+def body(begin, end, words):
+    y, x, positions = {view}(words[0]), {view}(words[1]), {kind}(words[2])
+    many, count, width = words[3], words[4], words[5]
+"""
+
+# The same positions for every index of the outer axis; `many` of them.
+_ROWS = (
+    _HEAD
+    + """
+    for row in range(begin, end):
+        i = row % many
+        chosen = {number}
+        chosen = {within}
+        at, source = row * width, (row // many * count + chosen) * width
+        for c in range(width):
+            independent()
+            y[at + c] = x[source + c]
+"""
+)
+_SINGLE = (
+    _HEAD
+    + """
+    row = begin
+    while row < end:
+        n = row // many
+        last = min(end, (n + 1) * many)
+        for j in range(row, last):
+            independent()
+            i = j - n * many
+            chosen = {number}
+            chosen = {within}
+            y[j] = x[n * count + chosen]
+        row = last
+"""
+)
+
+# Positions of their own for all elements; `many` of them for each index of the outer axis. Where
+# a quotient is known, none is computed.
+_ALONG = (
+    _HEAD
+    + """
+    for i in range(begin, end):
+        independent()
+        chosen = {number}
+        chosen = {within}
+        y[i] = x[({row} * count + chosen) * width + {column}]
+"""
+)
+
+
+@lru_cache(256)
+def _kernel(
+    text: str, size: int, kind: np.dtype[Any], mode: str, one: bool, thin: bool
+) -> CompiledKernel:
+    view, number = POSITIONS[kind]
+    return compile_kernel(
+        text.format(
+            view=VIEWS[size],
+            kind=view,
+            number=number,
+            within=WITHIN[mode],
+            row="i" if one else "(i // many)",
+            column="0" if thin else "i % width",
+        )
+    )
+
+
+def _run(
+    text: str,
+    out: Array,
+    data: Array,
+    positions: Array,
+    mode: str,
+    extent: int,
+    many: int,
+    count: int,
+    width: int,
+) -> None:
+    """Run a kernel over ``extent`` steps; its words are named as in the texts."""
+    data, positions = np.ascontiguousarray(data), readable(positions)
+    kernel = _kernel(text, out.itemsize, positions.dtype, mode, many == 1, width == 1)
+    addresses = map(address, (out, data, positions))
+    grain = max(1, _GRAIN * extent // out.size)
+    kernel(extent, np.array([*addresses, many, count, width], np.int64), grain)
+
+
+def gather_rows(
+    out: Array, data: Array, positions: Array, mode: str, count: int, width: int
+) -> None:
+    """Fill ``out`` with rows of the data at positions, for every index of the outer axis.
+
+    Args:
+        out: (outer, positions, width), contiguous, not empty.
+        data: (outer, count, width).
+        positions: Any shape.
+        mode: ``clip`` or ``wrap``.
+        count: Extent of the axis.
+        width: Elements of a row.
+    """
+    text = _SINGLE if width == 1 else _ROWS
+    _run(text, out, data, positions, mode, out.size // width, positions.size, count, width)
+
+
+def _take(xp: ModuleType, out: Array, a: Array, indices: Array, *, axis: int, mode: str) -> None:
+    axis %= a.ndim
+    count = a.shape[axis]
+    if mode == "raise":
+        indices, mode = whole_positions(np, "take", indices, count, mode), "clip"
+    gather_rows(out, a, indices, mode, count, math.prod(a.shape[axis + 1 :]))
+
+
+def _embedding(
+    xp: ModuleType, out: Array, data: Array, weight: Array, *, input_dim: int, **_: object
+) -> None:
+    gather_rows(out, weight, data, "clip", input_dim, weight.shape[1])
+
+
+def _gather_nd(xp: ModuleType, out: Array, data: Array, indices: Array) -> None:
+    axes = indices.shape[0]
+    positions = flat_points(np, "gather_nd", indices, data.shape)
+    count = math.prod(data.shape[:axes])
+    gather_rows(out, data, positions, "clip", count, math.prod(data.shape[axes:]))
+
+
+def _take_along(
+    xp: ModuleType,
+    out: Array,
+    data: Array,
+    index: Array,
+    *,
+    axis: int,
+    mode: str,
+    keepdims: bool = False,
+) -> None:
+    axis %= data.ndim
+    width, outer = math.prod(data.shape[axis + 1 :]), math.prod(data.shape[:axis])
+    many = index.size // outer
+    _run(_ALONG, out, data, index, mode, out.size, many, data.shape[axis], width)
+
+
+def _batch_take(xp: ModuleType, out: Array, a: Array, indices: Array) -> None:
+    _take_along(xp, out, a, indices, axis=1, mode="clip")
+
+
+class _Gathering:
+    """Says which inputs of an operator its kernel takes."""
+
+    __slots__ = ("_op",)
+
+    def __init__(self, op: Operator) -> None:
+        self._op = op
+
+    def takes(self, *specs: Spec, **attrs: Any) -> bool:
+        """Whether the result is large, of elements that the kernels know."""
+        (made,) = self._op.infer(*specs, **attrs)
+        return made.size >= _LARGE and made.dtype.itemsize in VIEWS
+
+
+KERNELS = tuple(
+    (
+        op,
+        FastKernel(
+            BackEnd.GENERATED,
+            op.name,
+            _Gathering(op).takes,
+            run=run,
+            enabled=available,
+            large_only=True,
+        ),
+    )
+    for op, run in (
+        (TAKE, _take),
+        (EMBEDDING, _embedding),
+        (GATHER_ND, _gather_nd),
+        (TAKE_ALONG, _take_along),
+        (PICK, _take_along),
+        (BATCH_TAKE, _batch_take),
+    )
+)

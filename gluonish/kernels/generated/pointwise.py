@@ -1,0 +1,117 @@
+"""Plans for programs of operators on single elements; they depend on the layouts of the arrays."""
+
+import math
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.core.config import MXNET_FUSION_VERBOSE
+from gluonish.core.spec import Spec
+from gluonish.kernels.compiler import GRAIN, compile_kernel
+from gluonish.kernels.generated.expressions import aligned_shape
+from gluonish.kernels.generated.loops import Loops, broadcast_strides, find_loops, row_major
+from gluonish.kernels.generated.plan import KernelPlan
+from gluonish.kernels.generated.pointwise_source import PointwiseSource
+from gluonish.kernels.onednn.memory import signature
+from gluonish.ops.fused.pointwise import Program
+from gluonish.ops.kernel import Bound, RefusedError
+
+__all__ = ["plan_pointwise", "specs_and_shapes"]
+
+_MAX_PLANS = 4096  # beyond it all are dropped; keeps memory bounded where shapes never repeat
+
+_ELEMENTARY = re.compile(
+    r"\b(?:exp|expm1|log\w*|tanh|sigmoid|softplus|erf|\w*gamma\w*|philox_\w+)\("
+)
+
+_plans: dict[tuple[Any, ...], KernelPlan] = {}
+
+
+def plan_pointwise(outputs: Sequence[Any], inputs: Sequence[Any], program: Program) -> Bound:
+    """Find or make the plan of a program for some arrays.
+
+    Args:
+        outputs: What it fills; all of one shape.
+        inputs: What it reads; they may be stretched to the outputs' shape.
+        program: Operators that `expressions` supports.
+
+    Raises:
+        RefusedError: The arrays are empty or off their alignment, the outputs have several shapes,
+            or Numba is missing.
+    """
+    arrays = (*outputs, *inputs)
+    key = (program, *map(signature, arrays))
+    plan = _plans.get(key)
+    if plan is None:
+        if len(_plans) >= _MAX_PLANS:
+            _plans.clear()
+        plan = _plans[key] = _new_plan(outputs, inputs, program)
+    return Bound(plan)
+
+
+def _source(
+    outputs: Sequence[Any], inputs: Sequence[Any], program: Program
+) -> tuple[PointwiseSource, Loops]:
+    specs, owns = specs_and_shapes(outputs, inputs, program)
+    shape = outputs[0].shape
+    strides = []
+    for array, own in zip((*outputs, *inputs), owns, strict=True):
+        found = broadcast_strides(array, own, shape)
+        if found is None:
+            raise RefusedError(
+                "fused_pointwise: expected aligned arrays, got one at an odd address"
+            )
+        strides.append(found)
+    loops = find_loops(shape, [*strides, row_major(shape)])
+    return PointwiseSource(program, specs, loops), loops
+
+
+def _new_plan(outputs: Sequence[Any], inputs: Sequence[Any], program: Program) -> KernelPlan:
+    source, loops = _source(outputs, inputs, program)
+    if MXNET_FUSION_VERBOSE.value:
+        sys.stderr.write(f"# {program}\n{source.text}\n")
+    kernel = compile_kernel(source.text, ())
+    *outer, inner = loops.extents
+    extent = math.prod(outer) if outer else inner
+    # Simple arithmetic wants twice as many elements before a thread pays, and each elementary
+    # function costs about three simple operators.
+    grain = 2 * GRAIN // (1 + 3 * min(5, len(_ELEMENTARY.findall(source.text))))
+    grain = max(1, grain // inner) if outer else grain
+    return KernelPlan(kernel, source.words, extent, grain, source.key_at)
+
+
+def specs_and_shapes(
+    outputs: Sequence[Any], inputs: Sequence[Any], program: Program
+) -> tuple[Sequence[Spec], list[tuple[int, ...]]]:
+    """Return the specs of all values of a program, and the shape that each array broadcasts in.
+
+    Args:
+        outputs: What it fills; all of one shape.
+        inputs: What it reads.
+        program: The program.
+
+    Raises:
+        RefusedError: The outputs are empty, or have several shapes.
+    """
+    shape = outputs[0].shape
+    if any(x.shape != shape for x in outputs) or 0 in shape:
+        raise RefusedError(
+            f"fused_pointwise: expected outputs of equal shape, not empty, got "
+            f"{', '.join(str(x.shape) for x in outputs)}"
+        )
+    specs = program.specs([Spec(x.shape, x.dtype) for x in inputs])
+    return specs, [x.shape for x in outputs] + _own_shapes(program, specs)
+
+
+def _own_shapes(program: Program, specs: Sequence[Spec]) -> list[tuple[int, ...]]:
+    """Return the shape in which each input broadcasts."""
+    owns = [spec.shape for spec in specs[: program.num_inputs]]
+    for op, inputs, attrs in program.instructions:
+        read = [specs[i] for i in inputs]
+        for position, number in enumerate(inputs):
+            if number < program.num_inputs:
+                own = aligned_shape(op, attrs, read, position)
+                if len(own) > len(owns[number]):
+                    owns[number] = own
+    return owns

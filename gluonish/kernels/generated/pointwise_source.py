@@ -1,0 +1,199 @@
+"""The source of a kernel that runs a program of operators on single elements.
+
+Loops come from `loops`, expressions from `expressions`. What differs between calls of one kind
+(extents, strides, numbers) is read from the kernel's words, so that one compiled kernel serves them
+all; only which strides are 0 or 1 is part of the source.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from gluonish.core.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64
+from gluonish.core.spec import Spec
+from gluonish.kernels.generated.element_lines import LOADS, STORES, computed
+from gluonish.kernels.generated.expressions import draws
+from gluonish.kernels.generated.loops import Loops
+from gluonish.ops.fused.pointwise import Program
+
+__all__ = ["PointwiseSource"]
+
+_VIEWS = {
+    FLOAT32: "f32",
+    FLOAT64: "f64",
+    BFLOAT16: "u16",
+    FLOAT16: "u16",
+    BOOL: "u8",
+    np.dtype(np.uint8): "u8",
+    np.dtype(np.int8): "i8",
+    np.dtype(np.int32): "i32",
+    np.dtype(np.int64): "i64",
+}
+_TILE = 1024  # elements whose random numbers are made at a time; they stay in the first-level cache
+
+
+class PointwiseSource:
+    """The source of one kernel, and its words.
+
+    Words hold first the address of each array (outputs, then inputs), then the key of the random
+    numbers if there are any, then extents, strides and numbers.
+
+    Args:
+        program: What to compute.
+        specs: Of all values of the program.
+        loops: Over the arrays: outputs, inputs, and last the positions of elements in row-major
+            order.
+
+    Attributes:
+        text: The source.
+        words: All words, with zeros for addresses and key.
+        key_at: Place of the key's two words; 0 without random numbers.
+    """
+
+    def __init__(self, program: Program, specs: Sequence[Spec], loops: Loops) -> None:
+        self._program = program
+        self._specs = specs
+        self._loops = loops
+        self._arrays = [*program.outputs, *range(program.num_inputs)]
+        self.words: list[int] = [0] * len(self._arrays)
+        self._head: list[str] = []  # before all loops
+        random = any(draws(op, attrs) for op, _, attrs in program.instructions)
+        self.key_at = len(self.words) if random else 0
+        if random:
+            self._word("seed", 0)
+            self._word("offset", 0)
+            self._head.append(f"unit = float32({2.0**-24!r})")
+        self._numbers: dict[tuple[str, str], str] = {}
+        self._computed = [f"t{i} = {text}" for i, text in computed(program, specs, self._number)]
+        read = set(re.findall(r"\bt(\d+)\b", "\n".join(self._computed)))
+        self._used = [
+            i
+            for i, value in enumerate(self._arrays)
+            if i < len(program.outputs) or str(value) in read
+        ]
+        self.text = "\n".join(self._lines())
+
+    def _word(self, name: str, value: int) -> None:
+        """Add a word, and a variable that holds it."""
+        self._head.append(f"{name} = words[{len(self.words)}]")
+        self.words.append(value)
+
+    def _number(self, kind: str, value: float) -> str:
+        """Return the name of a number in a type."""
+        key = (kind, repr(value))
+        name = self._numbers.get(key)
+        if name is None:
+            name = self._numbers[key] = f"c{len(self._numbers)}"
+            if kind == "int64":
+                self._word(name, int(value))
+            else:
+                self._head.append(f"{name} = {kind}(as_float(words[{len(self.words)}]))")
+                self.words.append(int(np.float64(value).view(np.int64)))
+        return name
+
+    def _lines(self) -> Iterator[str]:
+        outer = len(self._loops.extents) - 1
+        body = list(self._rows(outer) if outer else self._flat())
+        yield "def body(begin, end, words):"
+        for line in (*self._head, *body):
+            yield f"    {line}"
+
+    def _flat(self) -> Iterator[str]:
+        """One loop over all elements."""
+        for i in self._used:
+            yield f"p{i} = {self._view(i)}(words[{i}])"
+        if self.key_at:
+            yield "at = 0"
+        yield from self._loop("begin", "end")
+
+    def _rows(self, outer: int) -> Iterator[str]:
+        """A loop over rows, which threads share, around one along each row."""
+        extents = self._loops.extents
+        for level in range(1, outer):
+            self._word(f"n{level}", extents[level])
+        self._word("n", extents[outer])
+        steps: dict[int, list[str]] = {}
+        for i in (*self._used, *([len(self._arrays)] if self.key_at else [])):
+            steps[i] = []
+            for level in range(outer):
+                step = self._loops.strides[i][level]
+                if step:
+                    self._word(f"s{i}_{level}", step)
+                    steps[i].append(f"i{level} * s{i}_{level}")
+        yield "for row in range(begin, end):"
+        left = "row"
+        for level in range(outer - 1, 0, -1):
+            yield f"    i{level} = {left} % n{level}"
+            yield f"    r{level} = {left} // n{level}"
+            left = f"r{level}"
+        yield f"    i0 = {left}"
+        for i in self._used:
+            size = self._specs[self._arrays[i]].dtype.itemsize
+            shift = f" + {size} * ({' + '.join(steps[i])})" if steps[i] else ""
+            yield f"    p{i} = {self._view(i)}(words[{i}]{shift})"
+        if self.key_at:
+            yield f"    at = {' + '.join(steps[len(self._arrays)]) or '0'}"
+        for line in self._loop("0", "n"):
+            yield f"    {line}"
+
+    def _loop(self, begin: str, end: str) -> Iterator[str]:
+        """The innermost loop, and what stays the same along it."""
+        inner = [steps[-1] for steps in self._loops.strides]
+        for i, step in enumerate(inner[:-1]):
+            if step not in (0, 1) and i in self._used:
+                self._word(f"s{i}", step)
+        count = len(self._program.outputs)
+        for i in self._used[count:]:
+            if inner[i] == 0:
+                yield f"t{self._arrays[i]} = {self._loaded(i, '0')}"
+        if self.key_at and inner[-1] == 1:
+            yield f"for first in range({begin}, {end}, {_TILE}):"
+            for line in self._tile(end):
+                yield f"    {line}"
+            return
+        if self.key_at:
+            self._word("step", inner[-1])
+        yield f"for i in range({begin}, {end}):"
+        yield "    independent()"
+        if self.key_at:
+            yield "    draw = float32(int32(philox_word(at + i * step, seed, offset) >> 8)) * unit"
+        for line in self._element():
+            yield f"    {line}"
+
+    def _tile(self, end: str) -> Iterator[str]:
+        """Elements in row-major order: their random numbers first, four at a time."""
+        yield f"last = min(first + {_TILE}, {end})"
+        yield "base = (at + first) & -4"
+        yield "drawn = scratch()"
+        yield "for block in range(base >> 2, (at + last + 3) >> 2):"
+        yield "    independent()"
+        yield "    philox_fill(drawn, 4 * block - base, block, seed, offset)"
+        yield "for i in range(first, last):"
+        yield "    independent()"
+        yield "    draw = float32(int32(drawn[at + i - base] >> 8)) * unit"
+        for line in self._element():
+            yield f"    {line}"
+
+    def _element(self) -> Iterator[str]:
+        count = len(self._program.outputs)
+        for i in self._used[count:]:
+            step = self._loops.strides[i][-1]
+            if step:
+                yield f"t{self._arrays[i]} = {self._loaded(i, _place(i, step))}"
+        yield from self._computed
+        for i in range(count):
+            value = self._arrays[i]
+            store = STORES[self._specs[value].dtype]
+            yield f"p{i}[{_place(i, self._loops.strides[i][-1])}] = {store.format(f't{value}')}"
+
+    def _view(self, i: int) -> str:
+        return _VIEWS[self._specs[self._arrays[i]].dtype]
+
+    def _loaded(self, i: int, place: str) -> str:
+        dtype = self._specs[self._arrays[i]].dtype
+        return LOADS.get(dtype, "int64({})").format(f"p{i}[{place}]")
+
+
+def _place(i: int, step: int) -> str:
+    return "i" if step == 1 else f"i * s{i}"

@@ -1,0 +1,65 @@
+"""The kernels of fused operators, and whether generated kernels are switched on.
+
+Numba itself is imported when the first kernel has to be compiled.
+"""
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from gluonish.core.config import MXNET_USE_FUSION
+from gluonish.core.dtype import FLOAT16
+from gluonish.core.spec import Spec
+from gluonish.kernels.compiler import available
+from gluonish.kernels.compiler.machine_code import has_float16
+from gluonish.kernels.generated.expressions import KINDS, supports
+from gluonish.kernels.generated.pointwise import plan_pointwise
+from gluonish.ops.fused.pointwise import (
+    FUSED_POINTWISE,
+    FUSED_POINTWISE_MANY,
+    FUSED_POINTWISE_RANDOM,
+    Program,
+)
+from gluonish.ops.kernel import BackEnd, Bound, FastKernel
+from gluonish.ops.registry import Attrs
+
+__all__ = ["KERNELS", "enabled"]
+
+
+def enabled() -> bool:
+    """Whether generated kernels are switched on, and Numba is there."""
+    return MXNET_USE_FUSION.value and sys.byteorder == "little" and available()
+
+
+def _takes(*inputs: Spec, program: Program, **_: Any) -> bool:
+    specs = program.specs(inputs)
+    if any(0 in spec.shape for spec in specs):
+        return False
+    if any(spec.dtype == FLOAT16 for spec in specs) and not has_float16():
+        return False
+    return all(
+        supports(op, attrs, [specs[i] for i in numbers])
+        for op, numbers, attrs in program.instructions
+    )
+
+
+def _plan(outputs: Sequence[Any], inputs: Sequence[Any], attrs: Attrs) -> Bound:
+    return plan_pointwise(outputs, inputs, attrs["program"])
+
+
+KERNELS = (
+    *(
+        (
+            op,
+            FastKernel(
+                BackEnd.GENERATED,
+                "fused_pointwise",
+                _takes,
+                plan=_plan,
+                enabled=enabled,
+                makes=KINDS,
+            ),
+        )
+        for op in (FUSED_POINTWISE, FUSED_POINTWISE_MANY, FUSED_POINTWISE_RANDOM)
+    ),
+)

@@ -1,0 +1,225 @@
+"""Convolutions of 3 x 3 windows with 16 products where there are 36, and their gradients.
+
+Winograd's algorithm: tiles of data and the filters are added up so that sixteen products of
+matrices give tiles of 2 x 2 outputs. oneDNN multiplies; generated kernels do the sums, a few tiles
+at a time (`winograd_code`). Results differ from direct sums by a few units of round-off: the
+factors are 1 and 1/2.
+
+Measured on two Zen 4 cores against oneDNN's direct convolution, float32, 64 to 512 channels: 1.4 to
+1.9 times as fast forward with filters transformed ahead; 1.2 to 1.8, 1.2 to 1.8 and 1.2 to 3.4
+times forward and for both gradients at 32 samples.
+"""
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.config import MXNET_WINOGRAD_CONVOLUTION
+from gluonish.core.dtype import FLOAT32
+from gluonish.core.spec import Shape, Spec
+from gluonish.kernels.generated import register as numba
+from gluonish.kernels.generated.winograd_gradient import GradientPlan
+from gluonish.kernels.generated.winograd_output import Finish, OutputPlan
+from gluonish.kernels.onednn import convolution as direct
+from gluonish.kernels.onednn import register as onednn
+from gluonish.kernels.onednn.attributes import ELTWISE
+from gluonish.kernels.onednn.backend import current
+from gluonish.kernels.onednn.binding import channels_last, require
+from gluonish.kernels.onednn.engine import Engine
+from gluonish.kernels.onednn.finish import finish_of
+from gluonish.kernels.onednn.memory import signature
+from gluonish.ops.convolution import (
+    CONVOLUTION,
+    CONVOLUTION_BACKWARD_DATA,
+    CONVOLUTION_BACKWARD_WEIGHT,
+    CONVOLUTION_BACKWARD_WEIGHT_BIAS,
+)
+from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
+from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, Key, RefusedError
+from gluonish.ops.registry import Attrs
+from gluonish.ops.support.windows import is_channels_last
+
+__all__ = ["KERNELS", "outputs_plan"]
+
+_CHANNELS = 32  # fewest on either side that pay
+_VECTOR = 16  # channels are a multiple
+# Fewest tiles that pay for reading the transformed filters, and for transforming them in each call.
+_TILES, _TILES_UNPACKED = 32, 80
+
+Arrays = Sequence[Array]
+
+
+class _WhenPacked:
+    """Winograd's plan where its filters are transformed ahead, else the direct one."""
+
+    __slots__ = ("_direct", "_plan")
+
+    def __init__(self, plan: OutputPlan, other: Any) -> None:
+        self._plan = plan
+        self._direct = other
+
+    def run(self, *arrays: Array, key: Key | None = None) -> None:
+        """Run the direct plan."""
+        self._direct.run(*arrays)
+
+    def packing(self, stable: Collection[int]) -> Array | None:
+        """Return memory for the transformed filters, where they rarely change."""
+        return self._plan.packing(stable)
+
+    def attach(
+        self,
+        operands: Sequence[int],
+        arrays: Arrays,
+        moving: Collection[int],
+        packing: Array | None = None,
+    ) -> Any:
+        """Return the plan for one caller at a time."""
+        plan = self._direct if packing is None else self._plan
+        return plan.attach(operands, arrays, moving, packing)
+
+
+def outputs_plan(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
+    """Plan a convolution; arguments of `direct.convolution`.
+
+    Raises:
+        RefusedError: Channels are not last in memory, or the activation is not relu.
+    """
+    finish, operands = finish_of(outputs[0], inputs, attrs)
+    given = (*outputs, *inputs)
+    arrays = _images([given[i] for i in operands], attrs)
+    functions = finish.functions
+    if functions and functions != ELTWISE["relu"](0, 0):
+        raise RefusedError(f"winograd: expected relu, got {attrs['activation']}")
+    form = Finish(not attrs["no_bias"], finish.addend, bool(functions))
+    for image in (*arrays[:2], *(arrays[-1:] if finish.addend == "beside" else ())):
+        _require_last(image)
+    plan = _find("outputs", _plan_outputs, arrays, (_pad(attrs), form))
+    if _count_tiles(arrays[0].shape) >= _TILES_UNPACKED:
+        return Bound(plan, operands)
+    other = direct.convolution(outputs, inputs, attrs)
+    return Bound(_WhenPacked(plan, other.plan), operands)
+
+
+def _data_plan(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
+    arrays = _images([*outputs, *inputs], attrs)
+    for image in arrays[:2]:
+        _require_last(image)
+    plan = _find("data gradient", _plan_data, arrays, 2 - _pad(attrs))
+    return Bound(plan)
+
+
+def _filters_plan(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
+    arrays = _images([*outputs, *inputs], attrs)
+    for image in arrays[-2:]:
+        _require_last(image)
+    plan = _find("filter gradient", _plan_filters, arrays, _pad(attrs))
+    return Bound(plan)
+
+
+def _find(name: str, build: Callable[..., Any], arrays: Arrays, form: Any) -> Any:
+    require(f"winograd {name}", *arrays)
+    key = ("winograd", name, *map(signature, arrays), form)
+    return current().plans.get(key, build, tuple(arrays), form)
+
+
+def _plan_outputs(engine: Engine, arrays: Arrays, form: tuple[int, Finish]) -> OutputPlan:
+    pad, finish = form
+    return OutputPlan(engine, arrays, pad, finish, turned=False)
+
+
+def _plan_data(engine: Engine, arrays: Arrays, pad: int) -> OutputPlan:
+    return OutputPlan(engine, arrays, pad, Finish(), turned=True)
+
+
+def _plan_filters(engine: Engine, arrays: Arrays, pad: int) -> GradientPlan:
+    return GradientPlan(engine, arrays, pad)
+
+
+def _images(arrays: Sequence[Array], attrs: Attrs) -> list[Array]:
+    """Return arrays with their channels in axis 1; vectors stay what they are."""
+    if not is_channels_last(attrs["layout"]):
+        return list(arrays)
+    return [np.moveaxis(x, -1, 1) if x.ndim == 4 else x for x in arrays]
+
+
+def _require_last(image: Array) -> None:
+    if not channels_last(image) or not image.flags.aligned:
+        raise RefusedError(
+            f"winograd: expected channels last in memory, got strides {image.strides} for "
+            f"{image.shape}"
+        )
+
+
+def _pad(attrs: Attrs) -> int:
+    return attrs["pad"][0] if attrs["pad"] else 0
+
+
+def _count_tiles(shape: Shape) -> int:
+    return shape[0] * math.prod(-(-extent // 2) for extent in shape[2:])
+
+
+def _takes_outputs(data: Spec, weight: Spec, *rest: Spec, **attrs: Any) -> bool:
+    if not _is_window(attrs) or not _are_floats(data, weight, *rest):
+        return False
+    samples, *spatial = _extents(data, attrs)
+    grown = 2 * _pad(attrs) - 2
+    out = (samples, 0, *(extent + grown for extent in spatial))
+    return _pays(weight, attrs, _count_tiles(out), _TILES)
+
+
+def _takes_data(grad: Spec, weight: Spec, *, data_shape: Shape, **attrs: Any) -> bool:
+    if not _is_window(attrs) or not _are_floats(grad, weight):
+        return False
+    samples, *spatial = _extents(Spec(data_shape, FLOAT32), attrs)
+    return _pays(weight, attrs, _count_tiles((samples, 0, *spatial)), _TILES_UNPACKED)
+
+
+def _takes_filters(grad: Spec, data: Spec, *, weight_shape: Shape, **attrs: Any) -> bool:
+    if not _is_window(attrs) or not _are_floats(grad, data):
+        return False
+    samples, *spatial = _extents(grad, attrs)
+    tiles = _count_tiles((samples, 0, *spatial))
+    return _pays(Spec(weight_shape, FLOAT32), attrs, tiles, _TILES_UNPACKED)
+
+
+def _is_window(attrs: Attrs) -> bool:
+    """Whether windows are 3 x 3 elements next to each other, one step apart."""
+    if attrs["kernel"] != (3, 3) or attrs["num_group"] != 1:
+        return False
+    steps = (*attrs["stride"], *attrs["dilate"])
+    pad = attrs["pad"] or (0, 0)
+    return all(step == 1 for step in steps) and pad[0] == pad[1] and 0 <= pad[0] <= 2
+
+
+def _are_floats(*specs: Spec) -> bool:
+    return all(spec.dtype == FLOAT32 and 0 not in spec.shape for spec in specs)
+
+
+def _extents(images: Spec, attrs: Attrs) -> Shape:
+    """Return samples, height and width."""
+    samples, *rest = images.shape
+    return (samples, *(rest[:-1] if is_channels_last(attrs["layout"]) else rest[1:]))
+
+
+def _pays(weight: Spec, attrs: Attrs, tiles: int, fewest: int) -> bool:
+    channels = weight.shape[0], weight.shape[-1 if is_channels_last(attrs["layout"]) else 1]
+    wide = all(n >= _CHANNELS and n % _VECTOR == 0 for n in channels)
+    return wide and tiles >= fewest
+
+
+def _usable() -> bool:
+    return MXNET_WINOGRAD_CONVOLUTION.value and numba.enabled() and onednn.enabled()
+
+
+KERNELS = tuple(
+    (op, FastKernel(BackEnd.GENERATED, name, takes, plan=plan, enabled=_usable))
+    for op, name, takes, plan in (
+        (CONVOLUTION, "winograd", _takes_outputs, outputs_plan),
+        (FUSED_CONVOLUTION, "winograd", _takes_outputs, outputs_plan),
+        (CONVOLUTION_BACKWARD_DATA, "winograd_data", _takes_data, _data_plan),
+        (CONVOLUTION_BACKWARD_WEIGHT, "winograd_filters", _takes_filters, _filters_plan),
+        (CONVOLUTION_BACKWARD_WEIGHT_BIAS, "winograd_filters", _takes_filters, _filters_plan),
+    )
+)

@@ -1,7 +1,0 @@
-"""``nd.npx``: what ``F.npx`` is inside a `hybrid_forward` that computes on arrays."""
-
-from gluonish.ndarray.numpy_extension import image, random
-from gluonish.numpy_extension.operators import operator_function as __getattr__  # noqa: F401
-from gluonish.numpy_extension.operators import operator_names as __dir__  # noqa: F401
-
-__all__ = ["image", "random"]

@@ -1,0 +1,23 @@
+"""`mx.operator`: operators that users write in Python, and which operators there are."""
+
+from gluonish.operator.custom_op import CustomOp, CustomOpProp, register
+from gluonish.operator.listing import (
+    OperatorArguments,
+    c_int_p,
+    get_all_registered_operators,
+    get_operator_arguments,
+)
+from gluonish.operator.python_op import NDArrayOp, NumpyOp, PythonOp
+
+__all__ = [
+    "CustomOp",
+    "CustomOpProp",
+    "NDArrayOp",
+    "NumpyOp",
+    "OperatorArguments",
+    "PythonOp",
+    "c_int_p",
+    "get_all_registered_operators",
+    "get_operator_arguments",
+    "register",
+]

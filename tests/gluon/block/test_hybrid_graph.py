@@ -1,0 +1,124 @@
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gluonish.autograd import pause, record
+from gluonish.core.errors import ParameterError
+from gluonish.core.random_state import seed
+from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.block.hybrid_graph import HybridGraph
+from gluonish.gluon.block.tracing import is_symbolic
+from gluonish.gluon.nn import ELU, GELU, BatchNorm, Dense, Dropout, HybridSequential, LeakyReLU
+from gluonish.ndarray import ones
+
+
+class Forward(HybridBlock):
+    def forward(self, x: Any) -> Any:
+        return x
+
+
+def _graph(net: HybridBlock) -> HybridGraph:
+    net.hybridize()
+    net(ones((2, 3)))
+    (graph,) = net._graphs.values()
+    return graph  # type: ignore[return-value]
+
+
+def test_a_block_is_symbolic_if_all_in_it_compute_by_hybrid_forward() -> None:
+    net = HybridSequential()
+    net.add(Dense(2))
+    assert is_symbolic(net)
+    net.add(Forward())
+    assert not is_symbolic(net)
+
+
+def test_parameters_are_looked_up_again_only_when_their_arrays_are_new() -> None:
+    net = Dense(2, in_units=3)
+    net.initialize()
+    graph = _graph(net)
+    x = ones((1, 3))
+    graph.run([x])
+    bound = graph._bound[x._device]
+    net.weight.set_data(ones((2, 3)))
+    graph.run([x])
+    assert graph._bound[x._device] is bound
+    net.cast("float64")
+    graph.run([x.astype("float64")])
+    assert graph._bound[x._device].arrays[0].dtype == np.float64
+
+
+def test_threads_in_different_modes_share_a_graph() -> None:
+    net = Dense(2, in_units=3)
+    net.initialize()
+    net.hybridize()
+    x = ones((1, 3))
+    expected = net(x).asnumpy()
+    wrong: list[object] = []
+
+    def work(train: bool) -> None:
+        try:
+            for _ in range(300):
+                with record() if train else pause():
+                    y = net(x)
+                if (y.asnumpy() != expected).any() or (y._link is not None) != train:
+                    wrong.append(y)
+        except BaseException as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(bool(i % 2),), daemon=True) for i in range(4)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    finally:
+        sys.setswitchinterval(before)
+    assert not any(thread.is_alive() for thread in threads)
+    assert wrong == []
+
+
+def test_named_parameters_tell_arguments_from_auxiliary_states() -> None:
+    net = BatchNorm(prefix="bn_", in_channels=3)
+    net.initialize()
+    assert list(_graph(net).named_parameters()) == [
+        "arg:bn_gamma",
+        "arg:bn_beta",
+        "aux:bn_running_mean",
+        "aux:bn_running_var",
+    ]
+
+
+@pytest.mark.parametrize("shape", [(7,), (3, 700)])
+def test_a_hybridized_network_draws_what_it_draws_without(shape: tuple[int, ...]) -> None:
+    net = HybridSequential()
+    net.add(GELU(), Dropout(0.5), ELU(), LeakyReLU(0.1), Dropout(0.3))
+
+    def results() -> list[Any]:
+        seed(5)
+        with record():
+            return [net(ones(shape)).asnumpy() for _ in range(2)]
+
+    eager = results()
+    net.hybridize()
+    np.testing.assert_allclose(results(), eager, rtol=1e-6)
+
+
+def test_a_shape_that_does_not_follow_from_the_inputs_is_refused() -> None:
+    class Open(HybridBlock):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = self.params.get("w", shape=(0, 3), allow_deferred_init=True)
+
+        def hybrid_forward(self, F: Any, x: Any, w: Any) -> Any:
+            return F.dot(x, w, transpose_b=True)
+
+    net = Open()
+    net.initialize()
+    net.hybridize()
+    with pytest.raises(ParameterError, match=r"_w: expected a .*shape.*give in_units"):
+        net(ones((2, 3)))
