@@ -206,8 +206,8 @@ def _is_differentiated(value: Any) -> bool:
 
 
 def _is_one_operator(value: Any, axes: tuple[int, ...] | None) -> bool:
-    """Return whether a graph has `_npi_norm`, as in MXNet: one step, which no kernel fuses."""
-    if isinstance(value, ndarray) or (axes is not None and len(axes) not in (1, 2)):
+    """Return whether a norm is `_npi_norm`, as in MXNet's graphs: one step, which is not fused."""
+    if axes is not None and len(axes) not in (1, 2):
         return False
     return getattr(value, "size", 0) <= _SMALL  # a Symbol has no size
 

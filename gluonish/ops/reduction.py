@@ -267,7 +267,9 @@ def root_of_squares(xp: ModuleType, x: Any, axes: Axes) -> Any:
         if not x.size or (squares.min() > SAFE[x.dtype] and squares.max() < math.inf):
             return xp.sqrt(squares)
     largest = xp.max(xp.abs(x), axis=axes, keepdims=True)
-    scale = xp.where((largest > 0) & (largest < math.inf), largest, x.dtype.type(1))
+    # A power of two: what needs no scale gets the same bits with one.
+    exponent = xp.frexp(xp.where(largest < math.inf, largest, x.dtype.type(1)))[1]
+    scale = xp.ldexp(x.dtype.type(1), exponent - 1)
     parts = x / scale
     return xp.sqrt(total(xp, parts * parts, axes)) * scale.reshape(
         [n for i, n in enumerate(x.shape) if i not in axes]

@@ -5,7 +5,6 @@ With A = U diag(s) V, the cofactors are det(U V) U diag(p) V, where p has for ea
 the product of the others. Their gradient has the products of all but two.
 """
 
-from math import prod
 from types import ModuleType
 from typing import Any
 
@@ -23,11 +22,11 @@ def _spectrum(xp: ModuleType, a: Any, det: Any) -> tuple[Any, Any, Any, Any]:
     singular = det == 0
     safe = xp.where(singular, a, xp.eye(a.shape[-1], dtype=a.dtype))
     left, values, right = iterative(xp, "_singular_cofactors", xp.linalg.svd, safe)
-    signs = (
+    first, second = (
         lapack(xp, "_singular_cofactors", "square matrices", xp.linalg.slogdet, factor)[0]
         for factor in (left, right)
     )
-    return prod(signs)[..., None, None] * singular, left, values, right
+    return (first * second)[..., None, None] * singular, left, values, right
 
 
 def _without(xp: ModuleType, values: Any, count: int) -> Any:

@@ -22,7 +22,7 @@ def _checked(backend: str | None = None, **changes: Any) -> HybridOptions:
 
 def test_options_with_an_effect_are_kept() -> None:
     found = _checked(static_alloc=True, static_shape=True, forward_bulk_size=3, inline_limit=0)
-    assert found == HybridOptions(True, 3, None, static_shape=True)
+    assert found == HybridOptions(True, 3, None, static_shape=True, inline_limit=0)
 
 
 @pytest.mark.parametrize(

@@ -69,22 +69,23 @@ class Net(HybridBlock):
         return self.body(x)
 
 
-X = nd.array([[1, 2]])
+def ones_and_twos() -> nd.NDArray:
+    return nd.array([[1, 2]])
 
 
 def hybridized(kind: type[Backbone] = Backbone) -> Net:
     net = Net(kind)
     net.initialize(One())
     net.hybridize()
-    net(X)
-    net(X)
+    net(ones_and_twos())
+    net(ones_and_twos())
     return net
 
 
 def result(net: HybridBlock) -> Any:
     """Return what a call gives: numbers, or the kind of error."""
     try:
-        return net(X).asnumpy().tolist()
+        return net(ones_and_twos()).asnumpy().tolist()
     except (AttributeError, OperatorError) as error:
         return type(error)
 
@@ -162,8 +163,8 @@ def test_a_counter_that_forward_moves_itself_has_nothing_traced_again() -> None:
     net = hybridized(NewBackbone)
     for _ in range(2):  # a graph for each mode, and each trace moves the counter
         with autograd.record():
-            net(X)
-        net(X)
+            net(ones_and_twos())
+        net(ones_and_twos())
     assert net.backbone.traces == 2
 
 
@@ -198,9 +199,9 @@ def test_both_parents_of_a_block_see_its_change() -> None:
     for parent in parents:
         parent.add(shared)
         parent.hybridize()
-        parent(X)
+        parent(ones_and_twos())
     shared.add(dense(5))
-    assert [parent(X).shape for parent in parents] == [(1, 5), (1, 5)]
+    assert [parent(ones_and_twos()).shape for parent in parents] == [(1, 5), (1, 5)]
 
 
 def test_a_hook_of_a_child_is_not_called_with_symbols_by_another_trace() -> None:
@@ -220,7 +221,7 @@ def test_hooks_of_a_network_that_come_and_go_at_each_call_cost_no_trace() -> Non
     seen: list[tuple[int, ...]] = []
     for _ in range(3):
         with net.register_forward_hook(lambda _block, _inputs, out: seen.append(out.shape)):
-            net(X)
+            net(ones_and_twos())
     assert (len(seen), net.backbone.traces) == (3, traces)
 
 
@@ -233,9 +234,9 @@ def test_a_network_that_changed_is_not_exported_as_it_was(tmp_path: Path) -> Non
         net.export(tmp_path / "net")
     result(net)
     files = net.export(tmp_path / "net")
-    assert SymbolBlock.imports(files[0], ["data"], files[1])(X).shape == (1, 7)
+    assert SymbolBlock.imports(files[0], ["data"], files[1])(ones_and_twos()).shape == (1, 7)
     net.hybridize()
-    net.infer_shape(X)
+    net.infer_shape(ones_and_twos())
     net.backbone.tail.add(dense(8))
     with pytest.raises(GraphError, match="not changed since"):
         net.export(tmp_path / "net")
@@ -254,9 +255,9 @@ def test_a_symbol_block_in_a_network_is_replaced() -> None:
     net = HybridSequential()
     net.add(SymbolBlock(sym.relu(data), data))
     net.hybridize()
-    net(X)
+    net(ones_and_twos())
     net._children["0"] = dense(6)
-    assert net(X).shape == (1, 6)
+    assert net(ones_and_twos()).shape == (1, 6)
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
@@ -264,11 +265,11 @@ def test_copies_see_their_own_changes_only(copied: Callable[[Any], Any]) -> None
     net = HybridSequential()
     net.add(dense(2))
     net.hybridize()
-    net(X)
+    net(ones_and_twos())
     other = copied(net)
-    other(X)
+    other(ones_and_twos())
     other.add(dense(3))
-    assert (other(X).shape, net(X).shape) == ((1, 3), (1, 2))
+    assert (other(ones_and_twos()).shape, net(ones_and_twos()).shape) == ((1, 3), (1, 2))
 
 
 def test_a_block_that_an_older_gluonish_pickled_tells_of_changes() -> None:
@@ -280,9 +281,9 @@ def test_a_block_that_an_older_gluonish_pickled_tells_of_changes() -> None:
     old = HybridSequential.__new__(HybridSequential)
     old.__setstate__(state)
     old.hybridize()
-    old(X)
+    old(ones_and_twos())
     old._children["0"] = dense(3)
-    assert old(X).shape == (1, 3)
+    assert old(ones_and_twos()).shape == (1, 3)
 
 
 def test_a_block_without_a_graph_gets_one_once_what_hindered_it_is_gone() -> None:
@@ -294,9 +295,9 @@ def test_a_block_without_a_graph_gets_one_once_what_hindered_it_is_gone() -> Non
     net.add(Asks())
     net.hybridize()
     with pytest.warns(UserWarning, match="runs without a graph"):
-        net(X)
+        net(ones_and_twos())
     net._children["0"] = dense(2)
-    net(X)
+    net(ones_and_twos())
     assert net._cached_graph
 
 
@@ -306,13 +307,13 @@ def test_a_stack_of_cells_that_gets_one_with_a_memory_runs_step_by_step(wrap: An
     stack.add(RNNCell(2, input_size=2))
     stack.hybridize()
     stack.initialize()
-    _, states = stack(X, stack.begin_state(1))
+    _, states = stack(ones_and_twos(), stack.begin_state(1))
     more = wrap(RNNCell(2, input_size=2))
     more.initialize()
     stack.add(more)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        _, states = stack(X, stack.begin_state(1))
+        _, states = stack(ones_and_twos(), stack.begin_state(1))
     assert stack._cached_op is None
     assert len(states) == 2
 
@@ -354,13 +355,13 @@ def test_parameters_that_are_registered_by_hand_are_seen() -> None:
     net, inner = HybridSequential(), Scaled()
     net.add(inner)
     net.hybridize()
-    net(X)
+    net(ones_and_twos())
     parameter = inner.params.get("factor", shape=(1,))
     parameter.initialize(Constant(3))
     inner._reg_params["factor"] = parameter
-    assert net(X).tolist() == [[3, 6]]
+    assert net(ones_and_twos()).tolist() == [[3, 6]]
     inner._reg_params.pop("factor")
-    assert net(X).tolist() == [[1, 2]]
+    assert net(ones_and_twos()).tolist() == [[1, 2]]
 
 
 def test_attributes_are_read_at_full_speed_outside_a_trace() -> None:
@@ -384,9 +385,9 @@ def test_an_array_that_forward_reads_may_be_written_and_replaced() -> None:
     net = hybridized(NewBackbone)
     for change in (lambda m: m.__setitem__(slice(None), 4), lambda m: None):
         change(net.backbone.mask)
-        assert net(X)[0, 0].asscalar() == 3 * 4 * 3
+        assert net(ones_and_twos())[0, 0].asscalar() == 3 * 4 * 3
     net.backbone.mask = NDArray.zeros_like(net.backbone.mask)
-    assert net(X)[0, 0].asscalar() == 0
+    assert net(ones_and_twos())[0, 0].asscalar() == 0
 
 
 def test_a_deleted_parameter_is_missed_as_in_an_imperative_call() -> None:
@@ -402,10 +403,10 @@ def test_a_deleted_parameter_is_missed_as_in_an_imperative_call() -> None:
     net.add(own)
     net.initialize()
     net.hybridize()
-    net(X)
+    net(ones_and_twos())
     del own.w
     with pytest.raises(AttributeError):
-        net(X)
+        net(ones_and_twos())
 
 
 class Tempered(HybridBlock):
