@@ -9,21 +9,21 @@ MODULES: dict[str, str] = {
     "numpy.narrow_sums": "_softmax_backward log_softmax norm softmax softmin",
     "numpy.dense": "FullyConnected _fused_dense",
     "numpy.dot": "dot",
-    "numba.drawing": (
+    "generated.drawing": (
         "Dropout _random_normal _random_normal_like _random_uniform _random_uniform_like"
     ),
-    "numba.winograd": (
+    "generated.winograd": (
         "Convolution _convolution_backward_data _convolution_backward_weight "
         "_convolution_backward_weight_bias _fused_convolution"
     ),
-    "numba.pooling": "Pooling _pooling_backward",
-    "numba.rows": (
+    "generated.pooling": "Pooling _pooling_backward",
+    "generated.rows": (
         "L2Normalization LayerNorm _l2_normalization_backward _layer_norm_backward "
         "_softmax_backward log_softmax softmax"
     ),
-    "numba.reductions": "_sum_to_shape mean sum",
-    "numba.columns": "Concat slice_axis",
-    "numba.assignments": (
+    "generated.reductions": "_sum_to_shape mean sum",
+    "generated.columns": "Concat slice_axis",
+    "generated.assignments": (
         "BlockGrad Flatten MakeLoss Pad Reshape SliceChannel SwapAxis _CrossDeviceCopy "
         "_broadcast_exact _copy _copyto _full _np_copy _np_moveaxis _np_reshape _np_squeeze "
         "_np_transpose _npi_broadcast_to _npi_column_stack _npi_concatenate _npi_dsplit "
@@ -34,19 +34,19 @@ MODULES: dict[str, str] = {
         "expand_dims make_loss ones_like repeat reshape_like reverse slice slice_like "
         "space_to_depth squeeze stack tile transpose zeros_like"
     ),
-    "numba.batch_norm": "_batch_norm_data_gradient _batch_norm_statistics _batch_norm_sums",
-    "numba.bilinear_points": (
+    "generated.batch_norm": "_batch_norm_data_gradient _batch_norm_statistics _batch_norm_sums",
+    "generated.bilinear_points": (
         "BilinearSampler SpatialTransformer _bilinear_points _bilinear_points_backward "
         "_contrib_DeformableConvolution _contrib_ModulatedDeformableConvolution"
     ),
-    "numba.box_iou": "_contrib_box_iou",
-    "numba.cell_steps": "_gru_step _gru_step_backward _lstm_step _lstm_step_backward",
-    "numba.csr": "_sparse_csr_dot",
-    "numba.ctc": "CTCLoss",
-    "numba.gathering": "Embedding _take_along batch_take gather_nd pick take",
-    "numba.layer_norm": "_layer_norm_backward",
-    "numba.numbered": "SequenceMask SequenceReverse _arange one_hot",
-    "numba.optimizer": (
+    "generated.box_iou": "_contrib_box_iou",
+    "generated.cell_steps": "_gru_step _gru_step_backward _lstm_step _lstm_step_backward",
+    "generated.csr": "_sparse_csr_dot",
+    "generated.ctc": "CTCLoss",
+    "generated.gathering": "Embedding _take_along batch_take gather_nd pick take",
+    "generated.layer_norm": "_layer_norm_backward",
+    "generated.numbered": "SequenceMask SequenceReverse _arange one_hot",
+    "generated.optimizer": (
         "_multi_adagrad_update _multi_adam_update _multi_adamw_update _multi_lamb_update "
         "_multi_mp_adagrad_update _multi_mp_adam_update _multi_mp_adamw_update "
         "_multi_mp_lamb_update _multi_mp_nag_update _multi_mp_rmsprop_update "
@@ -55,18 +55,18 @@ MODULES: dict[str, str] = {
         "multi_sgd_mom_update multi_sgd_update preloaded_multi_mp_sgd_mom_update "
         "preloaded_multi_mp_sgd_update preloaded_multi_sgd_mom_update preloaded_multi_sgd_update"
     ),
-    "numba.ordering": "argsort sort topk",
-    "numba.pixel_colors": (
+    "generated.ordering": "argsort sort topk",
+    "generated.pixel_colors": (
         "_image_adjust_lighting _image_random_brightness _image_random_color_jitter "
         "_image_random_contrast _image_random_hue _image_random_lighting _image_random_saturation"
     ),
-    "numba.roi_align": "_contrib_ROIAlign _roi_align_backward",
-    "numba.roi_pooling": "ROIPooling",
-    "numba.scattering": "_add_along _backward_gather_nd _embedding_backward _take_add",
-    "numba.suppression": (
+    "generated.roi_align": "_contrib_ROIAlign _roi_align_backward",
+    "generated.roi_pooling": "ROIPooling",
+    "generated.scattering": "_add_along _backward_gather_nd _embedding_backward _take_add",
+    "generated.suppression": (
         "_contrib_MultiBoxDetection _contrib_MultiProposal _contrib_Proposal _contrib_box_nms"
     ),
-    "numba.vocabulary": "_log_softmax_pick _log_softmax_pick_backward",
+    "generated.vocabulary": "_log_softmax_pick _log_softmax_pick_backward",
     "onednn.register_direct": "_convolution_backward_weight dot",
     "onednn.register_recurrent": "RNN _fused_rnn _fused_rnn_backward _rnn_backward",
     "onednn.register_arithmetic": "Concat LeakyReLU add_n mean sum",
@@ -105,8 +105,8 @@ MODULES: dict[str, str] = {
     "cupy.pointwise": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
     "cupy.pooling": "Pooling _pooling_backward",
     "cupy.rows": "LayerNorm _layer_norm_backward _softmax_backward log_softmax softmax softmin",
-    "numba.register": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
-    "numba.eager": (
+    "generated.register": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
+    "generated.eager": (
         "Activation BlockGrad Cast Dropout LeakyReLU MakeLoss _activation_backward _clip_backward "
         "_copy _div_scalar _equal _equal_scalar _flat_power _gelu_backward _greater "
         "_greater_equal _greater_equal_scalar _greater_scalar _leaky_relu_backward _lesser "

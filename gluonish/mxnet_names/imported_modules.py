@@ -10,6 +10,8 @@ its modules' attributes. `STARRED` are modules whose ``import *`` gives programs
 
 from collections.abc import Iterator, Mapping
 
+from gluonish.mxnet_names import table
+
 __all__ = [
     "IMPORTED",
     "MODULES",
@@ -26,31 +28,31 @@ IMPORTED = {
     "mxnet_names.base": "libinfo=libinfo",
     "contrib.amp.amp": (
         "base=base ndarray=ndarray opt=optimizer symbol=symbol symbol_contrib=symbol.contrib "
-        "trainer=trainer"
+        "trainer=gluon.trainer"
     ),
     "contrib.amp.loss_scaler": "ag=autograd nd=ndarray.ndarray",
-    "contrib.cnn.conv_layers": "symbol=symbol",
-    "contrib.data.sampler": "sampler=data.sampler",
-    "contrib.data.text": "base=base dataset=data.dataset nd=ndarray text=contrib.text",
-    "contrib.estimator.batch_processor": "autograd=autograd",
-    "contrib.estimator.utils": (
-        "_suggest_metric_for_loss=contrib.estimator.utils:suggest_metric_for_loss"
+    "gluon.contrib.cnn.conv_layers": "symbol=symbol",
+    "gluon.contrib.data.sampler": "sampler=gluon.data.sampler",
+    "gluon.contrib.data.text": "base=base dataset=gluon.data.dataset nd=ndarray text=contrib.text",
+    "gluon.contrib.estimator.batch_processor": "autograd=autograd",
+    "gluon.contrib.estimator.utils": (
+        "_suggest_metric_for_loss=gluon.contrib.estimator.utils:suggest_metric_for_loss"
     ),
     "contrib.io": "nd=ndarray",
-    "contrib.nn.basic_layers": "context=context nd=ndarray",
+    "gluon.contrib.nn.basic_layers": "context=context nd=ndarray",
     "contrib.onnx.onnx2mx.import_onnx": "nd=ndarray symbol=symbol",
     "contrib.quantization": "ndarray=ndarray",
-    "contrib.rnn.conv_rnn_cell": (
-        "_BaseConvRNNCell=contrib.rnn.conv_cell:ConvCell "
-        "_get_conv_out_size=contrib.rnn.conv_cell:conv_extents "
-        "_ConvRNNCell=contrib.rnn.conv_elman_cell:_ConvElmanCell "
-        "_ConvLSTMCell=contrib.rnn.conv_lstm_cell:_ConvLSTMCell "
-        "_ConvGRUCell=contrib.rnn.conv_gru_cell:_ConvGRUCell"
+    "gluon.contrib.rnn.conv_rnn_cell": (
+        "_BaseConvRNNCell=gluon.contrib.rnn.conv_cell:ConvCell "
+        "_get_conv_out_size=gluon.contrib.rnn.conv_cell:conv_extents "
+        "_ConvRNNCell=gluon.contrib.rnn.conv_elman_cell:_ConvElmanCell "
+        "_ConvLSTMCell=gluon.contrib.rnn.conv_lstm_cell:_ConvLSTMCell "
+        "_ConvGRUCell=gluon.contrib.rnn.conv_gru_cell:_ConvGRUCell"
     ),
     "contrib.svrg_optimization.svrg_module": "mx=.",
     "contrib.svrg_optimization.svrg_optimizer": "mx=.",
     "contrib.text.embedding": "base=base nd=ndarray registry=registry vocab=contrib.text.vocab",
-    "data.dataloader": (
+    "gluon.data.dataloader": (
         "context=context nd=ndarray DataLoaderV1=mxnet_names.unlisted.datasets:LegacyDataLoader "
         "ConnectionWrapper=mxnet_names.unlisted.datasets:ConnectionWrapper "
         "Queue=mxnet_names.unlisted.datasets:Queue "
@@ -58,16 +60,16 @@ IMPORTED = {
         "reduce_ndarray=mxnet_names.unlisted.datasets:reduce_ndarray "
         "reduce_np_ndarray=mxnet_names.unlisted.datasets:reduce_ndarray"
     ),
-    "data.dataset": (
+    "gluon.data.dataset": (
         "ndarray=ndarray recordio=recordio "
         "_DownloadedDataset=mxnet_names.unlisted.datasets:DownloadedDataset "
         "_FilteredDataset=mxnet_names.unlisted.datasets:FilteredDataset "
-        "_TransformFirstClosure=data.dataset:_FirstOnly"
+        "_TransformFirstClosure=gluon.data.dataset:_FirstOnly"
     ),
-    "data.vision.datasets": (
-        "base=base dataset=data.dataset image=image nd=ndarray recordio=recordio"
+    "gluon.data.vision.datasets": (
+        "base=base dataset=gluon.data.dataset image=image nd=ndarray recordio=recordio"
     ),
-    "data.vision.transforms": "image=image",
+    "gluon.data.vision.transforms": "image=image",
     "engine": "_BulkScope=engine:bulk",
     "symbol.executor": "ndarray=ndarray",
     "mxnet_names.executor_manager": (
@@ -81,7 +83,7 @@ IMPORTED = {
     "image.detection": "io=io nd=ndarray",
     "initializer": "ndarray=ndarray registry=registry",
     "kvstore.kvstore": "opt=optimizer",
-    "loss": "ndarray=ndarray",
+    "gluon.loss": "ndarray=ndarray",
     "metric": (
         "ndarray=ndarray registry=registry "
         "_BinaryClassificationMetrics=mxnet_names.unlisted.confusion:BinaryClassificationMetrics"
@@ -93,26 +95,26 @@ IMPORTED = {
         "_update_params_on_kvstore_nccl=module.store_updates:update_in_store"
     ),
     "model_zoo.model_store": "base=base",
-    "model_zoo.vision.alexnet": "base=base nn=nn",
+    "model_zoo.vision.alexnet": "base=base nn=gluon.nn",
     "model_zoo.vision.densenet": (
-        "base=base nn=nn _make_dense_block=mxnet_names.unlisted.zoo:dense_block "
+        "base=base nn=gluon.nn _make_dense_block=mxnet_names.unlisted.zoo:dense_block "
         "_make_dense_layer=model_zoo.vision.densenet:dense_layer "
         "_make_transition=model_zoo.vision.densenet:transition"
     ),
     "model_zoo.vision.inception": (
-        "base=base nn=nn _make_basic_conv=mxnet_names.unlisted.zoo:inception_conv "
+        "base=base nn=gluon.nn _make_basic_conv=mxnet_names.unlisted.zoo:inception_conv "
         "_make_branch=mxnet_names.unlisted.zoo:inception_branch"
     ),
     "model_zoo.vision.mobilenet": (
-        "base=base nn=nn _add_conv=mxnet_names.unlisted.zoo:append_conv "
+        "base=base nn=gluon.nn _add_conv=mxnet_names.unlisted.zoo:append_conv "
         "_add_conv_dw=mxnet_names.unlisted.zoo:append_separable"
     ),
-    "model_zoo.vision.resnet": "base=base nn=nn",
+    "model_zoo.vision.resnet": "base=base nn=gluon.nn",
     "model_zoo.vision.squeezenet": (
-        "base=base nn=nn _make_fire=mxnet_names.unlisted.zoo:fire "
+        "base=base nn=gluon.nn _make_fire=mxnet_names.unlisted.zoo:fire "
         "_make_fire_conv=model_zoo.vision.squeezenet:convolution"
     ),
-    "model_zoo.vision.vgg": "base=base nn=nn",
+    "model_zoo.vision.vgg": "base=base nn=gluon.nn",
     "module.base_module": "metric=metric ndarray=ndarray",
     "module.bucketing_module": "ctx=context nd=ndarray sym=symbol",
     "module.executor_group": (
@@ -128,10 +130,10 @@ IMPORTED = {
     "ndarray.contrib": "mx=. ndarray=ndarray.ndarray",
     "ndarray.ndarray": "op=ndarray.op",
     "ndarray.sparse": "op=ndarray.op",
-    "nn.activations": "initializer=initializer",
-    "nn.basic_layers": "nd=ndarray sym=symbol _BatchNorm=nn.batch_norm:BatchNormLayer",
-    "nn.conv_layers": (
-        "symbol=symbol _Conv=nn.conv_layer:ConvLayer _Pooling=nn.pooling:PoolingLayer"
+    "gluon.nn.activations": "initializer=initializer",
+    "gluon.nn.basic_layers": "nd=ndarray sym=symbol _BatchNorm=gluon.nn.batch_norm:BatchNormLayer",
+    "gluon.nn.conv_layers": (
+        "symbol=symbol _Conv=gluon.nn.conv_layer:ConvLayer _Pooling=gluon.nn.pooling:PoolingLayer"
     ),
     "mxnet_names.numpy_dispatch_protocol": "mx_np=numpy",
     "numpy_extension.image": (
@@ -139,13 +141,13 @@ IMPORTED = {
         "recordio=recordio"
     ),
     "mxnet_names.numpy_op_signature": "mx_np=numpy mx_npx=numpy_extension",
-    "mxnet_names.operator": "context=context symbol=symbol",
+    "operator": "context=context symbol=symbol",
     "optimizer.contrib": "contrib=ndarray.contrib",
     "optimizer.optimizer": "sparse=ndarray.sparse",
-    "parameter": (
+    "gluon.parameter": (
         "autograd=autograd context=context initializer=initializer ndarray=ndarray symbol=symbol"
     ),
-    "recurrent.rnn_cell": (
+    "gluon.rnn.rnn_cell": (
         "_format_sequence=mxnet_names.unlisted.cells:format_sequence "
         "_get_begin_state=mxnet_names.unlisted.cells:begin_state "
         "_mask_sequence_variable_length=mxnet_names.unlisted.cells:mask_sequence_variable_length "
@@ -153,7 +155,7 @@ IMPORTED = {
         "_cells_state_info=mxnet_names.unlisted.cells:state_infos "
         "_cells_begin_state=mxnet_names.unlisted.cells:begin_states"
     ),
-    "recurrent.rnn_layer": "_RNNLayer=recurrent.recurrent_layer:RecurrentLayer",
+    "gluon.rnn.rnn_layer": "_RNNLayer=gluon.rnn.recurrent_layer:RecurrentLayer",
     "rnn": "init=initializer ndarray=ndarray symbol=symbol",
     "rnn.io": "ndarray=ndarray",
     "rnn.rnn_cell": (
@@ -184,7 +186,7 @@ IMPORTED = {
         "get_cuda_compute_capability=util:get_cuda_compute_capability getenv=util:getenv "
         "setenv=util:setenv use_np=util:use_np np_symbol=symbol.numpy:_Symbol"
     ),
-    "trainer": "opt=optimizer",
+    "gluon.trainer": "opt=optimizer",
     "mxnet_names.unlisted.rows": (
         "_init_data=mxnet_names.unlisted.rows:init_data "
         "_has_instance=mxnet_names.unlisted.rows:has_instance "
@@ -223,7 +225,8 @@ def imported_modules() -> dict[str, dict[str, str]]:
     """Return `IMPORTED` and `MODULES` with whole names: of each module, what each attribute is."""
     found: dict[str, dict[str, str]] = {}
     for module, pairs in (*_pairs(IMPORTED), *_pairs(MODULES)):
-        found.setdefault(f"gluonish.{module}".rstrip("."), {}).update(pairs)
+        real = table.MODULES.get(module, module)
+        found.setdefault(f"gluonish.{real}".rstrip("."), {}).update(pairs)
     return found
 
 

@@ -8,10 +8,6 @@ from gluonish.ndarray import contrib as contrib
 from gluonish.ndarray import image as image
 from gluonish.ndarray import linalg as linalg
 from gluonish.ndarray import methods as _methods
-from gluonish.numpy_extension.nd_namespaces import np as np
-from gluonish.numpy_extension.nd_namespaces import np as numpy
-from gluonish.numpy_extension.nd_namespaces import npx as npx
-from gluonish.numpy_extension.nd_namespaces import npx as numpy_extension
 from gluonish.ndarray import op as op
 from gluonish.ndarray import random as random
 from gluonish.ndarray import sparse as sparse
@@ -69,6 +65,10 @@ from gluonish.ndarray.serialization import load as load
 from gluonish.ndarray.serialization import load_frombuffer as load_frombuffer
 from gluonish.ndarray.serialization import load_metadata as load_metadata
 from gluonish.ndarray.serialization import save as save
+from gluonish.numpy_extension.nd_namespaces import numpy as np
+from gluonish.numpy_extension.nd_namespaces import numpy as numpy
+from gluonish.numpy_extension.nd_namespaces import numpy_extension as npx
+from gluonish.numpy_extension.nd_namespaces import numpy_extension as numpy_extension
 from typing import Any
 from typing import Literal
 

@@ -185,10 +185,6 @@ from gluonish.ndarray import nansum as nansum
 from gluonish.ndarray import negative as negative
 from gluonish.ndarray import norm as norm
 from gluonish.ndarray import normal as normal
-from gluonish.numpy_extension.nd_namespaces import np as np
-from gluonish.numpy_extension.nd_namespaces import np as numpy
-from gluonish.numpy_extension.nd_namespaces import npx as npx
-from gluonish.numpy_extension.nd_namespaces import npx as numpy_extension
 from gluonish.ndarray import one_hot as one_hot
 from gluonish.ndarray import ones_like as ones_like
 from gluonish.ndarray import pad as pad
@@ -280,6 +276,10 @@ from gluonish.ndarray import unravel_index as unravel_index
 from gluonish.ndarray import where as where
 from gluonish.ndarray import zeros_like as zeros_like
 from gluonish.ndarray.ndarray import NDArray
+from gluonish.numpy_extension.nd_namespaces import numpy as np
+from gluonish.numpy_extension.nd_namespaces import numpy as numpy
+from gluonish.numpy_extension.nd_namespaces import numpy_extension as npx
+from gluonish.numpy_extension.nd_namespaces import numpy_extension as numpy_extension
 from typing import Any
 from typing import Literal
 

@@ -1,9 +1,6 @@
 # Written by `python -m tests.stubs`, and held to the registry by tests/test_stubs.py.
 
 from collections.abc import Sequence
-from gluonish.core.dtype import DType
-from gluonish.core.numpy_mode import is_np_array as is_np_array
-from gluonish.core.numpy_mode import is_np_shape as is_np_shape
 from gluonish.core.devices import Context as Context
 from gluonish.core.devices import cpu as cpu
 from gluonish.core.devices import cpu_pinned as cpu_pinned
@@ -11,6 +8,9 @@ from gluonish.core.devices import current_context as current_context
 from gluonish.core.devices import gpu as gpu
 from gluonish.core.devices import gpu_memory_info as gpu_memory_info
 from gluonish.core.devices import num_gpus as num_gpus
+from gluonish.core.dtype import DType
+from gluonish.core.numpy_mode import is_np_array as is_np_array
+from gluonish.core.numpy_mode import is_np_shape as is_np_shape
 from gluonish.core.user_functions import get_cuda_compute_capability as get_cuda_compute_capability
 from gluonish.core.user_functions import reset_np as reset_np
 from gluonish.core.user_functions import set_np as set_np

@@ -82,7 +82,7 @@ class BackEnd(Enum):
 
     NUMPY = "numpy"
     ONEDNN = "onednn"
-    GENERATED = "numba"
+    GENERATED = "generated"
     CUPY = "cupy"
 
     @property

@@ -134,7 +134,7 @@ def _summary(results: Sequence[str]) -> str:
 
 def _checks() -> Any:
     """The checks, which import most of the package: only who runs them pays for that."""
-    return importlib.import_module("gluonish.testing.variables")
+    return importlib.import_module("gluonish.tools.env_checks")
 
 
 def _print_json(rows: Sequence[dict[str, Any]]) -> None:

@@ -114,7 +114,7 @@ class Case:
         random: Only shapes and dtypes are compared.
         rtol: Relative tolerance of outputs and gradients; by dtype where it is left out.
         atol: Absolute tolerance; by dtype where it is left out.
-        check: Options for `gluonish.testing.check_operator`, which takes the first valid case of
+        check: Options for `tests.checking.check_operator`, which takes the first valid case of
             each operator; False leaves it out.
         note: Tells apart cases that are otherwise equal.
     """

@@ -14,7 +14,7 @@ from gluonish.core.device import device_of
 from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.cudnn import CuDNN, opened
 from gluonish.ops.convolution import CONVOLUTION
-from gluonish.testing.values import spec_of
+from tests.checking.values import spec_of
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]
 

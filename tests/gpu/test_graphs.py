@@ -8,7 +8,7 @@ import pytest
 import gluonish as mx
 from gluonish import nd
 from gluonish.core.config import MXNET_ENABLE_CUDA_GRAPHS
-from gluonish.testing.variables import CHECKS
+from gluonish.tools.env_checks import CHECKS
 from tests.kernels.cupy.graph_programs import (
     GPU,
     NETS,

@@ -7,7 +7,7 @@ import gluonish as mx
 from gluonish import nd
 from gluonish.core.allocation_watch import AllocationTally
 from gluonish.core.errors import OutOfMemoryError
-from gluonish.testing.variables import CHECKS
+from gluonish.tools.env_checks import CHECKS
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]
 

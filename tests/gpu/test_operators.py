@@ -15,7 +15,7 @@ from gluonish.core.dtype import is_floating
 from gluonish.ndarray.eager import measured_specs, run
 from gluonish.ndarray.ndarray import empty_like_spec
 from gluonish.ops.registry import all_operators
-from gluonish.testing.values import spec_of
+from tests.checking.values import spec_of
 from tests.ops.operator_runs import Call, calls_of
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]

@@ -16,8 +16,7 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import GluonishError
 from gluonish.ops.registry import Operator, find_operator
 from gluonish.ops.support.composite import input_gradients
-from gluonish.testing import ArrayValue
-from gluonish.testing.values import run_kernel, runtime_attrs, spec_of
+from tests.checking.values import ArrayValue, run_kernel, runtime_attrs, spec_of
 from tests.golden.case import Case
 from tests.ops.fuzz_draws import valid_cases
 

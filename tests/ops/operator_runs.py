@@ -19,7 +19,7 @@ from gluonish.ops.fused.pointwise import Instruction, Program
 from gluonish.ops.registry import Attrs, Operator, find_operator
 from gluonish.ops.support.composite import input_gradients
 from gluonish.ops.updates.multi_update import MULTI_UPDATES
-from gluonish.testing.values import run_kernel, runtime_attrs
+from tests.checking.values import run_kernel, runtime_attrs
 from tests.golden.case import load_cases
 from tests.ops.cases import CASES, Case, between, distinct, index, normal
 

@@ -7,7 +7,7 @@ import pytest
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops.activation import ACTIVATION
-from gluonish.testing import check_operator
+from tests.checking.check_operator import check_operator
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 import gluonish.ops.binary
 from gluonish.core.errors import OperatorError
 from gluonish.ops.binary import GREATER, MAXIMUM, POWER
-from gluonish.testing import ArrayValue, run_operator
+from tests.checking.values import ArrayValue, run_operator
 
 INT = np.array([-7, 7, -7, 7, 0, 3], dtype=np.int32)
 OTHER = np.array([2, -2, -2, 2, 5, 4], dtype=np.int32)

@@ -12,7 +12,8 @@ from gluonish.ops.convolution import (
 )
 from gluonish.ops.registry import apply
 from gluonish.ops.support import windows
-from gluonish.testing import ArrayValue, check_operator
+from tests.checking.check_operator import check_operator
+from tests.checking.values import ArrayValue
 
 _RANDOM = np.random.default_rng(3)
 

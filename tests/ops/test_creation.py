@@ -7,7 +7,7 @@ import pytest
 
 import gluonish as mx
 from gluonish.core.errors import OperatorError
-from gluonish.testing import run_operator
+from tests.checking.values import run_operator
 
 
 @pytest.mark.parametrize(

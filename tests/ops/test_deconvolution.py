@@ -6,7 +6,7 @@ import pytest
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.deconvolution import DECONVOLUTION
-from gluonish.testing import check_operator
+from tests.checking.check_operator import check_operator
 
 FLOAT = np.dtype(np.float32)
 RANDOM = np.random.default_rng(4)

@@ -19,8 +19,8 @@ from gluonish.graph.ir import variable
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import apply
 from gluonish.symbol.symbol import Symbol
-from gluonish.testing.values import spec_of
 from gluonish_engine import Var
+from tests.checking.values import spec_of
 from tests.ops.dtype_trials import (
     DTYPE_ATTRIBUTES,
     Trial,

@@ -14,7 +14,7 @@ import pytest
 
 from gluonish.core.errors import GluonishError
 from gluonish.ops.registry import find_operator
-from gluonish.testing.values import spec_of
+from tests.checking.values import spec_of
 from tests.golden.case import Case, first_cases
 
 GOLDEN = Path(__file__).parents[1] / "golden"

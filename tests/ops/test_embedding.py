@@ -8,7 +8,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.embedding import EMBEDDING, EMBEDDING_BACKWARD
 from gluonish.ops.registry import apply
-from gluonish.testing import ArrayValue, check_operator
+from tests.checking.check_operator import check_operator
+from tests.checking.values import ArrayValue
 
 _GIVEN = {"input_dim": 4, "output_dim": 3}
 

@@ -26,9 +26,8 @@ from gluonish.ndarray.eager import source
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import Operator, apply
 from gluonish.ops.support.composite import input_gradients
-from gluonish.testing import ArrayValue
-from gluonish.testing.values import runtime_attrs, spec_of
 from gluonish_engine import Var
+from tests.checking.values import ArrayValue, runtime_attrs, spec_of
 from tests.ops.fuzz_draws import OPERATORS, Draw, draw
 
 # Draws for each operator; a long run sets it in the environment.

@@ -23,8 +23,8 @@ from gluonish.ndarray.eager import source
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import Operator, apply, find_operator
 from gluonish.symbol.symbol import Symbol
-from gluonish.testing import check_operator
 from gluonish_engine import Var
+from tests.checking.check_operator import check_operator
 from tests.golden.case import Case, load_cases
 
 FOLDER = Path(__file__).parents[1] / "golden" / "cases"

@@ -18,8 +18,8 @@ from gluonish.core.errors import GluonishError
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Operator, all_operators, apply, find_operator
 from gluonish.ops.support.composite import composite_gradient, input_gradients
-from gluonish.testing.check_operator import _showing_all
-from gluonish.testing.values import ArrayValue, run_kernel, runtime_attrs
+from tests.checking.check_operator import _showing_all
+from tests.checking.values import ArrayValue, run_kernel, runtime_attrs
 from tests.golden.case import load_cases
 from tests.ops import operator_runs
 from tests.ops.cases import CASES, Case

@@ -8,7 +8,8 @@ import pytest
 import gluonish as mx
 from gluonish.core.errors import OperatorError, OperatorIndexError
 from gluonish.ops.registry import find_operator
-from gluonish.testing import ArrayValue, check_operator, run_operator
+from tests.checking.check_operator import check_operator
+from tests.checking.values import ArrayValue, run_operator
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 

@@ -8,7 +8,7 @@ import gluonish as mx
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.leaky_relu import LEAKY_RELU
-from gluonish.testing import check_operator
+from tests.checking.check_operator import check_operator
 
 _DATA = np.random.default_rng(4).standard_normal((3, 4, 2)) * 2
 

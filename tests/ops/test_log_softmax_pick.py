@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gluonish.core.errors import OperatorError
-from gluonish.testing import check_operator
-from gluonish.testing.values import run_operator
+from tests.checking.check_operator import check_operator
+from tests.checking.values import run_operator
 
 
 def expected(axis: int, keepdims: bool) -> Any:

@@ -8,7 +8,8 @@ import pytest
 
 from gluonish.core.errors import OperatorError
 from gluonish.ops.matmul import matmul
-from gluonish.testing import ArrayValue, check_operator, run_operator
+from tests.checking.check_operator import check_operator
+from tests.checking.values import ArrayValue, run_operator
 
 RANDOM = np.random.default_rng(3)
 

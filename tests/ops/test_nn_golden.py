@@ -22,7 +22,7 @@ import gluonish.ops.softmax_output  # noqa: F401  # imported for what they regis
 from gluonish.core.spec import Spec
 from gluonish.ops.registry import Operator, find_operator
 from gluonish.ops.support.composite import input_gradients
-from gluonish.testing import ArrayValue
+from tests.checking.values import ArrayValue
 
 _FILE = np.load(Path(__file__).parents[1] / "golden" / "nn_ops.npz")
 GOLDEN = {name: _FILE[name] for name in _FILE.files}

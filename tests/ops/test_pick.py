@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.errors import OperatorError
-from gluonish.testing import run_operator
+from tests.checking.values import run_operator
 
 
 def test_pick_from_nothing_is_refused() -> None:

@@ -8,7 +8,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.spec import UNKNOWN, PartialSpec, Spec
 from gluonish.ops.pooling import POOLING
 from gluonish.ops.registry import apply
-from gluonish.testing import ArrayValue, check_operator
+from tests.checking.check_operator import check_operator
+from tests.checking.values import ArrayValue
 
 _RANDOM = np.random.default_rng(5)
 

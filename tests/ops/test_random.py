@@ -5,7 +5,8 @@ import pytest
 
 from gluonish.core.errors import OperatorError
 from gluonish.ops.registry import find_operator
-from gluonish.testing import check_operator, run_operator
+from tests.checking.check_operator import check_operator
+from tests.checking.values import run_operator
 
 N = 20_000
 

@@ -10,7 +10,7 @@ import gluonish as mx
 import gluonish.ops.arg_reduction
 import gluonish.ops.reduction  # registers the table
 from gluonish.core.errors import OperatorError
-from gluonish.testing import run_operator
+from tests.checking.values import run_operator
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 NAN = np.array([np.nan, 3, 2], np.float32)

@@ -7,7 +7,7 @@ import pytest
 
 from gluonish.core.schema import REQUIRED
 from gluonish.ops.registry import Operator, all_operators, find_operator
-from gluonish.testing import check_operator
+from tests.checking.check_operator import check_operator
 from tests.golden.case import load_cases
 from tests.ops.cases import CASES
 

@@ -8,7 +8,7 @@ import pytest
 from gluonish.core.errors import OperatorError
 from gluonish.ops.reshape import reshape
 from gluonish.ops.support.shape_codes import resolve_shape
-from gluonish.testing import ArrayValue, run_operator
+from tests.checking.values import ArrayValue, run_operator
 
 
 @pytest.mark.parametrize(

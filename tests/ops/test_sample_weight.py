@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.errors import OperatorError
-from gluonish.testing import run_operator
+from tests.checking.values import run_operator
 
 FITS = [
     # weights, loss, batch axis, what is multiplied

@@ -1,6 +1,6 @@
 import numpy as np
 
-from gluonish.testing import run_operator
+from tests.checking.values import run_operator
 
 
 def test_reversing_takes_a_length_beyond_the_end_as_all_of_it() -> None:

@@ -10,7 +10,8 @@ from gluonish.core.spec import PartialSpec, Spec
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.ops.registry import Operator, apply
 from gluonish.ops.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMIN, log_softmax, softmax
-from gluonish.testing import ArrayValue, check_operator
+from tests.checking.check_operator import check_operator
+from tests.checking.values import ArrayValue
 
 _FLOATS = ("float16", "float32", "float64")
 _DATA = np.random.default_rng(6).standard_normal((3, 4, 2)) * 2

@@ -7,7 +7,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.registry import apply
 from gluonish.ops.softmax_output import SOFTMAX_OUTPUT
-from gluonish.testing import ArrayValue, check_operator
+from tests.checking.check_operator import check_operator
+from tests.checking.values import ArrayValue
 
 _RANDOM = np.random.default_rng(8)
 

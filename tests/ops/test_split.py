@@ -4,7 +4,7 @@ import pytest
 import gluonish as mx
 from gluonish import autograd, nd
 from gluonish.core.errors import OperatorError
-from gluonish.testing import run_operator
+from tests.checking.values import run_operator
 
 
 def test_gradient_of_an_empty_array_is_empty() -> None:

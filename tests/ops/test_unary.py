@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish.testing import run_operator
+from tests.checking.values import run_operator
 
 HALVES = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5], np.float32)
 INT = np.array([-7, 7, 0, 3], np.int32)

@@ -6,8 +6,8 @@ import pytest
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.upsampling import UPSAMPLING
-from gluonish.testing import check_operator
-from gluonish.testing.values import run_operator
+from tests.checking.check_operator import check_operator
+from tests.checking.values import run_operator
 
 FLOAT = np.dtype(np.float32)
 

@@ -7,9 +7,8 @@ import pytest
 
 from gluonish.core.config import MXNET_CPU_WORKER_NTHREADS, Flag, all_flags, without_effect
 from gluonish.core.errors import ArgumentError
-from gluonish.testing import variables
-from gluonish.testing.variables import CheckFailedError, NotHereError
-from gluonish.tools import env
+from gluonish.tools import env_checks, env
+from gluonish.tools.env_checks import CheckFailedError, NotHereError
 
 
 def arguments(*variables: str, json: bool = False, check: bool = False) -> argparse.Namespace:
@@ -145,7 +144,7 @@ CHECKS = {
 
 @pytest.fixture
 def _few_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(variables, "CHECKS", CHECKS)
+    monkeypatch.setattr(env_checks, "CHECKS", CHECKS)
 
 
 @pytest.mark.usefixtures("_few_checks")

@@ -10,7 +10,6 @@ from gluonish.gluon.block.hybrid_block import HybridBlock
 if TYPE_CHECKING:
     from gluonish.gluon.block.symbol_block import SymbolBlock
 else:
-    _NESTING = "gluonish.gluon.block.nesting"
     # Names that programs import, though no document lists them.
     __getattr__ = _loads(
         __name__,
@@ -18,13 +17,13 @@ else:
         {
             "SymbolBlock": "gluonish.gluon.block.symbol_block:SymbolBlock",
             "_BlockScope": "gluonish.gluon.block.scope:NameScope",
-            "_brief_print_list": f"{_NESTING}:brief_list",
-            "_check_all_np_ndarrays": f"{_NESTING}:check_all_numpy",
-            "_check_same_symbol_type": f"{_NESTING}:check_one_symbol_type",
-            "_flatten": f"{_NESTING}:flattened",
-            "_gather_type_ctx_info": f"{_NESTING}:context_facts",
-            "_indent": f"{_NESTING}:indented",
-            "_regroup": f"{_NESTING}:regroup",
+            "_brief_print_list": "gluonish.gluon.block.nesting:brief_list",
+            "_check_all_np_ndarrays": "gluonish.gluon.block.nesting:check_all_numpy",
+            "_check_same_symbol_type": "gluonish.gluon.block.nesting:check_one_symbol_type",
+            "_flatten": "gluonish.gluon.block.nesting:flattened",
+            "_gather_type_ctx_info": "gluonish.gluon.block.nesting:context_facts",
+            "_indent": "gluonish.gluon.block.nesting:indented",
+            "_regroup": "gluonish.gluon.block.nesting:regroup",
         },
     )
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.kernels.cupy.register import serve_reference_kernels
-from gluonish.testing.values import spec_of
+from tests.checking.values import spec_of
 from tests.kernels.cupy.arrays import Array, allocate
 from tests.kernels.cupy.double import make_cupy
 from tests.kernels.cupy.install import importable_cupyx

@@ -58,7 +58,7 @@ CPU_TESTS: dict[str, str] = {
     "trainer/test_state_transfer.py": _NAMES_CPU,
     "optimizer/test_updater.py::test_training_goes_on_from_mxnets_states": _COUNTS,
     "autograd/test_gradient_plan.py::test_plans_give_what_rules_give": _FAST,
-    "recurrent/test_rnn_layer.py::test_mxnets_": _FILES,
+    "gluon/rnn/test_rnn_layer.py::test_mxnets_": _FILES,
     "block/test_inputs.py::test_arrays_on_several_devices_are_a_value_error": _NAMES_CPU,
     "block/test_inputs.py::test_forward_called_by_itself_makes_the_graph": _FILES,
     "block/test_parameter_classes.py::test_an_array_of_a_parameter_may_be_replaced": _NAMES_CPU,

@@ -11,7 +11,7 @@ from gluonish.kernels import fused_updates
 from gluonish.kernels.cupy.register import serve_reference_kernels
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.registry import Operator
-from gluonish.testing.values import run_kernel, runtime_attrs, spec_of
+from tests.checking.values import run_kernel, runtime_attrs, spec_of
 from tests.kernels.cupy import host_kernels
 from tests.kernels.cupy.arrays import Array, allocate
 from tests.kernels.cupy.double import make_cupy

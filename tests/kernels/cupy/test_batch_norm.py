@@ -12,7 +12,7 @@ from gluonish.ops.normalization.batch_norm_parts import (
     BATCH_NORM_STATISTICS,
     BATCH_NORM_SUMS,
 )
-from gluonish.testing.values import runtime_attrs, spec_of
+from tests.checking.values import runtime_attrs, spec_of
 from tests.kernels.cupy.one_device import COMPILED, DTYPES, OneDevice
 
 pytestmark = COMPILED

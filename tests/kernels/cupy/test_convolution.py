@@ -23,7 +23,7 @@ from gluonish.ops.convolution import (
 )
 from gluonish.ops.deconvolution import DECONVOLUTION
 from gluonish.ops.registry import Operator
-from gluonish.testing.values import spec_of
+from tests.checking.values import spec_of
 from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.one_device import COMPILED, DTYPES, OneDevice
 

@@ -14,9 +14,9 @@ from gluonish.kernels.cupy import cudnn, cudnn_convolution
 from gluonish.kernels.cupy.cudnn_graph import Problem
 from gluonish.kernels.cupy.libraries import MissingLibraryError
 from gluonish.ops.convolution import CONVOLUTION
-from gluonish.testing.values import spec_of
-from gluonish.testing.variables import CHECKS, NotHereError
-from gluonish.testing.variables.check import CheckFailedError
+from gluonish.tools.env_checks import CHECKS, NotHereError
+from gluonish.tools.env_checks.check import CheckFailedError
+from tests.checking.values import spec_of
 from tests.kernels.cupy.cudnn_double import Note
 from tests.kernels.cupy.double import make_cupy
 from tests.kernels.cupy.machine import Machine

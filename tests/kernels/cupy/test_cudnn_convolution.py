@@ -23,7 +23,7 @@ from gluonish.ops.convolution import (
 )
 from gluonish.ops.deconvolution import DECONVOLUTION
 from gluonish.ops.registry import Operator
-from gluonish.testing.values import runtime_attrs, spec_of
+from tests.checking.values import runtime_attrs, spec_of
 from tests.kernels.cupy.arrays import allocate
 from tests.kernels.cupy.one_device import COMPILED, OneDevice
 from tests.ops.operator_runs import calls_of

@@ -12,7 +12,7 @@ from gluonish.ops.dropout import DROPOUT
 from gluonish.ops.leaky_relu import GELU_BACKWARD, LEAKY_RELU
 from gluonish.ops.support import philox
 from gluonish.ops.support.philox import normal, random_bits, uniform
-from gluonish.testing.values import run_kernel, runtime_attrs
+from tests.checking.values import run_kernel, runtime_attrs
 from tests.kernels.cupy.one_device import COMPILED, DTYPES, OneDevice
 
 pytestmark = COMPILED

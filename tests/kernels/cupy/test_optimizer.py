@@ -17,7 +17,7 @@ from gluonish.kernels.optimizer_formulas import FORMULAS
 from gluonish.ops.registry import find_operator
 from gluonish.ops.updates.multi_update import MULTI_UPDATES
 from gluonish.ops.updates.rules import ADAM, LAMB, RULES, SGD, SGD_MOMENTUM, Rule
-from gluonish.testing.values import spec_of
+from tests.checking.values import spec_of
 from tests.kernels.cupy.install import gpu_contexts
 from tests.kernels.cupy.machine import Machine, Race
 from tests.kernels.cupy.one_device import COMPILED, OneDevice

@@ -7,8 +7,8 @@ import pytest
 from gluonish.core import config
 from gluonish.core import device as device_module
 from gluonish.kernels.cupy.pool import make_pool
-from gluonish.testing.variables import CHECKS, NotHereError
-from gluonish.testing.variables.check import CheckFailedError
+from gluonish.tools.env_checks import CHECKS, NotHereError
+from gluonish.tools.env_checks.check import CheckFailedError
 from tests.kernels.cupy.machine import Machine
 
 NAMES = sorted(name for name in CHECKS if name.startswith("MXNET_GPU_MEM_"))
@@ -34,7 +34,7 @@ def test_variable_that_nobody_reads_is_found_out(
         with flag.override(flag._default):
             return make_pool(*device)
 
-    monkeypatch.setattr("gluonish.testing.variables.memory.make_pool", ignorant)
+    monkeypatch.setattr("gluonish.tools.env_checks.memory.make_pool", ignorant)
     with pytest.raises(CheckFailedError, match=name):
         CHECKS[name]()
 

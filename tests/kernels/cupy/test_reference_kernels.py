@@ -11,7 +11,7 @@ import pytest
 from gluonish.core.dtype import is_floating
 from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import find_operator
-from gluonish.testing.values import spec_of
+from tests.checking.values import spec_of
 from tests.kernels.cupy.arrays import Array, allocate
 from tests.kernels.cupy.double import make_cupy
 from tests.kernels.cupy.machine import Machine

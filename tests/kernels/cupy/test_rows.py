@@ -9,7 +9,7 @@ from gluonish.kernels.cupy import rows
 from gluonish.ops.normalization.layer_norm import LAYER_NORM, LAYER_NORM_BACKWARD
 from gluonish.ops.registry import Operator
 from gluonish.ops.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD, SOFTMIN
-from gluonish.testing.values import spec_of
+from tests.checking.values import spec_of
 from tests.kernels.cupy.one_device import COMPILED, DTYPES, OneDevice
 
 pytestmark = COMPILED

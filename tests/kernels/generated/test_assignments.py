@@ -9,7 +9,7 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import available
 from gluonish.kernels.generated.assignments import Mover, SwiftArray
 from gluonish.ops.registry import all_operators, find_operator
-from gluonish.testing.values import run_kernel, spec_of
+from tests.checking.values import run_kernel, spec_of
 
 pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
 

@@ -12,7 +12,7 @@ from gluonish.kernels.generated import numbered as _numbered  # noqa: F401  # th
 from gluonish.kernels.generated import scattering as _scattering  # noqa: F401  # the same
 from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import find_operator
-from gluonish.testing.values import run_kernel, spec_of
+from tests.checking.values import run_kernel, spec_of
 
 pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
 

@@ -10,7 +10,7 @@ from gluonish.kernels import openmp
 from gluonish.kernels.compiler import available
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.normalization.layer_norm import LAYER_NORM_BACKWARD
-from gluonish.testing.values import run_kernel, spec_of
+from tests.checking.values import run_kernel, spec_of
 
 pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
 

@@ -11,7 +11,7 @@ from gluonish.kernels.compiler import available
 from gluonish.kernels.generated.pooling import pooling, pooling_backward
 from gluonish.ops.kernel import Bound, RefusedError
 from gluonish.ops.pooling import POOLING, POOLING_BACKWARD
-from gluonish.testing.values import run_kernel
+from tests.checking.values import run_kernel
 
 pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
 

@@ -15,7 +15,7 @@ from gluonish.kernels.generated import (
 from gluonish.kernels.generated.sums import add_rows
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.registry import find_operator
-from gluonish.testing.values import run_kernel
+from tests.checking.values import run_kernel
 
 pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
 

@@ -9,7 +9,7 @@ from gluonish.core.dtype import BFLOAT16
 from gluonish.kernels.compiler import available
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.registry import find_operator
-from gluonish.testing.values import run_kernel, spec_of
+from tests.checking.values import run_kernel, spec_of
 
 pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
 

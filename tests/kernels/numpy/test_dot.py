@@ -6,7 +6,7 @@ import pytest
 from gluonish.core.spec import Spec
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.registry import find_operator
-from gluonish.testing.values import run_kernel
+from tests.checking.values import run_kernel
 
 DOT = find_operator("dot")
 (FAST,) = [fast for fast in DOT.fast_kernels if fast.name == "numpy.dot"]

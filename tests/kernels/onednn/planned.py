@@ -8,7 +8,7 @@ import numpy as np
 from gluonish.kernels.onednn.plan import Plan
 from gluonish.ops.kernel import Array
 from gluonish.ops.registry import Operator
-from gluonish.testing.values import runtime_attrs, spec_of
+from tests.checking.values import runtime_attrs, spec_of
 
 Layout = Callable[[Array], Array]
 

@@ -15,7 +15,7 @@ from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
 from gluonish.ops.fused.dense import FUSED_DENSE
 from gluonish.ops.kernel import Array
 from gluonish.ops.registry import Operator
-from gluonish.testing.values import spec_of
+from tests.checking.values import spec_of
 from tests.kernels.onednn.planned import (
     LAYOUTS,
     Layout,

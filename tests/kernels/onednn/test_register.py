@@ -18,7 +18,7 @@ from gluonish.kernels.onednn.plan import Plan
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.registry import Operator, all_operators, find_operator
 from gluonish.ops.support.refusals import refusals
-from gluonish.testing.values import run_kernel, runtime_attrs, spec_of
+from tests.checking.values import run_kernel, runtime_attrs, spec_of
 
 SERVED = (
     "Convolution",

@@ -15,7 +15,7 @@ from gluonish.ops.recurrent.fused_rnn import FUSED_RNN, FUSED_RNN_BACKWARD, part
 from gluonish.ops.recurrent.layout import dims_of, parameter_count, segments
 from gluonish.ops.recurrent.rnn import RNN, RNN_BACKWARD
 from gluonish.ops.registry import Operator, find_operator
-from gluonish.testing.values import run_kernel, spec_of
+from tests.checking.values import run_kernel, spec_of
 
 RUNTIME = {"train": True, "key": (3, 7)}
 

@@ -6,7 +6,7 @@ import pytest
 import gluonish as mx
 from gluonish.core.errors import OperatorError
 from gluonish.ops.detection.boxes import Rule, box_overlaps, kept_by_overlap
-from gluonish.testing.values import run_operator
+from tests.checking.values import run_operator
 
 RANDOM = np.random.default_rng(0)
 

@@ -9,7 +9,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.fused.activation import ACTIVATIONS, Finish, finish, finished
 from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
-from gluonish.testing import ArrayValue, check_operator
+from tests.checking.check_operator import check_operator
+from tests.checking.values import ArrayValue
 
 _RANDOM = np.random.default_rng(3)
 NUMBERS = {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gluonish.ops.fused.dense import FUSED_DENSE
-from gluonish.testing import check_operator
+from tests.checking.check_operator import check_operator
 
 _RANDOM = np.random.default_rng(3)
 

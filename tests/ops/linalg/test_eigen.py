@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gluonish.testing import check_operator
-from gluonish.testing.values import run_operator
+from tests.checking.check_operator import check_operator
+from tests.checking.values import run_operator
 
 
 def _matrices(*shape: int) -> np.ndarray:

@@ -7,7 +7,7 @@ import pytest
 
 from gluonish.core.errors import OperatorError
 from gluonish.ops.linalg.einsum_terms import read_terms
-from gluonish.testing import check_operator
+from tests.checking.check_operator import check_operator
 
 SHAPES: dict[str, list[tuple[int, ...]]] = {
     "ii,ij->j": [(3, 3), (3, 2)],

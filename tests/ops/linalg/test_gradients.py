@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gluonish.testing import check_operator
+from tests.checking.check_operator import check_operator
 from tests.golden.case import Case, load_cases
 
 FOLDER = Path(__file__).parents[2] / "golden" / "cases"

@@ -8,7 +8,7 @@ import pytest
 
 import gluonish as mx
 from gluonish.core.errors import OperatorError, public_name
-from gluonish.testing.values import run_operator
+from tests.checking.values import run_operator
 
 
 def _symbol(name: str, count: int) -> Any:

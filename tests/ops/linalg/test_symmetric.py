@@ -10,7 +10,7 @@ import gluonish as mx
 from gluonish.ops.linalg.matrices import symmetric
 from gluonish.ops.registry import Operator, apply, find_operator
 from gluonish.ops.support.composite import composite_gradient
-from gluonish.testing import check_operator
+from tests.checking.check_operator import check_operator
 
 DEFINITE = {"_linalg_potrf", "_npi_cholesky"}
 NAMES = ["_linalg_potrf", "_npi_cholesky", "_linalg_syevd", "_npi_eigh", "_npi_eigvalsh"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gluonish.testing.values import run_operator
+from tests.checking.values import run_operator
 
 
 @pytest.mark.parametrize("lower", [False, True])

@@ -7,7 +7,8 @@ import pytest
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.normalization.batch_norm import BATCH_NORM, BATCH_NORM_BACKWARD
-from gluonish.testing import ArrayValue, check_operator
+from tests.checking.check_operator import check_operator
+from tests.checking.values import ArrayValue
 
 _RANDOM = np.random.default_rng(7)
 

@@ -7,8 +7,8 @@ import pytest
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops.normalization.fold_batch_norm import FOLD_BATCH_NORM
-from gluonish.testing import check_operator
-from gluonish.testing.values import run_operator
+from tests.checking.check_operator import check_operator
+from tests.checking.values import run_operator
 
 _RANDOM = np.random.default_rng(3)
 

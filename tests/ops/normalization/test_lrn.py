@@ -4,7 +4,7 @@ import pytest
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.normalization.lrn import LRN
-from gluonish.testing.values import run_operator
+from tests.checking.values import run_operator
 
 FLOAT = np.dtype(np.float32)
 

@@ -11,7 +11,7 @@ from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import OperatorError, public_name
 from gluonish.core.spec import Spec
 from gluonish.ops.registry import apply, find_operator
-from gluonish.testing import run_operator
+from tests.checking.values import run_operator
 
 _PAIRS = [
     ("float16", "float32", "float32"),

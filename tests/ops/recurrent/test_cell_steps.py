@@ -11,8 +11,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.gluon import rnn
 from gluonish.gluon.block.watching import Watched
 from gluonish.ndarray.recording import OperatorNode
-from gluonish.testing import check_operator
-from gluonish.testing.values import run_operator
+from tests.checking.check_operator import check_operator
+from tests.checking.values import run_operator
 
 N, H = 3, 4
 

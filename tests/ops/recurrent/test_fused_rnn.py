@@ -9,8 +9,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.ops.recurrent.fused_rnn import part_shapes
 from gluonish.ops.recurrent.layout import dims_of
 from gluonish.ops.recurrent.rnn import RNN
-from gluonish.testing import check_operator
-from gluonish.testing.values import run_operator
+from tests.checking.check_operator import check_operator
+from tests.checking.values import run_operator
 
 CASES: tuple[dict[str, Any], ...] = (
     {"mode": "lstm", "num_layers": 2, "p": 0.4},

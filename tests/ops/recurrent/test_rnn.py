@@ -12,8 +12,8 @@ from gluonish.core.spec import UNKNOWN, PartialSpec, Spec
 from gluonish.ops.recurrent.layout import dims_of, parameter_count, reserve_size, segments
 from gluonish.ops.recurrent.rnn import RNN
 from gluonish.ops.registry import find_operator
-from gluonish.testing import check_operator
-from gluonish.testing.values import run_kernel, run_operator, runtime_attrs
+from tests.checking.check_operator import check_operator
+from tests.checking.values import run_kernel, run_operator, runtime_attrs
 
 GOLDEN = dict(np.load(Path(__file__).parents[2] / "golden" / "rnn.npz"))
 GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}

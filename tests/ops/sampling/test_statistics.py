@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gluonish import nd
-from gluonish.testing import run_operator
+from tests.checking.values import run_operator
 
 N = 20_000
 # Beyond this a sample of N numbers lies from its distribution once in ten thousand draws.

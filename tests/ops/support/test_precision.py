@@ -10,7 +10,7 @@ from gluonish import autograd, nd
 from gluonish.core.dtype import BFLOAT16, FLOAT16
 from gluonish.core.errors import OperatorError
 from gluonish.ops.support.precision import in_dtype
-from gluonish.testing import run_operator
+from tests.checking.values import run_operator
 
 BYTES = np.zeros((1, 1, 2, 2), np.uint8)
 PADDING = {"mode": "constant", "pad_width": (0, 0, 0, 0, 1, 0, 0, 0), "constant_value": -1}

@@ -17,8 +17,8 @@ from gluonish.core.spec import Spec
 from gluonish.ndarray.eager import source
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import Operator, apply, find_operator
-from gluonish.testing import run_operator
 from gluonish_engine import Var
+from tests.checking.values import run_operator
 from tests.golden.case import Case
 from tests.ops.fuzz_draws import OPERATORS, valid_cases
 

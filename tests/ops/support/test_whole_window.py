@@ -9,7 +9,7 @@ import pytest
 from gluonish.ops.pooling import _SELECT, POOLING, POOLING_BACKWARD
 from gluonish.ops.support import whole_window
 from gluonish.ops.support.windows import Geometry
-from gluonish.testing.values import run_kernel
+from tests.checking.values import run_kernel
 
 RANDOM = np.random.default_rng(2)
 KINDS = ["max", "avg", "sum", "lp"]

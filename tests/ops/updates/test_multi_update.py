@@ -14,7 +14,7 @@ from gluonish.ndarray.namespace import operator_function
 from gluonish.ops.registry import find_operator
 from gluonish.ops.updates.multi_update import MULTI_UPDATES
 from gluonish.ops.updates.rules import apply_rule
-from gluonish.testing import run_operator
+from tests.checking.values import run_operator
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "optimizer"
 CASES = json.loads((GOLDEN / "update_cases.json").read_text(encoding="utf-8"))["operators"]

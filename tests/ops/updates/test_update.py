@@ -8,7 +8,7 @@ import pytest
 import gluonish.ops.updates.update  # noqa: F401  # registers the operators
 from gluonish.core.errors import OperatorError
 from gluonish.ops.registry import find_operator
-from gluonish.testing import run_operator
+from tests.checking.values import run_operator
 
 ONE = {"lr": 0.1, "wd": 0.01, "rescale_grad": 0.5}
 MANY = {"lrs": (0.1,), "wds": (0.01,), "rescale_grad": 0.5, "clip_gradient": 2}

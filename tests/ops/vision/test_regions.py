@@ -5,7 +5,7 @@ import pytest
 
 import gluonish as mx
 from gluonish.core.errors import OperatorError
-from gluonish.testing.values import run_operator
+from tests.checking.values import run_operator
 
 IMAGE = np.random.default_rng(0).standard_normal((2, 8, 6, 7)).astype(np.float32)
 POOL = {"pooled_size": (2, 2), "spatial_scale": 1.0}

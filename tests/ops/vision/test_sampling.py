@@ -7,8 +7,8 @@ import pytest
 
 import gluonish as mx
 from gluonish.core.errors import OperatorError
-from gluonish.testing import check_operator
-from gluonish.testing.values import run_operator
+from tests.checking.check_operator import check_operator
+from tests.checking.values import run_operator
 
 RANDOM = np.random.default_rng(0)
 IMAGE = RANDOM.standard_normal((2, 4, 5, 6))

@@ -2,9 +2,6 @@
 
 from collections.abc import Sequence
 from gluonish.core.dtype import DType
-from gluonish.numpy_extension.nd_namespaces.np import _internal as _internal
-from gluonish.numpy_extension.nd_namespaces.np import linalg as linalg
-from gluonish.numpy_extension.nd_namespaces.np import random as random
 from gluonish.numpy import abs as abs
 from gluonish.numpy import absolute as absolute
 from gluonish.numpy import add as add
@@ -243,6 +240,9 @@ from gluonish.numpy.shapes import rot90 as rot90
 from gluonish.numpy.shapes import shape as shape
 from gluonish.numpy.shapes import swapaxes as swapaxes
 from gluonish.numpy.shapes import tile as tile
+from gluonish.numpy_extension.nd_namespaces.np import _internal as _internal
+from gluonish.numpy_extension.nd_namespaces.np import linalg as linalg
+from gluonish.numpy_extension.nd_namespaces.np import random as random
 from numpy import bool as bool
 from numpy import bool as bool_
 from numpy import finfo as finfo

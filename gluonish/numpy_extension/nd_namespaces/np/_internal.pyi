@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from gluonish.core.context import Context
 from gluonish.core.dtype import DType
 from gluonish.ndarray.namespace import make_operator_function as make_operator_function
+from gluonish.numpy.array import ndarray
 from gluonish.numpy_extension.nd_namespaces.np import abs as abs
 from gluonish.numpy_extension.nd_namespaces.np import absolute as absolute
 from gluonish.numpy_extension.nd_namespaces.np import add as add
@@ -123,7 +124,6 @@ from gluonish.numpy_extension.nd_namespaces.np import var as var
 from gluonish.numpy_extension.nd_namespaces.np import vstack as vstack
 from gluonish.numpy_extension.nd_namespaces.np import where as where
 from gluonish.numpy_extension.nd_namespaces.np import zeros as zeros
-from gluonish.numpy.array import ndarray
 from gluonish.numpy_extension.operators import taking_np_arrays as taking_np_arrays
 from gluonish.ops.face import prefixed as prefixed
 from typing import Literal

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from gluonish.core.dtype import DType
+from gluonish.numpy.array import ndarray
 from gluonish.numpy_extension.nd_namespaces.npx import image as image
 from gluonish.numpy_extension.nd_namespaces.npx import random as random
-from gluonish.numpy.array import ndarray
 from typing import Literal
 
 __all__ = [

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from gluonish.testing.variables.check import CheckFailedError
+from gluonish.tools.env_checks.check import CheckFailedError
 
 __all__ = ["run_program"]
 

@@ -1,6 +1,6 @@
 """Checks that every environment variable acts, by groups as in `gluonish.core.config`."""
 
-from gluonish.testing.variables import (  # noqa: F401  # they register their checks
+from gluonish.tools.env_checks import (  # noqa: F401  # they register their checks
     bulk_segments,
     communication,
     data,
@@ -13,6 +13,6 @@ from gluonish.testing.variables import (  # noqa: F401  # they register their ch
     threads,
     without_effect,
 )
-from gluonish.testing.variables.check import CHECKS, CheckFailedError, NotHereError
+from gluonish.tools.env_checks.check import CHECKS, CheckFailedError, NotHereError
 
 __all__ = ["CHECKS", "CheckFailedError", "NotHereError"]

@@ -11,7 +11,7 @@ from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import Operator, apply, find_operator
 from gluonish.ops.support.composite import composite_gradient, input_gradients
-from gluonish.testing.values import ArrayValue, run_kernel, runtime_attrs, spec_of
+from tests.checking.values import ArrayValue, run_kernel, runtime_attrs, spec_of
 
 __all__ = ["check_operator"]
 

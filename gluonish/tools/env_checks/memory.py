@@ -31,8 +31,8 @@ from gluonish.graph.arenas import Arenas
 from gluonish.kernels.cupy.device import health_of
 from gluonish.kernels.cupy.pool import Pool, make_pool
 from gluonish.ndarray import NDArray, array
-from gluonish.testing.variables.check import NotHereError, expect, observes
-from gluonish.testing.variables.process import run_program
+from gluonish.tools.env_checks.check import NotHereError, expect, observes
+from gluonish.tools.env_checks.process import run_program
 
 __all__: list[str] = []
 
@@ -84,7 +84,7 @@ def _match_range() -> str:
 # In a process of its own: nobody else may see the environment change.
 _PRINT_ARENAS = """
 from gluonish.core.config import MXNET_EXEC_ENABLE_INPLACE, set_variable
-from gluonish.testing.variables.memory import _planned
+from gluonish.tools.env_checks.memory import _planned
 for newer in (None, "16"):
     set_variable("NNVM_EXEC_MATCH_RANGE", newer)
     print(_planned(MXNET_EXEC_ENABLE_INPLACE.override(False))[0])

@@ -17,7 +17,7 @@ from gluonish.core.config import (
 from gluonish.engine import use_engine
 from gluonish.gluon.nn import HybridLambda
 from gluonish.ndarray import ones
-from gluonish.testing.variables.check import expect, observes
+from gluonish.tools.env_checks.check import expect, observes
 
 __all__: list[str] = []
 

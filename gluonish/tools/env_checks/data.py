@@ -6,7 +6,7 @@ from typing import NamedTuple
 from gluonish.core.config import MXNET_MP_OPENCV_NUM_THREADS, MXNET_MP_WORKER_NTHREADS
 from gluonish.gluon.data import DataLoader, SimpleDataset
 from gluonish.kernels import openmp
-from gluonish.testing.variables.check import NotHereError, expect, observes
+from gluonish.tools.env_checks.check import NotHereError, expect, observes
 
 __all__: list[str] = []
 

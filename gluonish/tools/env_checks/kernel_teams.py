@@ -13,8 +13,8 @@ from gluonish.core.config import (
 )
 from gluonish.kernels import openmp
 from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
-from gluonish.testing.variables.check import CheckFailedError, NotHereError, expect, observes
-from gluonish.testing.variables.process import run_program
+from gluonish.tools.env_checks.check import CheckFailedError, NotHereError, expect, observes
+from gluonish.tools.env_checks.process import run_program
 
 __all__: list[str] = []
 

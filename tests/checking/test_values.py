@@ -2,7 +2,7 @@ import numpy as np
 
 from gluonish.ops.reduction import sum_
 from gluonish.ops.registry import apply, find_operator
-from gluonish.testing import ArrayValue
+from tests.checking.values import ArrayValue
 
 
 def test_arithmetic_runs_at_once() -> None:

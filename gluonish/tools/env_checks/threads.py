@@ -19,8 +19,8 @@ from gluonish.core.config import (
 from gluonish.core.device import gpu_count
 from gluonish.core.errors import OperatorError
 from gluonish.engine import make_engine
-from gluonish.testing.variables.check import NotHereError, expect, observes
-from gluonish.testing.variables.process import run_program
+from gluonish.tools.env_checks.check import NotHereError, expect, observes
+from gluonish.tools.env_checks.process import run_program
 from gluonish_engine import Engine, Var
 
 __all__: list[str] = []

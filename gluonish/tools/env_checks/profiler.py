@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 
 from gluonish.core.config import MXNET_PROFILER_AUTOSTART, MXNET_PROFILER_MODE
-from gluonish.testing.variables.check import expect, observes
-from gluonish.testing.variables.process import run_program
+from gluonish.tools.env_checks.check import expect, observes
+from gluonish.tools.env_checks.process import run_program
 
 __all__: list[str] = []
 

@@ -11,7 +11,8 @@ from gluonish.ops.facts import Execution
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.broadcasting import infer_same
-from gluonish.testing import ArrayValue, check_operator
+from tests.checking.check_operator import check_operator
+from tests.checking.values import ArrayValue
 
 X = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], dtype=np.float32)
 

@@ -48,8 +48,8 @@ from gluonish.kernels.onednn.library import locate
 from gluonish.ndarray import NDArray
 from gluonish.ops.fused.pointwise import Instruction, Program
 from gluonish.ops.registry import find_operator
-from gluonish.testing.variables.check import NotHereError, expect, observes
-from gluonish.testing.variables.process import run_program
+from gluonish.tools.env_checks.check import NotHereError, expect, observes
+from gluonish.tools.env_checks.process import run_program
 
 __all__: list[str] = []
 

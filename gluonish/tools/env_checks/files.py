@@ -8,7 +8,7 @@ from gluonish.core.config import GLUONISH_MAP_FILES, MXNET_GLUON_REPO, MXNET_HOM
 from gluonish.core.file_map import private_map
 from gluonish.gluon.download import download, published_url
 from gluonish.kernels.compiler import disk_cache
-from gluonish.testing.variables.check import expect, observes
+from gluonish.tools.env_checks.check import expect, observes
 
 __all__: list[str] = []
 

@@ -7,7 +7,7 @@ import pytest
 
 from gluonish.gluon.data import worker_handle
 from gluonish.kernels.compiler import disk_cache
-from gluonish.testing.variables import CHECKS, CheckFailedError, data, files, without_effect
+from gluonish.tools.env_checks import CHECKS, CheckFailedError, data, files, without_effect
 
 
 def fails(name: str, message: str) -> None:

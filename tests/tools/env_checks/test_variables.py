@@ -3,8 +3,8 @@
 import pytest
 
 from gluonish.core.config import Flag, all_flags
-from gluonish.testing.variables import CHECKS, NotHereError
 from gluonish.tools.env import flag_table
+from gluonish.tools.env_checks import CHECKS, NotHereError
 
 ALL = all_flags()
 

@@ -1,7 +1,7 @@
 import pytest
 
-from gluonish.testing.variables import CheckFailedError, process
-from gluonish.testing.variables.process import run_program
+from gluonish.tools.env_checks import CheckFailedError, process
+from gluonish.tools.env_checks.process import run_program
 
 
 def test_program_sees_its_variables_before_it_imports() -> None:
