@@ -24,7 +24,7 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.numpy.array import ndarray
 from gluonish.numpy.methods import NumpyMethods
 from gluonish.operator import custom_op as _custom_op  # noqa: F401  # gives nd and sym their Custom
-from gluonish.ops.arithmetic import Arithmetic
+from gluonish.ops.elementwise.arithmetic import Arithmetic
 from gluonish.ops.face import NUMPY_FACES
 from gluonish.ops.fluent import method_names
 from gluonish.ops.registry import Operator, absent_names, find_operator
@@ -424,7 +424,7 @@ def _operator_method(name: str, face: Face) -> str:
 def fluent_text() -> str:
     """Return the stub of the methods of every value that are operators."""
     body = "".join(_operator_method(name, _METHOD) for name in sorted(method_names()))
-    above = "from gluonish.ops.arithmetic import Arithmetic as Arithmetic\n"
+    above = "from gluonish.ops.elementwise.arithmetic import Arithmetic as Arithmetic\n"
     return _OF_CLASSES + _stub([above], f"class OperatorMethods(Arithmetic):\n{body}")
 
 

@@ -17,8 +17,8 @@ from gluonish.engine import current_engine
 from gluonish.ndarray import full, recording, zeros
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, Link, NDArray, assign
 from gluonish.ndarray.recording import RECORDING, Leaf, Node, OperatorNode, freed_error
-from gluonish.ops.binary import ADD
-from gluonish.ops.constant_like import ZEROS_LIKE
+from gluonish.ops.elementwise.binary import ADD
+from gluonish.ops.elementwise.constant_like import ZEROS_LIKE
 from gluonish_engine import Var
 
 __all__ = ["gradients_of", "run_backward", "topological"]

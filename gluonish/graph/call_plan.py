@@ -30,7 +30,7 @@ from gluonish.graph.state import State, States, StateUse, state_places
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import Link, NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, freed_error, moment
-from gluonish.ops.embedding import EMBEDDING_BACKWARD
+from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import apply
 
 __all__ = ["CallPlan", "GraphNode", "Links"]

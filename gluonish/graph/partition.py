@@ -9,7 +9,7 @@ from gluonish.graph.joint import Joint
 from gluonish.graph.passes.mirror import mirror, ordered_backward
 from gluonish.graph.pipeline import optimize
 from gluonish.graph.recompute import Effort
-from gluonish.ops.embedding import EMBEDDING_BACKWARD
+from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import Attrs
 
 __all__ = ["Partition"]

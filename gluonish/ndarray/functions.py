@@ -10,8 +10,8 @@ from gluonish.engine import current_engine
 from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.truth import SUM, joining, marking, subtracting
-from gluonish.ops import binary
-from gluonish.ops.arithmetic import as_whole, combine
+from gluonish.ops.elementwise import binary
+from gluonish.ops.elementwise.arithmetic import as_whole, combine
 from gluonish.ops.registry import apply, find_operator
 from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.binary_row import Row

@@ -18,7 +18,7 @@ from gluonish.ndarray.device_keys import DeviceKey, device_key
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec, from_host
 from gluonish.ndarray.truth import as_mask
 from gluonish.ops.registry import apply, find_operator
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.precision import in_dtype
 
 __all__ = ["get_item", "is_basic", "select", "set_item", "slice_by_key", "take_by_key"]

@@ -8,8 +8,8 @@ from gluonish.ndarray import recording
 from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import RECORDING
-from gluonish.ops import binary
-from gluonish.ops.arithmetic import scalar_attrs
+from gluonish.ops.elementwise import binary
+from gluonish.ops.elementwise.arithmetic import scalar_attrs
 from gluonish.ops.support.binary_row import Row
 
 __all__ = ["INPLACE_METHODS"]

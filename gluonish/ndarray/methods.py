@@ -27,7 +27,7 @@ from gluonish.ndarray.serialization import array_from_state, array_state
 from gluonish.ndarray.truth import keeping
 from gluonish.ops.fluent import Fluent, reshape_arguments
 from gluonish.ops.registry import find_operator
-from gluonish.ops.reshape import RESHAPE
+from gluonish.ops.shape.reshape import RESHAPE
 from gluonish.ops.support.shape_codes import resolve_shape
 
 __all__ = ["attach"]

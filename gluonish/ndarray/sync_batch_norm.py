@@ -17,15 +17,15 @@ from gluonish.ndarray.copying import copy_into
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, TRAINING, Leaf, Node, freed_error, moment
 from gluonish.ndarray.rendezvous import Member, Rendezvous
-from gluonish.ops.cast import cast
 from gluonish.ops.contrib.sync_batch_norm import SYNC_BATCH_NORM
+from gluonish.ops.elementwise.cast import cast
+from gluonish.ops.elementwise.unary import RSQRT
 from gluonish.ops.normalization.batch_norm import move
-from gluonish.ops.reduction import sum_
+from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.across_ranks import ranks_sum
 from gluonish.ops.support.precision import accumulator
-from gluonish.ops.unary import RSQRT
 
 __all__ = ["normalize_together"]
 

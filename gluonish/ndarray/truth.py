@@ -17,8 +17,8 @@ import numpy as np
 
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ops import binary
-from gluonish.ops.arithmetic import apply_row
+from gluonish.ops.elementwise import binary
+from gluonish.ops.elementwise.arithmetic import apply_row
 from gluonish.ops.registry import Attrs, Operator, apply
 from gluonish.ops.support.binary_row import Row
 

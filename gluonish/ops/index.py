@@ -6,9 +6,6 @@ A name that is looked up loads its module. A test holds this table to the operat
 __all__ = ["MODULES"]
 
 MODULES: dict[str, str] = {
-    "activation": "Activation _activation_backward _npx_activation",
-    "add_n": "ElementWiseSum _sparse_ElementWiseSum _sparse_add_n add_n",
-    "arg_reduction": "argmax argmax_channel argmin",
     "attention.div_sqrt_dim": "_contrib_div_sqrt_dim",
     "attention.interleaved": (
         "_contrib_interleaved_matmul_encdec_qk _contrib_interleaved_matmul_encdec_valatt "
@@ -19,34 +16,6 @@ MODULES: dict[str, str] = {
         "_contrib_sldwin_atten_score _npx_sldwin_atten_context _npx_sldwin_atten_mask_like "
         "_npx_sldwin_atten_score _sldwin_spread"
     ),
-    "binary": (
-        "_Div _DivScalar _Equal _EqualScalar _Greater _GreaterEqualScalar _GreaterScalar "
-        "_Greater_Equal _Hypot _HypotScalar _Lesser _LesserEqualScalar _LesserScalar "
-        "_Lesser_Equal _LogicalAndScalar _LogicalOrScalar _LogicalXorScalar _Logical_And "
-        "_Logical_Or _Logical_Xor _Maximum _MaximumScalar _Minimum _MinimumScalar _Minus "
-        "_MinusScalar _Mod _ModScalar _Mul _MulScalar _NotEqualScalar _Not_Equal _Plus "
-        "_PlusScalar _Power _PowerScalar _RDivScalar _RMinusScalar _RModScalar _RPowerScalar _add "
-        "_div _div_scalar _equal _equal_scalar _greater _greater_equal _greater_equal_scalar "
-        "_greater_scalar _hypot _hypot_scalar _lesser _lesser_equal _lesser_equal_scalar "
-        "_lesser_scalar _logical_and _logical_and_scalar _logical_or _logical_or_scalar "
-        "_logical_xor _logical_xor_scalar _maximum _maximum_scalar _minimum _minimum_scalar "
-        "_minus _minus_scalar _mod _mod_scalar _mul _mul_scalar _not_equal _not_equal_scalar "
-        "_npi_maximum _npi_minimum _plus _plus_scalar _power _power_scalar _rdiv_scalar "
-        "_rminus_scalar _rmod_scalar _rpower_scalar _sparse_broadcast_add _sparse_broadcast_div "
-        "_sparse_broadcast_minus _sparse_broadcast_mul _sparse_broadcast_plus "
-        "_sparse_broadcast_sub _sparse_elemwise_add _sparse_elemwise_div _sparse_elemwise_mul "
-        "_sparse_elemwise_sub _sub broadcast_add broadcast_div broadcast_equal broadcast_greater "
-        "broadcast_greater_equal broadcast_hypot broadcast_lesser broadcast_lesser_equal "
-        "broadcast_logical_and broadcast_logical_or broadcast_logical_xor broadcast_maximum "
-        "broadcast_minimum broadcast_minus broadcast_mod broadcast_mul broadcast_not_equal "
-        "broadcast_plus broadcast_power broadcast_sub elemwise_add elemwise_div elemwise_mul "
-        "elemwise_sub"
-    ),
-    "broadcast_axis": "broadcast_axes broadcast_axis broadcast_like",
-    "broadcast_to": "_broadcast_exact _sum_to_shape broadcast_to",
-    "cast": "Cast _npi_cast _npx_cast cast",
-    "concat": "Concat _sparse_concat concat stack",
-    "constant_like": "_sparse_zeros_like ones_like zeros_like",
     "contrib.allclose": "_contrib_allclose",
     "contrib.boolean_mask": "_boolean_mask_put _contrib_boolean_mask _npi_boolean_mask",
     "contrib.copies": (
@@ -76,14 +45,8 @@ MODULES: dict[str, str] = {
     "control_flow.foreach": "_foreach",
     "control_flow.loop": "_scan",
     "control_flow.while_loop": "_while_loop",
-    "convolution": (
-        "Convolution _convolution_backward_data _convolution_backward_weight "
-        "_convolution_backward_weight_bias _npx_convolution"
-    ),
     "creation": "_arange _eye _full _linspace _npi_full _npi_linspace _ones _zeros",
     "custom": "Custom _NDArray _Native _custom_backward _npi_Custom",
-    "deconvolution": "Deconvolution _npx_deconvolution",
-    "dense": "FullyConnected _npx_fully_connected _sparse_FullyConnected",
     "detection.bipartite_matching": "_contrib_bipartite_matching",
     "detection.box_coding": "_contrib_box_decode _contrib_box_encode",
     "detection.box_iou": "_contrib_box_iou",
@@ -92,16 +55,59 @@ MODULES: dict[str, str] = {
     "detection.multibox_prior": "_contrib_MultiBoxPrior _npx_multibox_prior",
     "detection.multibox_target": "_contrib_MultiBoxTarget _npx_multibox_target",
     "detection.proposal": "_contrib_MultiProposal _contrib_Proposal",
-    "dropout": "Dropout _npx_dropout",
-    "embedding": "Embedding _embedding_backward _npx_embedding _sparse_Embedding",
-    "fused.convolution": "_fused_convolution",
-    "fused.dense": "_fused_dense",
-    "fused.pointwise": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
-    "gather_nd": "_backward_gather_nd _npi_gather_nd _npx_gather_nd gather_nd scatter_nd",
-    "identity": (
+    "elementwise.add_n": "ElementWiseSum _sparse_ElementWiseSum _sparse_add_n add_n",
+    "elementwise.binary": (
+        "_Div _DivScalar _Equal _EqualScalar _Greater _GreaterEqualScalar _GreaterScalar "
+        "_Greater_Equal _Hypot _HypotScalar _Lesser _LesserEqualScalar _LesserScalar "
+        "_Lesser_Equal _LogicalAndScalar _LogicalOrScalar _LogicalXorScalar _Logical_And "
+        "_Logical_Or _Logical_Xor _Maximum _MaximumScalar _Minimum _MinimumScalar _Minus "
+        "_MinusScalar _Mod _ModScalar _Mul _MulScalar _NotEqualScalar _Not_Equal _Plus "
+        "_PlusScalar _Power _PowerScalar _RDivScalar _RMinusScalar _RModScalar _RPowerScalar _add "
+        "_div _div_scalar _equal _equal_scalar _greater _greater_equal _greater_equal_scalar "
+        "_greater_scalar _hypot _hypot_scalar _lesser _lesser_equal _lesser_equal_scalar "
+        "_lesser_scalar _logical_and _logical_and_scalar _logical_or _logical_or_scalar "
+        "_logical_xor _logical_xor_scalar _maximum _maximum_scalar _minimum _minimum_scalar "
+        "_minus _minus_scalar _mod _mod_scalar _mul _mul_scalar _not_equal _not_equal_scalar "
+        "_npi_maximum _npi_minimum _plus _plus_scalar _power _power_scalar _rdiv_scalar "
+        "_rminus_scalar _rmod_scalar _rpower_scalar _sparse_broadcast_add _sparse_broadcast_div "
+        "_sparse_broadcast_minus _sparse_broadcast_mul _sparse_broadcast_plus "
+        "_sparse_broadcast_sub _sparse_elemwise_add _sparse_elemwise_div _sparse_elemwise_mul "
+        "_sparse_elemwise_sub _sub broadcast_add broadcast_div broadcast_equal broadcast_greater "
+        "broadcast_greater_equal broadcast_hypot broadcast_lesser broadcast_lesser_equal "
+        "broadcast_logical_and broadcast_logical_or broadcast_logical_xor broadcast_maximum "
+        "broadcast_minimum broadcast_minus broadcast_mod broadcast_mul broadcast_not_equal "
+        "broadcast_plus broadcast_power broadcast_sub elemwise_add elemwise_div elemwise_mul "
+        "elemwise_sub"
+    ),
+    "elementwise.cast": "Cast _npi_cast _npx_cast cast",
+    "elementwise.constant_like": "_sparse_zeros_like ones_like zeros_like",
+    "elementwise.identity": (
         "BlockGrad MakeLoss _copy _sparse_make_loss _sparse_stop_gradient identity make_loss "
         "stop_gradient"
     ),
+    "elementwise.kinks": (
+        "_flat_power _mod_backward_rhs _over_root _over_square _power_backward_lhs "
+        "_power_backward_rhs _times_over_root"
+    ),
+    "elementwise.pointwise": (
+        "_clip_backward _npi_clip _npx_smooth_l1 _sparse_clip clip hard_sigmoid smooth_l1"
+    ),
+    "elementwise.unary": (
+        "_npx_digamma _npx_erf _npx_erfinv _npx_gamma _npx_gammaln _relu_slope _softplus "
+        "_sparse_abs _sparse_arccos _sparse_arccosh _sparse_arcsin _sparse_arcsinh _sparse_arctan "
+        "_sparse_arctanh _sparse_cbrt _sparse_ceil _sparse_cos _sparse_cosh _sparse_degrees "
+        "_sparse_exp _sparse_expm1 _sparse_fix _sparse_floor _sparse_gamma _sparse_gammaln "
+        "_sparse_log _sparse_log10 _sparse_log1p _sparse_log2 _sparse_negative _sparse_radians "
+        "_sparse_relu _sparse_rint _sparse_round _sparse_rsqrt _sparse_sigmoid _sparse_sign "
+        "_sparse_sin _sparse_sinh _sparse_sqrt _sparse_square _sparse_tan _sparse_tanh "
+        "_sparse_trunc _trigamma abs arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil cos "
+        "cosh degrees digamma erf erfinv exp expm1 fix floor gamma gammaln log log10 log1p log2 "
+        "log_sigmoid logical_not mish negative radians rcbrt reciprocal relu rint round rsqrt "
+        "sigmoid sign sin sinh softsign sqrt square tan tanh trunc"
+    ),
+    "fused.convolution": "_fused_convolution",
+    "fused.dense": "_fused_dense",
+    "fused.pointwise": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
     "image.border": "_cvcopyMakeBorder",
     "image.color": (
         "_image_adjust_lighting _image_random_brightness _image_random_color_jitter "
@@ -119,12 +125,17 @@ MODULES: dict[str, str] = {
     ),
     "image.resize": "_cvimresize _image_resize _npi_cvimresize _npx__image_resize",
     "image.tensor": "_image_normalize _image_to_tensor _npx__image_normalize _npx__image_to_tensor",
+    "indexing.gather_nd": "_backward_gather_nd _npi_gather_nd _npx_gather_nd gather_nd scatter_nd",
+    "indexing.one_hot": "_npx_one_hot one_hot",
+    "indexing.pick": "_add_along _npx_pick _take_along batch_take choose_element_0index pick",
     "indexing.ravel": "_ravel_multi_index _unravel_index ravel_multi_index unravel_index",
-    "kinks": (
-        "_flat_power _mod_backward_rhs _over_root _over_square _power_backward_lhs "
-        "_power_backward_rhs _times_over_root"
+    "indexing.slice": (
+        "_crop_assign _crop_assign_scalar _npi_slice _npi_slice_assign _npi_slice_assign_scalar "
+        "_npx_slice _slice_assign _slice_assign_scalar _slice_put _sparse_slice crop slice "
+        "slice_axis slice_like"
     ),
-    "leaky_relu": "LeakyReLU _gelu_backward _leaky_relu_backward _npx_leaky_relu",
+    "indexing.take": "_npi_take _take_add take",
+    "indexing.where": "_sparse_where where",
     "linalg.cholesky": (
         "_linalg_potrf _linalg_potri _linalg_sumlogdiag _npi_cholesky linalg_potrf linalg_potri "
         "linalg_sumlogdiag"
@@ -144,6 +155,9 @@ MODULES: dict[str, str] = {
     "linalg.gelqf": "_linalg_gelqf linalg_gelqf",
     "linalg.gemm": "_linalg_gemm _linalg_syrk linalg_gemm linalg_syrk",
     "linalg.khatri_rao": "khatri_rao",
+    "linalg.matmul": (
+        "_linalg_gemm2 _npx_batch_dot _sparse_dot _wide_dot batch_dot dot linalg_gemm2"
+    ),
     "linalg.matrices": "_triangle",
     "linalg.matrix_product": "_np_dot _npi_matmul _npi_tensordot _npi_tensordot_int_axes",
     "linalg.norm": "_npi_norm",
@@ -151,8 +165,24 @@ MODULES: dict[str, str] = {
     "linalg.solve": "_npi_solve _npi_tensorinv _npi_tensorsolve",
     "linalg.svd": "_npi_svd",
     "linalg.triangular": "_linalg_trmm _linalg_trsm linalg_trmm linalg_trsm",
-    "log_softmax_pick": "_log_softmax_pick _log_softmax_pick_backward",
-    "matmul": "_linalg_gemm2 _npx_batch_dot _sparse_dot _wide_dot batch_dot dot linalg_gemm2",
+    "nn.activation": "Activation _activation_backward _npx_activation",
+    "nn.convolution": (
+        "Convolution _convolution_backward_data _convolution_backward_weight "
+        "_convolution_backward_weight_bias _npx_convolution"
+    ),
+    "nn.deconvolution": "Deconvolution _npx_deconvolution",
+    "nn.dense": "FullyConnected _npx_fully_connected _sparse_FullyConnected",
+    "nn.dropout": "Dropout _npx_dropout",
+    "nn.embedding": "Embedding _embedding_backward _npx_embedding _sparse_Embedding",
+    "nn.leaky_relu": "LeakyReLU _gelu_backward _leaky_relu_backward _npx_leaky_relu",
+    "nn.log_softmax_pick": "_log_softmax_pick _log_softmax_pick_backward",
+    "nn.pooling": "Pooling _npx_pooling _pooling_backward _pooling_select",
+    "nn.sample_weight": "_sample_weight",
+    "nn.sequence": (
+        "SequenceLast SequenceMask SequenceReverse _npx_sequence_mask _sequence_put_last"
+    ),
+    "nn.softmax": "_npx_log_softmax _npx_softmax _softmax_backward log_softmax softmax softmin",
+    "nn.upsampling": "UpSampling _upsampling_backward",
     "normalization.batch_norm": "BatchNorm _batch_norm_backward _npx_batch_norm",
     "normalization.batch_norm_apply": "_batch_norm_apply",
     "normalization.batch_norm_parts": (
@@ -229,8 +259,6 @@ MODULES: dict[str, str] = {
         "_npi_sqrt _npi_square _npi_tan _npi_tanh _npi_trunc _npx_relu _npx_sigmoid"
     ),
     "numpy.where": "_npi_where _npi_where_lscalar _npi_where_rscalar _npi_where_scalar2",
-    "one_hot": "_npx_one_hot one_hot",
-    "ordering": "_npi_argsort _npi_sort _npx_topk argsort sort topk",
     "outputs.ctc_loss": "CTCLoss _contrib_CTCLoss _contrib_ctc_loss ctc_loss",
     "outputs.grad_add": "_grad_add",
     "outputs.kl_sparse_reg": "IdentityAttachKLSparseReg",
@@ -241,12 +269,8 @@ MODULES: dict[str, str] = {
     ),
     "outputs.softmax_activation": "SoftmaxActivation",
     "outputs.softmax_cross_entropy": "softmax_cross_entropy",
+    "outputs.softmax_output": "Softmax SoftmaxOutput _softmax_output_backward",
     "outputs.svm_output": "SVMOutput _svm_output_backward",
-    "pad": "Pad _unpad pad",
-    "pick": "_add_along _npx_pick _take_along batch_take choose_element_0index pick",
-    "pointwise": "_clip_backward _npi_clip _npx_smooth_l1 _sparse_clip clip hard_sigmoid smooth_l1",
-    "pooling": "Pooling _npx_pooling _pooling_backward _pooling_select",
-    "product_gradient": "_others_times",
     "quantization.batch_norm": "_contrib_quantized_batch_norm",
     "quantization.dequantize": "_contrib_dequantize _contrib_requantize",
     "quantization.entropy": "_contrib_calibrate_entropy",
@@ -263,30 +287,17 @@ MODULES: dict[str, str] = {
     "quantization.quantize": "_contrib_quantize _contrib_quantize_asym _contrib_quantize_v2",
     "quantization.rnn": "_contrib_quantized_rnn",
     "quantization.scales": "_int8_quantize _int8_range _int8_scales _int8_weight",
-    "random": (
-        "_npi_random_randint _random_exponential _random_exponential_like _random_gamma "
-        "_random_gamma_like _random_generalized_negative_binomial "
-        "_random_generalized_negative_binomial_like _random_negative_binomial "
-        "_random_negative_binomial_like _random_normal _random_normal_like _random_poisson "
-        "_random_poisson_like _random_randint _random_uniform _random_uniform_like normal "
-        "random_exponential random_gamma random_generalized_negative_binomial "
-        "random_negative_binomial random_normal random_poisson random_randint random_uniform "
-        "uniform"
-    ),
     "recurrent.cell_steps": "_gru_step _gru_step_backward _lstm_step _lstm_step_backward",
     "recurrent.fused_rnn": "_fused_rnn _fused_rnn_backward",
     "recurrent.param_concat": "_npi_rnn_param_concat _rnn_param_concat",
     "recurrent.rnn": "RNN _npx_rnn _rnn_backward",
-    "reduction": (
+    "reductions.arg_reduction": "argmax argmax_channel argmin",
+    "reductions.ordering": "_npi_argsort _npi_sort _npx_topk argsort sort topk",
+    "reductions.product_gradient": "_others_times",
+    "reductions.reduction": (
         "_sparse_mean _sparse_norm _sparse_sum max max_axis mean min min_axis nanprod nansum norm "
         "prod sum sum_axis"
     ),
-    "reshape": (
-        "Flatten Reshape _npi_expand_dims _npx_batch_flatten _npx_reshape_like _reshape_exact "
-        "expand_dims flatten reshape reshape_like squeeze"
-    ),
-    "reverse": "flip reverse",
-    "sample_weight": "_sample_weight",
     "sampling.bernoulli": "_npi_bernoulli",
     "sampling.choice": "_npi_choice",
     "sampling.density": (
@@ -308,16 +319,30 @@ MODULES: dict[str, str] = {
         "sample_exponential sample_gamma sample_generalized_negative_binomial "
         "sample_negative_binomial sample_normal sample_poisson sample_uniform"
     ),
+    "sampling.random": (
+        "_npi_random_randint _random_exponential _random_exponential_like _random_gamma "
+        "_random_gamma_like _random_generalized_negative_binomial "
+        "_random_generalized_negative_binomial_like _random_negative_binomial "
+        "_random_negative_binomial_like _random_normal _random_normal_like _random_poisson "
+        "_random_poisson_like _random_randint _random_uniform _random_uniform_like normal "
+        "random_exponential random_gamma random_generalized_negative_binomial "
+        "random_negative_binomial random_normal random_poisson random_randint random_uniform "
+        "uniform"
+    ),
     "sampling.shuffle": "_npi_shuffle _shuffle shuffle",
     "sampling.zipfian": "_sample_unique_zipfian",
-    "sequence": "SequenceLast SequenceMask SequenceReverse _npx_sequence_mask _sequence_put_last",
-    "slice": (
-        "_crop_assign _crop_assign_scalar _npi_slice _npi_slice_assign _npi_slice_assign_scalar "
-        "_npx_slice _slice_assign _slice_assign_scalar _slice_put _sparse_slice crop slice "
-        "slice_axis slice_like"
+    "shape.broadcast_axis": "broadcast_axes broadcast_axis broadcast_like",
+    "shape.broadcast_to": "_broadcast_exact _sum_to_shape broadcast_to",
+    "shape.concat": "Concat _sparse_concat concat stack",
+    "shape.pad": "Pad _unpad pad",
+    "shape.reshape": (
+        "Flatten Reshape _npi_expand_dims _npx_batch_flatten _npx_reshape_like _reshape_exact "
+        "expand_dims flatten reshape reshape_like squeeze"
     ),
-    "softmax": "_npx_log_softmax _npx_softmax _softmax_backward log_softmax softmax softmin",
-    "softmax_output": "Softmax SoftmaxOutput _softmax_output_backward",
+    "shape.reverse": "flip reverse",
+    "shape.split": "SliceChannel _npi_split _split_v2 split",
+    "shape.tile": "_np_repeat _npi_tile repeat tile",
+    "shape.transpose": "SwapAxis _npi_swapaxes swapaxes transpose",
     "sparse.adagrad": "_sparse_adagrad_update",
     "sparse.cast_storage": "_sparse_cast_storage cast_storage",
     "sparse.compressed": "_sparse_csr_dot _sparse_csr_sums _sparse_csr_to_dense",
@@ -327,23 +352,6 @@ MODULES: dict[str, str] = {
     "sparse.rows": "_sparse_rows_to_dense",
     "sparse.scatter_arithmetic": "_scatter_elemwise_div _scatter_minus_scalar _scatter_plus_scalar",
     "sparse.square_sum": "_square_sum",
-    "split": "SliceChannel _npi_split _split_v2 split",
-    "take": "_npi_take _take_add take",
-    "tile": "_np_repeat _npi_tile repeat tile",
-    "transpose": "SwapAxis _npi_swapaxes swapaxes transpose",
-    "unary": (
-        "_npx_digamma _npx_erf _npx_erfinv _npx_gamma _npx_gammaln _relu_slope _softplus "
-        "_sparse_abs _sparse_arccos _sparse_arccosh _sparse_arcsin _sparse_arcsinh _sparse_arctan "
-        "_sparse_arctanh _sparse_cbrt _sparse_ceil _sparse_cos _sparse_cosh _sparse_degrees "
-        "_sparse_exp _sparse_expm1 _sparse_fix _sparse_floor _sparse_gamma _sparse_gammaln "
-        "_sparse_log _sparse_log10 _sparse_log1p _sparse_log2 _sparse_negative _sparse_radians "
-        "_sparse_relu _sparse_rint _sparse_round _sparse_rsqrt _sparse_sigmoid _sparse_sign "
-        "_sparse_sin _sparse_sinh _sparse_sqrt _sparse_square _sparse_tan _sparse_tanh "
-        "_sparse_trunc _trigamma abs arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil cos "
-        "cosh degrees digamma erf erfinv exp expm1 fix floor gamma gammaln log log10 log1p log2 "
-        "log_sigmoid logical_not mish negative radians rcbrt reciprocal relu rint round rsqrt "
-        "sigmoid sign sin sinh softsign sqrt square tan tanh trunc"
-    ),
     "updates.ftml": "ftml_update",
     "updates.ftrl": "_sparse_ftrl_update ftrl_update",
     "updates.multi_update": (
@@ -362,7 +370,6 @@ MODULES: dict[str, str] = {
         "mp_lamb_update_phase1 mp_lamb_update_phase2 mp_nag_mom_update mp_sgd_mom_update "
         "mp_sgd_update nag_mom_update rmsprop_update rmspropalex_update sgd_mom_update sgd_update"
     ),
-    "upsampling": "UpSampling _upsampling_backward",
     "vision.adaptive_avg_pooling": (
         "_adaptive_avg_pooling_backward _adaptive_avg_pooling_forward _contrib_AdaptiveAvgPooling2D"
     ),
@@ -393,5 +400,4 @@ MODULES: dict[str, str] = {
     "vision.roi_pooling": "ROIPooling _npx_roi_pooling",
     "vision.rroi_align": "_contrib_RROIAlign",
     "vision.version1": "BatchNorm_v1 Convolution_v1 Pooling_v1",
-    "where": "_sparse_where where",
 }

@@ -4,7 +4,7 @@
 
 from collections.abc import Sequence
 from gluonish.core.dtype import DType
-from gluonish.ops.arithmetic import Arithmetic as Arithmetic
+from gluonish.ops.elementwise.arithmetic import Arithmetic as Arithmetic
 from typing import Literal
 from typing import Self
 

@@ -8,8 +8,8 @@ from typing import Any
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError
 from gluonish.core.schema import as_number
-from gluonish.ops import binary
-from gluonish.ops.arithmetic import combine
+from gluonish.ops.elementwise import binary
+from gluonish.ops.elementwise.arithmetic import combine
 from gluonish.ops.support.binary_row import Row
 from gluonish.symbol.namespace import operator_function
 from gluonish.symbol.symbol import Symbol

@@ -8,7 +8,7 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT64, is_floating
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
-from gluonish.ops.reduction import sum_
+from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Operator, apply, find_operator
 from gluonish.ops.support.composite import composite_gradient, input_gradients
 from tests.checking.values import ArrayValue, run_kernel, runtime_attrs, spec_of

@@ -1,6 +1,6 @@
 import numpy as np
 
-from gluonish.ops.reduction import sum_
+from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import apply, find_operator
 from tests.checking.values import ArrayValue
 

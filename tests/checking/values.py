@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.spec import Spec
-from gluonish.ops.arithmetic import Arithmetic
+from gluonish.ops.elementwise.arithmetic import Arithmetic
 from gluonish.ops.kernel import Kernel
 from gluonish.ops.registry import Attrs, Operator, apply, find_operator
 

@@ -13,7 +13,7 @@ from gluonish.core.config import MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION
 from gluonish.core.device import device_of
 from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.cudnn import CuDNN, opened
-from gluonish.ops.convolution import CONVOLUTION
+from gluonish.ops.nn.convolution import CONVOLUTION
 from tests.checking.values import spec_of
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(300)]

@@ -13,7 +13,7 @@ import numpy as np
 
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
-from gluonish.ops.arithmetic import Arithmetic
+from gluonish.ops.elementwise.arithmetic import Arithmetic
 from gluonish.ops.fused.activation import ACTIVATIONS
 from gluonish.ops.fused.pointwise import Instruction, Program
 from gluonish.ops.registry import Attrs, Operator, find_operator

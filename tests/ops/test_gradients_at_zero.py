@@ -15,7 +15,7 @@ import pytest
 
 from gluonish.core.dtype import FLOAT64, is_floating
 from gluonish.core.errors import GluonishError
-from gluonish.ops.reduction import sum_
+from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Operator, all_operators, apply, find_operator
 from gluonish.ops.support.composite import composite_gradient, input_gradients
 from tests.checking.check_operator import _showing_all

@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-import gluonish.ops.activation
-import gluonish.ops.convolution
-import gluonish.ops.deconvolution
-import gluonish.ops.embedding
-import gluonish.ops.leaky_relu
+import gluonish.ops.nn.activation
+import gluonish.ops.nn.convolution
+import gluonish.ops.nn.deconvolution
+import gluonish.ops.nn.embedding
+import gluonish.ops.nn.leaky_relu
+import gluonish.ops.nn.pooling
+import gluonish.ops.nn.softmax
 import gluonish.ops.normalization.batch_norm
 import gluonish.ops.normalization.batch_norm_relu
 import gluonish.ops.normalization.group_norm
 import gluonish.ops.normalization.layer_norm
-import gluonish.ops.pooling
-import gluonish.ops.softmax
-import gluonish.ops.softmax_output  # noqa: F401  # imported for what they register
+import gluonish.ops.outputs.softmax_output  # noqa: F401  # imported for what they register
 from gluonish.core.spec import Spec
 from gluonish.ops.registry import Operator, find_operator
 from gluonish.ops.support.composite import input_gradients

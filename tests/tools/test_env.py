@@ -7,7 +7,7 @@ import pytest
 
 from gluonish.core.config import MXNET_CPU_WORKER_NTHREADS, Flag, all_flags, without_effect
 from gluonish.core.errors import ArgumentError
-from gluonish.tools import env_checks, env
+from gluonish.tools import env, env_checks
 from gluonish.tools.env_checks import CheckFailedError, NotHereError
 
 

@@ -12,8 +12,8 @@ from gluonish.core.numpy_mode import is_np_array
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.ndarray import NDArray
+from gluonish.ops.nn.sample_weight import SAMPLE_WEIGHT, is_aligned
 from gluonish.ops.registry import apply
-from gluonish.ops.sample_weight import SAMPLE_WEIGHT, is_aligned
 from gluonish.symbol import Symbol
 
 __all__ = ["Loss", "finite_log"]

@@ -8,7 +8,7 @@ from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.passes.dead_code import eliminate_dead_code
 from gluonish.graph.readers import count_reads
 from gluonish.graph.rewrite import has_operator, rebuild
-from gluonish.ops.log_softmax_pick import LOG_SOFTMAX_PICK
+from gluonish.ops.nn.log_softmax_pick import LOG_SOFTMAX_PICK
 
 __all__ = ["fuse_log_softmax_pick"]
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from gluonish.core.spec import Shape
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.rewrite import has_operator, rebuild
-from gluonish.ops.matmul import BATCH_DOT
+from gluonish.ops.linalg.matmul import BATCH_DOT
 from gluonish.ops.registry import apply
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
 
 __all__ = ["keep_batch_axes"]
 

@@ -10,10 +10,10 @@ import numpy as np
 from gluonish.core.dtype import FLOAT32
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.rewrite import has_operator, rebuild
-from gluonish.ops.cast import cast
-from gluonish.ops.pointwise import CLIP_BACKWARD
+from gluonish.ops.elementwise.cast import cast
+from gluonish.ops.elementwise.pointwise import CLIP_BACKWARD
 from gluonish.ops.registry import apply, find_operator
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
 
 __all__ = ["is_split", "split_batch_norm"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from gluonish.core.dtype import FLOAT32
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.rewrite import has_operator, rebuild
-from gluonish.ops.matmul import WIDE_DOT
+from gluonish.ops.linalg.matmul import WIDE_DOT
 
 __all__ = ["widen_products"]
 

@@ -20,7 +20,7 @@ from gluonish.core.device import device_of
 from gluonish.core.spec import Shape
 from gluonish.kernels.cupy.gemm import multiply
 from gluonish.kernels.cupy.source import Macros, launch, without_gaps
-from gluonish.ops.deconvolution import convolution_attributes
+from gluonish.ops.nn.deconvolution import convolution_attributes
 from gluonish.ops.support.convolution_shapes import convolution_geometry
 from gluonish.ops.support.precision import accumulator
 from gluonish.ops.support.windows import Geometry, channels_first, is_channels_last

@@ -22,8 +22,8 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy.cudnn import Handle, Plan, opened
 from gluonish.kernels.cupy.cudnn_graph import BIAS, DATA, DTYPES, OUT, WEIGHT, Problem
 from gluonish.kernels.cupy.source import without_gaps
-from gluonish.ops.deconvolution import convolution_attributes
 from gluonish.ops.kernel import RefusedError
+from gluonish.ops.nn.deconvolution import convolution_attributes
 from gluonish.ops.support.precision import accumulator
 from gluonish.ops.support.windows import is_channels_last
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32
 from gluonish.kernels.cupy.source import launch, without_gaps
-from gluonish.ops.dropout import DROPOUT, drops
+from gluonish.ops.nn.dropout import DROPOUT, drops
 from gluonish.ops.support.philox import Key
 from gluonish.ops.support.precision import accumulator
 

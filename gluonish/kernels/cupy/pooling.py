@@ -10,7 +10,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy.gemm import takes_floats
 from gluonish.kernels.cupy.source import Macros, launch, without_gaps
 from gluonish.ops.kernel import BackEnd, FastKernel
-from gluonish.ops.pooling import POOLING, POOLING_BACKWARD, pooling_plan
+from gluonish.ops.nn.pooling import POOLING, POOLING_BACKWARD, pooling_plan
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.windows import is_channels_last
 

@@ -3,19 +3,19 @@
 from collections.abc import Callable
 
 from gluonish.kernels.cupy import convolution, cudnn_convolution, dense, drawing, gelu, gemm
-from gluonish.ops.convolution import (
+from gluonish.ops.kernel import BackEnd, FastKernel
+from gluonish.ops.linalg.matmul import BATCH_DOT, DOT, LINALG_GEMM2
+from gluonish.ops.linalg.matrix_product import NPI_MATMUL
+from gluonish.ops.nn.convolution import (
     CONVOLUTION,
     CONVOLUTION_BACKWARD_DATA,
     CONVOLUTION_BACKWARD_WEIGHT,
     CONVOLUTION_BACKWARD_WEIGHT_BIAS,
 )
-from gluonish.ops.deconvolution import DECONVOLUTION
-from gluonish.ops.dense import FULLY_CONNECTED
-from gluonish.ops.dropout import DROPOUT
-from gluonish.ops.kernel import BackEnd, FastKernel
-from gluonish.ops.leaky_relu import GELU_BACKWARD, LEAKY_RELU
-from gluonish.ops.linalg.matrix_product import NPI_MATMUL
-from gluonish.ops.matmul import BATCH_DOT, DOT, LINALG_GEMM2
+from gluonish.ops.nn.deconvolution import DECONVOLUTION
+from gluonish.ops.nn.dense import FULLY_CONNECTED
+from gluonish.ops.nn.dropout import DROPOUT
+from gluonish.ops.nn.leaky_relu import GELU_BACKWARD, LEAKY_RELU
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.philox import set_device_words
 from gluonish.ops.support.product import set_device_products

@@ -14,9 +14,9 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.cupy.gemm import takes_floats
 from gluonish.kernels.cupy.source import index, launch, launch_blocks, without_gaps
 from gluonish.ops.kernel import BackEnd, FastKernel
+from gluonish.ops.nn.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD, SOFTMIN
 from gluonish.ops.normalization.layer_norm import LAYER_NORM, LAYER_NORM_BACKWARD
 from gluonish.ops.registry import Operator
-from gluonish.ops.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD, SOFTMIN
 from gluonish.ops.support.precision import accumulator
 
 __all__ = ["KERNELS"]

@@ -15,10 +15,10 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.kernels.generated.moves import VIEWS
 from gluonish.kernels.generated.plan import KernelPlan
-from gluonish.ops.concat import CONCAT
+from gluonish.ops.indexing.slice import SLICE_AXIS
 from gluonish.ops.kernel import BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.registry import Attrs
-from gluonish.ops.slice import SLICE_AXIS
+from gluonish.ops.shape.concat import CONCAT
 
 __all__ = ["KERNELS"]
 

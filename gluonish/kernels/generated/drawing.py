@@ -15,10 +15,10 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.kernels.generated.eager import pays
-from gluonish.ops.dropout import DROPOUT, drops, fill_dropout
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
-from gluonish.ops.random import check_parameters
+from gluonish.ops.nn.dropout import DROPOUT, drops, fill_dropout
 from gluonish.ops.registry import Operator, find_operator
+from gluonish.ops.sampling.random import check_parameters
 
 __all__ = ["KERNELS", "DrawKernel"]
 

@@ -22,7 +22,7 @@ from gluonish.kernels.generated import kink_expressions as _kinks  # noqa: F401 
 from gluonish.kernels.generated import numpy_expressions as _numpy  # noqa: F401  # adds to RULES
 from gluonish.kernels.generated.expressions import KINDS, RULES, supports
 from gluonish.kernels.generated.pointwise import plan_pointwise
-from gluonish.ops.cast import CAST
+from gluonish.ops.elementwise.cast import CAST
 from gluonish.ops.fused.pointwise import FUSED_POINTWISE_MANY, Instruction, Program
 from gluonish.ops.kernel import BackEnd, FastKernel, RefusedError
 from gluonish.ops.registry import Operator

@@ -16,7 +16,7 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT32, INT64
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.leaky_relu import gamma_shape
+from gluonish.ops.nn.leaky_relu import gamma_shape
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.precision import in_dtype
 

@@ -15,12 +15,12 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
 from gluonish.kernels.generated.moves import VIEWS
 from gluonish.kernels.generated.positions import POSITIONS, WITHIN, readable
-from gluonish.ops.embedding import EMBEDDING
-from gluonish.ops.gather_nd import GATHER_ND, flat_points
+from gluonish.ops.indexing.gather_nd import GATHER_ND, flat_points
+from gluonish.ops.indexing.pick import BATCH_TAKE, PICK, TAKE_ALONG
+from gluonish.ops.indexing.take import TAKE, whole_positions
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
-from gluonish.ops.pick import BATCH_TAKE, PICK, TAKE_ALONG
+from gluonish.ops.nn.embedding import EMBEDDING
 from gluonish.ops.registry import Operator
-from gluonish.ops.take import TAKE, whole_positions
 
 __all__ = ["KERNELS", "gather_rows"]
 

@@ -1,4 +1,4 @@
-"""Scalar expressions of the gradients of `gluonish.ops.kinks`."""
+"""Scalar expressions of the gradients of `gluonish.ops.elementwise.kinks`."""
 
 from collections.abc import Sequence
 

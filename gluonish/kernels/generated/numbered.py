@@ -17,10 +17,10 @@ from gluonish.kernels.generated.gathering import gather_rows
 from gluonish.kernels.generated.moves import VIEWS
 from gluonish.kernels.generated.positions import POSITIONS, readable
 from gluonish.ops.creation import ARANGE, arange_bounds, is_rounded, whole_steps
+from gluonish.ops.indexing.one_hot import ONE_HOT
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
-from gluonish.ops.one_hot import ONE_HOT
+from gluonish.ops.nn.sequence import SEQUENCE_MASK, SEQUENCE_REVERSE, reversed_steps
 from gluonish.ops.registry import Operator
-from gluonish.ops.sequence import SEQUENCE_MASK, SEQUENCE_REVERSE, reversed_steps
 from gluonish.ops.support.precision import in_dtype
 
 __all__ = ["KERNELS"]

@@ -17,7 +17,7 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.kernels.generated.expressions import KINDS
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
-from gluonish.ops.ordering import ARGSORT, SORT, TOPK
+from gluonish.ops.reductions.ordering import ARGSORT, SORT, TOPK
 
 __all__ = ["KERNELS"]
 

@@ -20,7 +20,7 @@ from gluonish.kernels.generated.pooling_windows import Form
 from gluonish.kernels.generated.register import enabled
 from gluonish.kernels.onednn.memory import signature
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
-from gluonish.ops.pooling import POOLING, POOLING_BACKWARD, pooling_plan
+from gluonish.ops.nn.pooling import POOLING, POOLING_BACKWARD, pooling_plan
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.windows import channels_first, is_channels_last
 

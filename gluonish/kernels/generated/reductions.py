@@ -9,10 +9,10 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.compiler import available
 from gluonish.kernels.generated.plan import KernelPlan
 from gluonish.kernels.generated.sums import SMALL, has_plan, sums_plan, takes_dtype
-from gluonish.ops.broadcast_to import SUM_TO_SHAPE, stretched_axes
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
-from gluonish.ops.reduction import MEAN, SUM, reduced_axes
+from gluonish.ops.reductions.reduction import MEAN, SUM, reduced_axes
 from gluonish.ops.registry import Attrs, Operator
+from gluonish.ops.shape.broadcast_to import SUM_TO_SHAPE, stretched_axes
 
 __all__ = ["KERNELS"]
 

@@ -17,10 +17,10 @@ from gluonish.kernels.compiler.scope import SCRATCH_SUMS
 from gluonish.kernels.generated.narrowing import is_narrow, narrowed
 from gluonish.kernels.generated.plan import KernelPlan
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
+from gluonish.ops.nn.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD
 from gluonish.ops.normalization.l2_normalization import L2_NORMALIZATION, L2_NORMALIZATION_BACKWARD
 from gluonish.ops.normalization.layer_norm import LAYER_NORM, LAYER_NORM_BACKWARD
 from gluonish.ops.registry import Attrs, Operator
-from gluonish.ops.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD
 
 __all__ = ["KERNELS"]
 

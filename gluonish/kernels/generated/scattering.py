@@ -17,13 +17,13 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.kernels import openmp
 from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
 from gluonish.kernels.generated.positions import POSITIONS, WITHIN, readable
-from gluonish.ops.embedding import EMBEDDING_BACKWARD
-from gluonish.ops.gather_nd import SCATTER_ADD_ND, flat_points
+from gluonish.ops.indexing.gather_nd import SCATTER_ADD_ND, flat_points
+from gluonish.ops.indexing.pick import ADD_ALONG
+from gluonish.ops.indexing.take import TAKE_ADD, whole_positions
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
-from gluonish.ops.pick import ADD_ALONG
+from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.scatter import scatter_accumulator
-from gluonish.ops.take import TAKE_ADD, whole_positions
 
 __all__ = ["KERNELS"]
 

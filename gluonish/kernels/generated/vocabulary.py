@@ -18,7 +18,7 @@ from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.kernels.generated.plan import KernelPlan
 from gluonish.kernels.generated.positions import POSITIONS, WITHIN, readable
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
-from gluonish.ops.log_softmax_pick import LOG_SOFTMAX_PICK, LOG_SOFTMAX_PICK_BACKWARD
+from gluonish.ops.nn.log_softmax_pick import LOG_SOFTMAX_PICK, LOG_SOFTMAX_PICK_BACKWARD
 from gluonish.ops.registry import Attrs, Operator
 
 __all__ = ["KERNELS"]

@@ -30,14 +30,14 @@ from gluonish.kernels.onednn.binding import channels_last, require
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.finish import finish_of
 from gluonish.kernels.onednn.memory import signature
-from gluonish.ops.convolution import (
+from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
+from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, Key, RefusedError
+from gluonish.ops.nn.convolution import (
     CONVOLUTION,
     CONVOLUTION_BACKWARD_DATA,
     CONVOLUTION_BACKWARD_WEIGHT,
     CONVOLUTION_BACKWARD_WEIGHT_BIAS,
 )
-from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
-from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, Key, RefusedError
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.windows import is_channels_last
 

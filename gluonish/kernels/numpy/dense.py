@@ -10,9 +10,9 @@ import numpy as np
 
 from gluonish.core.spec import Spec
 from gluonish.kernels.numpy.plan import NumpyPlan, is_small_product
-from gluonish.ops.dense import FULLY_CONNECTED, has_vector_bias
 from gluonish.ops.fused.dense import FUSED_DENSE
 from gluonish.ops.kernel import BackEnd, Bound, FastKernel
+from gluonish.ops.nn.dense import FULLY_CONNECTED, has_vector_bias
 from gluonish.ops.registry import Attrs
 
 __all__ = ["KERNELS", "SmallDense"]

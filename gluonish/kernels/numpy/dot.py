@@ -6,7 +6,7 @@ from typing import Any
 from gluonish.core.spec import Spec
 from gluonish.kernels.numpy.plan import NumpyPlan, is_small_product
 from gluonish.ops.kernel import BackEnd, Bound, FastKernel, RefusedError
-from gluonish.ops.matmul import DOT
+from gluonish.ops.linalg.matmul import DOT
 from gluonish.ops.registry import Attrs
 
 __all__ = ["KERNELS", "SmallDot"]

@@ -13,9 +13,9 @@ import numpy as np
 from gluonish.core.config import MXNET_SAFE_ACCUMULATION
 from gluonish.core.spec import Spec
 from gluonish.ops.kernel import BackEnd, FastKernel, Kernel
-from gluonish.ops.reduction import NORM, reduced_axes
+from gluonish.ops.nn.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD, SOFTMIN
+from gluonish.ops.reductions.reduction import NORM, reduced_axes
 from gluonish.ops.registry import Operator
-from gluonish.ops.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD, SOFTMIN
 from gluonish.ops.support.precision import in_dtype, is_narrow
 
 __all__ = ["KERNELS"]

@@ -11,8 +11,8 @@ from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Descriptor, element_strides
 from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
-from gluonish.ops.deconvolution import transposed_window
 from gluonish.ops.kernel import Array, Bound
+from gluonish.ops.nn.deconvolution import transposed_window
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.windows import Geometry, channels_first
 

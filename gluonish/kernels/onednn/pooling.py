@@ -19,7 +19,7 @@ from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.plan import Builder, Plan, Slot
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError
-from gluonish.ops.pooling import pooling_steps
+from gluonish.ops.nn.pooling import pooling_steps
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.windows import channels_first
 

@@ -18,12 +18,12 @@ from gluonish.kernels.onednn.prelu import prelu
 from gluonish.kernels.onednn.reduction import reduction
 from gluonish.kernels.onednn.register import planned
 from gluonish.kernels.onednn.sum import weighted_sum
-from gluonish.ops.add_n import ADD_N
-from gluonish.ops.concat import CONCAT
+from gluonish.ops.elementwise.add_n import ADD_N
 from gluonish.ops.kernel import Array, Bound, RefusedError
-from gluonish.ops.leaky_relu import LEAKY_RELU
-from gluonish.ops.reduction import MEAN, SUM, reduced_axes
+from gluonish.ops.nn.leaky_relu import LEAKY_RELU
+from gluonish.ops.reductions.reduction import MEAN, SUM, reduced_axes
 from gluonish.ops.registry import Attrs
+from gluonish.ops.shape.concat import CONCAT
 
 __all__ = ["KERNELS"]
 

@@ -2,9 +2,9 @@
 
 from gluonish.kernels.onednn import pointwise_convolution, sgemm
 from gluonish.kernels.onednn.register import enabled
-from gluonish.ops.convolution import CONVOLUTION_BACKWARD_WEIGHT
 from gluonish.ops.kernel import BackEnd, FastKernel
-from gluonish.ops.matmul import DOT
+from gluonish.ops.linalg.matmul import DOT
+from gluonish.ops.nn.convolution import CONVOLUTION_BACKWARD_WEIGHT
 
 __all__ = ["KERNELS"]
 

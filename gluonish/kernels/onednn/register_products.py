@@ -15,16 +15,16 @@ from gluonish.kernels.onednn.convolution import (
 from gluonish.kernels.onednn.inner_product import fully_connected
 from gluonish.kernels.onednn.matmul import batch_dot, dot
 from gluonish.kernels.onednn.register import planned
-from gluonish.ops.convolution import (
+from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
+from gluonish.ops.fused.dense import FUSED_DENSE
+from gluonish.ops.linalg.matmul import BATCH_DOT, DOT, WIDE_DOT
+from gluonish.ops.nn.convolution import (
     CONVOLUTION,
     CONVOLUTION_BACKWARD_DATA,
     CONVOLUTION_BACKWARD_WEIGHT,
     CONVOLUTION_BACKWARD_WEIGHT_BIAS,
 )
-from gluonish.ops.dense import FULLY_CONNECTED, has_vector_bias
-from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
-from gluonish.ops.fused.dense import FUSED_DENSE
-from gluonish.ops.matmul import BATCH_DOT, DOT, WIDE_DOT
+from gluonish.ops.nn.dense import FULLY_CONNECTED, has_vector_bias
 
 __all__ = ["KERNELS"]
 

@@ -10,12 +10,12 @@ from gluonish.kernels.onednn.lrn import has_exact_backward, lrn, lrn_backward
 from gluonish.kernels.onednn.pooling import pooling, pooling_backward
 from gluonish.kernels.onednn.register import planned
 from gluonish.kernels.onednn.resampling import nearest, nearest_backward
-from gluonish.ops.deconvolution import DECONVOLUTION
 from gluonish.ops.kernel import Array, Bound, RefusedError
+from gluonish.ops.nn.deconvolution import DECONVOLUTION
+from gluonish.ops.nn.pooling import POOLING, POOLING_BACKWARD
+from gluonish.ops.nn.upsampling import UPSAMPLING, UPSAMPLING_BACKWARD
 from gluonish.ops.normalization.lrn import LRN, LRN_BACKWARD
-from gluonish.ops.pooling import POOLING, POOLING_BACKWARD
 from gluonish.ops.registry import Attrs
-from gluonish.ops.upsampling import UPSAMPLING, UPSAMPLING_BACKWARD
 
 __all__ = ["KERNELS"]
 

@@ -20,10 +20,10 @@ from gluonish.ndarray.sparse.storage import (
     union,
     with_rows,
 )
-from gluonish.ops.binary import ADD
+from gluonish.ops.elementwise.binary import ADD
+from gluonish.ops.indexing.take import take
 from gluonish.ops.registry import Attrs, Operator
-from gluonish.ops.reshape import reshape
-from gluonish.ops.take import take
+from gluonish.ops.shape.reshape import reshape
 
 __all__ = ["add_rows", "take_rows"]
 

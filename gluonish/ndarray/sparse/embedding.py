@@ -10,9 +10,9 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.sparse.array import RowSparseNDArray
 from gluonish.ndarray.sparse.dispatch import implement
 from gluonish.ndarray.sparse.storage import nothing, numbers, to_dense, with_rows
-from gluonish.ops.embedding import EMBEDDING_BACKWARD
+from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import Attrs, Operator
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
 
 __all__ = ["embedding_gradient"]
 

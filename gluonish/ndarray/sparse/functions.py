@@ -4,8 +4,8 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.ops import binary
-from gluonish.ops.arithmetic import scalar_attrs
+from gluonish.ops.elementwise import binary
+from gluonish.ops.elementwise.arithmetic import scalar_attrs
 from gluonish.ops.registry import apply
 from gluonish.ops.support.binary_row import Row
 

@@ -19,10 +19,10 @@ from gluonish.ndarray.sparse.array import BaseSparseNDArray, CSRNDArray, RowSpar
 from gluonish.ndarray.sparse.dispatch import apply_sparse
 from gluonish.ndarray.sparse.functions import add, divide, multiply, subtract
 from gluonish.ndarray.sparse.storage import STYPES, convert, nothing
-from gluonish.ops.embedding import EMBEDDING_BACKWARD
-from gluonish.ops.identity import COPY
+from gluonish.ops.elementwise.identity import COPY
+from gluonish.ops.indexing.slice import SLICE
+from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import Attrs, apply
-from gluonish.ops.slice import SLICE
 from gluonish.ops.sparse.cast_storage import CAST_STORAGE, cast_storage
 from gluonish.ops.sparse.retain import RETAIN
 

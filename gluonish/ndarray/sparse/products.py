@@ -10,9 +10,9 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.sparse.array import CSRNDArray
 from gluonish.ndarray.sparse.dispatch import implement
 from gluonish.ndarray.sparse.storage import convert, no_rows, numbers, to_dense, with_rows
-from gluonish.ops.matmul import DOT, matmul
+from gluonish.ops.linalg.matmul import DOT, matmul
 from gluonish.ops.registry import Attrs, Operator, V
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.sparse.cast_storage import cast_storage
 from gluonish.ops.sparse.compressed import CSR_DOT
 

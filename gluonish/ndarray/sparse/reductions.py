@@ -7,9 +7,9 @@ from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.sparse.array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
 from gluonish.ndarray.sparse.dispatch import implement
 from gluonish.ndarray.sparse.storage import nothing, place_rows
-from gluonish.ops.reduction import reduced_axes, sum_
+from gluonish.ops.reductions.reduction import reduced_axes, sum_
 from gluonish.ops.registry import Attrs, Operator
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.sparse.compressed import CSR_COLUMN_SUMS
 
 __all__: list[str] = []

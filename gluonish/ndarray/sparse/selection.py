@@ -11,8 +11,8 @@ from gluonish.ndarray.sparse.arithmetic import take_rows
 from gluonish.ndarray.sparse.array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
 from gluonish.ndarray.sparse.dispatch import implement
 from gluonish.ndarray.sparse.storage import compressed, element_rows, no_rows, numbers, with_rows
+from gluonish.ops.indexing.take import take, whole_positions
 from gluonish.ops.registry import Attrs, Operator
-from gluonish.ops.take import take, whole_positions
 
 __all__ = ["retain_rows", "slice_rows"]
 

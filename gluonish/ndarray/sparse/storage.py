@@ -11,12 +11,12 @@ from gluonish.core.errors import ArgumentError
 from gluonish.ndarray.eager import invoke
 from gluonish.ndarray.ndarray import NDArray, from_host
 from gluonish.ndarray.sparse.array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
-from gluonish.ops.binary import NOT_EQUAL
-from gluonish.ops.reduction import MAX
-from gluonish.ops.reshape import reshape
+from gluonish.ops.elementwise.binary import NOT_EQUAL
+from gluonish.ops.indexing.take import take
+from gluonish.ops.reductions.reduction import MAX
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.sparse.compressed import CSR_TO_DENSE
 from gluonish.ops.sparse.rows import ROWS_TO_DENSE
-from gluonish.ops.take import take
 
 __all__ = [
     "STYPES",

@@ -12,17 +12,17 @@ from gluonish.core.dtype import FLOAT16, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.concat import stack
-from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.elementwise.constant_like import zeros_like
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.matmul import batch_dot
+from gluonish.ops.indexing.slice import slice_axis
+from gluonish.ops.linalg.matmul import batch_dot
 from gluonish.ops.registry import Attrs, Operator, V, find_operator, register
-from gluonish.ops.reshape import reshape
-from gluonish.ops.slice import slice_axis
+from gluonish.ops.shape.concat import stack
+from gluonish.ops.shape.reshape import reshape
+from gluonish.ops.shape.transpose import transpose
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.precision import is_narrow
 from gluonish.ops.support.product import fill_product
-from gluonish.ops.transpose import transpose
 
 __all__ = ["ENCDEC_QK", "ENCDEC_VALATT", "SELFATT_QK", "SELFATT_VALATT"]
 

@@ -11,17 +11,17 @@ from gluonish.core.dtype import INT32, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema
 from gluonish.core.spec import PartialSpec, Shape, Spec
-from gluonish.ops.broadcast_to import broadcast_to
-from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.elementwise.constant_like import zeros_like
+from gluonish.ops.elementwise.unary import EXP, LOG
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.reduction import sum_
+from gluonish.ops.indexing.slice import slice_axis
+from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.reshape import reshape
-from gluonish.ops.slice import slice_axis
+from gluonish.ops.shape.broadcast_to import broadcast_to
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.zero_gradient import zero_gradient
-from gluonish.ops.unary import EXP, LOG
 
 __all__ = ["HAWKESLL"]
 

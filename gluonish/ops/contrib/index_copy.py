@@ -5,12 +5,12 @@ from typing import Any
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
-from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.elementwise.constant_like import zeros_like
 from gluonish.ops.facts import ShapeFacts
+from gluonish.ops.indexing.take import take, whole_positions
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.dtype_rules import dtype_rule
-from gluonish.ops.take import take, whole_positions
 
 __all__ = ["INDEX_COPY"]
 

@@ -12,7 +12,7 @@ from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, dtype_attr, integer
 from gluonish.core.spec import PartialSpec, Spec, merge_shapes
-from gluonish.ops.cast import cast, convert
+from gluonish.ops.elementwise.cast import cast, convert
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, register
 

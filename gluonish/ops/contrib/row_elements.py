@@ -6,12 +6,12 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 from gluonish.ops.facts import ShapeFacts
-from gluonish.ops.pick import along_grid
+from gluonish.ops.indexing.pick import along_grid
+from gluonish.ops.indexing.take import whole_positions
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.zero_gradient import zero_gradient
-from gluonish.ops.take import whole_positions
 
 __all__ = ["FILL_ELEMENT_0INDEX", "ONEHOT_ENCODE"]
 

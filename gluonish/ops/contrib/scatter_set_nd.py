@@ -7,9 +7,9 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.elementwise.constant_like import zeros_like
 from gluonish.ops.facts import ShapeFacts
-from gluonish.ops.gather_nd import gather_nd
+from gluonish.ops.indexing.gather_nd import gather_nd
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.dtype_rules import dtype_rule

@@ -9,10 +9,10 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.schema import Schema, boolean, number
+from gluonish.ops.elementwise.unary import ROUND, SIGN, Unary
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.support.broadcasting import complete_same, infer_numbers, infer_same
-from gluonish.ops.unary import ROUND, SIGN, Unary
 
 __all__ = ["GRADIENT_MULTIPLIER", "ROUND_STE", "SIGN_STE"]
 

@@ -6,6 +6,7 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, text
 from gluonish.core.spec import PartialSpec, Spec
+from gluonish.ops.elementwise.unary import RSQRT
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.normalization.batch_norm import (
     BATCH_NORM,
@@ -16,7 +17,6 @@ from gluonish.ops.normalization.batch_norm import (
 )
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.across_ranks import ranks_sum
-from gluonish.ops.unary import RSQRT
 
 __all__ = ["SYNC_BATCH_NORM"]
 

@@ -19,9 +19,9 @@ from gluonish.ops.detection.boxes import (
 )
 from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.registry import Operator, V, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
+from gluonish.ops.shape.transpose import swap_axes
 from gluonish.ops.support.host import widened_on_host
-from gluonish.ops.transpose import swap_axes
 from gluonish.ops.vision.extents import check_floating
 from gluonish.ops.vision.points import scatter_points
 

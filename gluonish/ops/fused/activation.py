@@ -9,11 +9,11 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from gluonish.core.schema import Attribute, boolean, choice, number
-from gluonish.ops.activation import ACTIVATION, ACTIVATION_BACKWARD
-from gluonish.ops.leaky_relu import LEAKY_RELU
-from gluonish.ops.pointwise import CLIP, HARD_SIGMOID
+from gluonish.ops.elementwise.pointwise import CLIP, HARD_SIGMOID
+from gluonish.ops.elementwise.unary import MISH, SIGMOID
+from gluonish.ops.nn.activation import ACTIVATION, ACTIVATION_BACKWARD
+from gluonish.ops.nn.leaky_relu import LEAKY_RELU
 from gluonish.ops.registry import Operator, V, apply
-from gluonish.ops.unary import MISH, SIGMOID
 
 __all__ = [
     "ACTIVATIONS",

@@ -1,7 +1,7 @@
 """Convolution that adds an array to its result and applies a function to it."""
 
-from gluonish.ops.convolution import CONVOLUTION
 from gluonish.ops.fused.operator import register_fused
+from gluonish.ops.nn.convolution import CONVOLUTION
 
 __all__ = ["FUSED_CONVOLUTION"]
 

@@ -1,8 +1,8 @@
 """FullyConnected that adds an array to its result and applies a function to it."""
 
 from gluonish.core.schema import boolean
-from gluonish.ops.dense import FULLY_CONNECTED
 from gluonish.ops.fused.operator import register_fused
+from gluonish.ops.nn.dense import FULLY_CONNECTED
 
 __all__ = ["FUSED_DENSE"]
 

@@ -8,9 +8,9 @@ from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import Spec
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.image.layout import check_image, check_images
+from gluonish.ops.indexing.slice import slice_
 from gluonish.ops.registry import Operator, V, register
-from gluonish.ops.reverse import reverse
-from gluonish.ops.slice import slice_
+from gluonish.ops.shape.reverse import reverse
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.dtype_rules import complete_alike
 from gluonish.ops.support.philox import random_bits

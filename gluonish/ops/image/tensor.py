@@ -7,12 +7,12 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, numbers
 from gluonish.core.spec import PartialSpec, Shape, Spec
-from gluonish.ops.cast import cast
+from gluonish.ops.elementwise.cast import cast
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.image.layout import check_images, store
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.shape.transpose import transpose
 from gluonish.ops.support.precision import as_real
-from gluonish.ops.transpose import transpose
 
 __all__ = ["NORMALIZE", "TO_TENSOR"]
 

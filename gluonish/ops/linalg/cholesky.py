@@ -19,7 +19,7 @@ from gluonish.ops.linalg.matrices import (
 )
 from gluonish.ops.linalg.triangular import linalg_trsm, solve_lower
 from gluonish.ops.registry import Operator, V, register
-from gluonish.ops.reshape import expand_dims, reshape
+from gluonish.ops.shape.reshape import expand_dims, reshape
 
 __all__ = ["LINALG_POTRF", "LINALG_POTRI", "LINALG_SUMLOGDIAG", "NPI_CHOLESKY"]
 

@@ -17,7 +17,7 @@ from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.linalg.cofactors import SINGULAR_COFACTORS
 from gluonish.ops.linalg.matrices import adjoint, check_real, check_square, lapack, product
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
 
 __all__ = [
     "LINALG_DET",

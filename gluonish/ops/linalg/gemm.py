@@ -1,4 +1,4 @@
-"""Products of matrices with a scale: linalg.gemm and syrk; gemm2 is in gluonish.ops.matmul."""
+"""Products of matrices with a scale: linalg.gemm and syrk; gemm2 is in `matmul`."""
 
 from types import ModuleType
 from typing import Any
@@ -7,8 +7,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number
 from gluonish.core.spec import PartialSpec, Spec, merge_shapes
 from gluonish.ops.facts import Execution, ShapeFacts
+from gluonish.ops.linalg.matmul import LINALG_GEMM2
 from gluonish.ops.linalg.matrices import adjoint, check_matrices, check_real, product
-from gluonish.ops.matmul import LINALG_GEMM2
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.dtype_rules import complete_alike
 

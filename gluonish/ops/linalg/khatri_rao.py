@@ -11,7 +11,7 @@ from gluonish.core.spec import Spec
 from gluonish.ops.linalg.einsum import einsum
 from gluonish.ops.linalg.matrices import check_real
 from gluonish.ops.registry import Operator, V, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
 
 __all__ = ["KHATRI_RAO"]
 

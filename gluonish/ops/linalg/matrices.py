@@ -15,11 +15,11 @@ from gluonish.core.dtype import BOOL, FLOAT32, FLOAT64, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.spec import PartialSpec, Spec
-from gluonish.ops.binary import EQUAL
-from gluonish.ops.matmul import linalg_gemm2
+from gluonish.ops.elementwise.binary import EQUAL
+from gluonish.ops.linalg.matmul import linalg_gemm2
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.reshape import expand_dims
-from gluonish.ops.transpose import swap_axes
+from gluonish.ops.shape.reshape import expand_dims
+from gluonish.ops.shape.transpose import swap_axes
 
 __all__ = [
     "TRIANGLE",

@@ -10,16 +10,16 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import UNKNOWN, Shape, Spec, merge_shapes
-from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.matmul import matmul
+from gluonish.ops.linalg.matmul import matmul
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.broadcast_to import unbroadcast
+from gluonish.ops.shape.reshape import reshape
+from gluonish.ops.shape.transpose import swap_axes, transpose
 from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.broadcasting import broadcast_shapes, check_same_dtype
 from gluonish.ops.support.product import fill_product
 from gluonish.ops.support.shape_rules import Shapes, tell, unknown_of
-from gluonish.ops.transpose import swap_axes, transpose
 
 __all__ = [
     "NPI_MATMUL",

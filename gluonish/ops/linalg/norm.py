@@ -14,20 +14,20 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.binary import over_root
-from gluonish.ops.broadcast_to import broadcast_to
+from gluonish.ops.elementwise.binary import over_root
+from gluonish.ops.elementwise.kinks import flat_power
+from gluonish.ops.elementwise.unary import ABS, SIGN
 from gluonish.ops.facts import Execution, Gradient
-from gluonish.ops.kinks import flat_power
 from gluonish.ops.linalg.matrices import iterative
 from gluonish.ops.linalg.svd import svd
-from gluonish.ops.reduction import MAX, MIN, root_of_squares, sum_
+from gluonish.ops.reductions.reduction import MAX, MIN, root_of_squares, sum_
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.broadcast_to import broadcast_to
+from gluonish.ops.shape.reshape import reshape
+from gluonish.ops.shape.transpose import swap_axes, transpose
 from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import as_real
-from gluonish.ops.transpose import swap_axes, transpose
-from gluonish.ops.unary import ABS, SIGN
 
 __all__ = ["NPI_NORM"]
 

@@ -11,7 +11,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.cast import cast
+from gluonish.ops.elementwise.cast import cast
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.linalg.matrices import (
     adjoint,
@@ -23,9 +23,9 @@ from gluonish.ops.linalg.matrices import (
     real_dtype,
 )
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.reshape import expand_dims, reshape
+from gluonish.ops.shape.reshape import expand_dims, reshape
+from gluonish.ops.shape.transpose import transpose
 from gluonish.ops.support.axes import normalize_axes
-from gluonish.ops.transpose import transpose
 
 __all__ = ["NPI_SOLVE", "NPI_TENSORINV", "NPI_TENSORSOLVE", "solve"]
 

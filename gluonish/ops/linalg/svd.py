@@ -4,7 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.spec import Spec
-from gluonish.ops.binary import EQUAL
+from gluonish.ops.elementwise.binary import EQUAL
 from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.linalg.diagonals import make_diagonal
 from gluonish.ops.linalg.matrices import (

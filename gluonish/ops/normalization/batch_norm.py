@@ -15,17 +15,17 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number, optional
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_shapes
-from gluonish.ops.cast import cast
+from gluonish.ops.elementwise.cast import cast
+from gluonish.ops.elementwise.unary import RSQRT
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
-from gluonish.ops.reduction import sum_
+from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.exact_sum import total
 from gluonish.ops.support.precision import accumulator, widen
 from gluonish.ops.support.remembered import remembered
-from gluonish.ops.unary import RSQRT
 
 __all__ = [
     "BATCH_NORM",

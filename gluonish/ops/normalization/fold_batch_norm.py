@@ -6,12 +6,12 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, number
 from gluonish.core.spec import Spec
-from gluonish.ops.cast import cast
+from gluonish.ops.elementwise.cast import cast
+from gluonish.ops.elementwise.unary import RSQRT
 from gluonish.ops.registry import Attrs, Operator, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import accumulator, widen
-from gluonish.ops.unary import RSQRT
 
 __all__ = ["FOLD_BATCH_NORM"]
 

@@ -19,9 +19,9 @@ from gluonish.core.schema import Schema, boolean, integer, number
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.normalization.standardize import pull_back, standardize, standardize_back
-from gluonish.ops.reduction import sum_
+from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.exact_sum import total
 from gluonish.ops.support.precision import widen

@@ -9,13 +9,13 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice, number
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.cast import cast
+from gluonish.ops.elementwise.cast import cast
+from gluonish.ops.elementwise.unary import RSQRT, SQUARE
 from gluonish.ops.facts import Gradient
-from gluonish.ops.reduction import sum_
+from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import accumulator, widen
-from gluonish.ops.unary import RSQRT, SQUARE
 
 __all__ = ["L2_NORMALIZATION", "L2_NORMALIZATION_BACKWARD"]
 

@@ -18,12 +18,12 @@ from gluonish.core.spec import (
     merge_dtypes,
     merge_shapes,
 )
-from gluonish.ops.cast import cast
+from gluonish.ops.elementwise.cast import cast
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.normalization.standardize import pull_back, standardize, standardize_back
-from gluonish.ops.reduction import sum_
+from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.exact_sum import total

@@ -14,7 +14,7 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, number
 from gluonish.core.spec import PartialSpec, Spec, merge_dtypes, merge_shapes
-from gluonish.ops.cast import cast
+from gluonish.ops.elementwise.cast import cast
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.composite import composite_gradient

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from gluonish.ops.unary import RSQRT
+from gluonish.ops.elementwise.unary import RSQRT
 
 __all__ = ["pull_back", "standardize", "standardize_back"]
 

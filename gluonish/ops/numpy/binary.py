@@ -1,6 +1,6 @@
 """Arithmetic of two arrays, and of an array and a number: one table.
 
-The first rows share expression and gradient formula with the classic rows of `gluonish.ops.binary`.
+The first rows share expression and gradient formula with the rows of `ops.elementwise.binary`.
 """
 
 import math
@@ -12,15 +12,15 @@ import numpy as np
 from gluonish.core.dtype import BOOL, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
-from gluonish.ops import binary as classic
-from gluonish.ops.constant_like import ones_like
+from gluonish.ops.elementwise import binary as classic
+from gluonish.ops.elementwise.constant_like import ones_like
+from gluonish.ops.elementwise.unary import SIGN
 from gluonish.ops.numpy.binary_row import Expression, Partial, pair_operator, scalar_operator
 from gluonish.ops.numpy.promotion import true_divide_dtype
 from gluonish.ops.registry import apply
 from gluonish.ops.support.binary_row import Row
 from gluonish.ops.support.integer_gradient import cut_from_reals
 from gluonish.ops.support.precision import as_real
-from gluonish.ops.unary import SIGN
 
 __all__: list[str] = []
 

@@ -7,9 +7,9 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec, checked_spec
-from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, V, register
+from gluonish.ops.shape.broadcast_to import unbroadcast
 
 __all__ = ["BROADCAST_TO"]
 

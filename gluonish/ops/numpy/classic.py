@@ -9,17 +9,17 @@ from typing import Any
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
-from gluonish.ops import binary
-from gluonish.ops.broadcast_to import BROADCAST_TO
-from gluonish.ops.concat import CONCAT, STACK
-from gluonish.ops.constant_like import ONES_LIKE, ZEROS_LIKE
-from gluonish.ops.matmul import BATCH_DOT, DOT
+from gluonish.ops.elementwise import binary
+from gluonish.ops.elementwise.constant_like import ONES_LIKE, ZEROS_LIKE
+from gluonish.ops.indexing.where import WHERE
+from gluonish.ops.linalg.matmul import BATCH_DOT, DOT
 from gluonish.ops.numpy.axes_order import moved_order
 from gluonish.ops.numpy.unary import SHARED
-from gluonish.ops.reduction import MAX, MEAN, MIN, PROD, SUM
+from gluonish.ops.reductions.reduction import MAX, MEAN, MIN, PROD, SUM
 from gluonish.ops.registry import Attrs, Operator, find_operator
-from gluonish.ops.transpose import TRANSPOSE
-from gluonish.ops.where import WHERE
+from gluonish.ops.shape.broadcast_to import BROADCAST_TO
+from gluonish.ops.shape.concat import CONCAT, STACK
+from gluonish.ops.shape.transpose import TRANSPOSE
 
 __all__ = ["Form", "classic_form", "classic_operators"]
 

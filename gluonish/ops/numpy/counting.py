@@ -7,7 +7,7 @@ from gluonish.core.dtype import BOOL, INT64, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, optional
 from gluonish.core.spec import UNKNOWN, Shape, Spec
-from gluonish.ops.cast import convert
+from gluonish.ops.elementwise.cast import convert
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support.axes import normalize_axis

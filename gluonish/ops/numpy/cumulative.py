@@ -8,10 +8,10 @@ import numpy as np
 from gluonish.core.dtype import BOOL, INT64
 from gluonish.core.schema import Schema, choice, integer, optional
 from gluonish.core.spec import Spec
-from gluonish.ops.cast import cast, convert
+from gluonish.ops.elementwise.cast import cast, convert
 from gluonish.ops.numpy.promotion import dtype_of
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.broadcasting import infer_same
 from gluonish.ops.support.exact_sum import running_total

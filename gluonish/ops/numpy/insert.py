@@ -12,7 +12,7 @@ from gluonish.core.dtype import INT64, is_floating
 from gluonish.core.errors import OperatorError, OperatorIndexError
 from gluonish.core.schema import Schema, integer, number, optional
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.cast import convert
+from gluonish.ops.elementwise.cast import convert
 from gluonish.ops.numpy.rearrangement import moved_gradient
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support.axes import normalize_axis

@@ -8,13 +8,13 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, boolean, integer, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.concat import STACK
-from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.elementwise.constant_like import zeros_like
 from gluonish.ops.facts import Execution
+from gluonish.ops.indexing.slice import slice_axis
 from gluonish.ops.registry import Attrs, Operator, V, register
-from gluonish.ops.reshape import reshape
-from gluonish.ops.slice import slice_axis
-from gluonish.ops.split import Bounds, bounds_from, fill_pieces, infer_pieces, join_gradients
+from gluonish.ops.shape.concat import STACK
+from gluonish.ops.shape.reshape import reshape
+from gluonish.ops.shape.split import Bounds, bounds_from, fill_pieces, infer_pieces, join_gradients
 from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.broadcasting import check_same_dtype
 

@@ -12,7 +12,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer, number
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.elementwise.constant_like import zeros_like
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.precision import check_number, in_dtype

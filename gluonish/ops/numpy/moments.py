@@ -11,8 +11,9 @@ from gluonish.core.dtype import FLOAT64, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.cast import cast, convert
-from gluonish.ops.kinks import flat_power
+from gluonish.ops.elementwise.cast import cast, convert
+from gluonish.ops.elementwise.kinks import flat_power
+from gluonish.ops.elementwise.unary import SQUARE
 from gluonish.ops.numpy.promotion import dtype_of, refuse_bool
 from gluonish.ops.numpy.reduction import (
     AXIS,
@@ -23,12 +24,11 @@ from gluonish.ops.numpy.reduction import (
     sum_,
 )
 from gluonish.ops.registry import Attrs, Operator, V, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.exact_sum import total
 from gluonish.ops.support.precision import accumulator, widen
-from gluonish.ops.unary import SQUARE
 
 __all__ = ["AVERAGE", "STD", "VAR"]
 

@@ -7,12 +7,12 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, choice, number, shape, text
 from gluonish.core.spec import MOST_ELEMENTS, Spec
-from gluonish.ops.broadcast_to import broadcast_to
-from gluonish.ops.concat import concat
 from gluonish.ops.facts import Execution
 from gluonish.ops.numpy.rearrangement import moved_gradient
 from gluonish.ops.numpy.reduction import MAX, MIN
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.shape.broadcast_to import broadcast_to
+from gluonish.ops.shape.concat import concat
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import check_number, in_dtype
 

@@ -6,11 +6,11 @@ from typing import Any
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
-from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.elementwise.constant_like import zeros_like
+from gluonish.ops.indexing.slice import slice_axis
 from gluonish.ops.numpy.promotion import dtype_of, refuse_bool
 from gluonish.ops.registry import Operator, V, register
-from gluonish.ops.reshape import reshape
-from gluonish.ops.slice import slice_axis
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import widen

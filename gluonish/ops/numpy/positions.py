@@ -2,8 +2,8 @@
 
 from gluonish.core.dtype import INT64
 from gluonish.core.spec import Spec
-from gluonish.ops.arg_reduction import position_operator
 from gluonish.ops.numpy.promotion import refuse_bool
+from gluonish.ops.reductions.arg_reduction import position_operator
 from gluonish.ops.registry import Operator
 
 __all__ = ["ARGMAX", "ARGMIN"]

@@ -17,7 +17,7 @@ from typing import Any
 from gluonish.core.dtype import INT64, is_floating
 from gluonish.core.schema import Attribute, Schema, integer, text
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.cast import cast
+from gluonish.ops.elementwise.cast import cast
 from gluonish.ops.numpy.promotion import dtype_of
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.scatter import add_at, scatter_accumulator

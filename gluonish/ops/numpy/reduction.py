@@ -17,15 +17,15 @@ from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.schema import Attribute, Schema, boolean, choice, number, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.broadcast_to import broadcast_to
-from gluonish.ops.cast import cast, convert
+from gluonish.ops.elementwise.cast import cast, convert
 from gluonish.ops.facts import Gradient
 from gluonish.ops.numpy.comparison import EQUAL
 from gluonish.ops.numpy.promotion import dtype_of
-from gluonish.ops.product_gradient import others_times
-from gluonish.ops.reduction import share
+from gluonish.ops.reductions.product_gradient import others_times
+from gluonish.ops.reductions.reduction import share
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.broadcast_to import broadcast_to
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.axes import named_axes
 from gluonish.ops.support.exact_sum import average, total
 from gluonish.ops.support.precision import accumulator, widen

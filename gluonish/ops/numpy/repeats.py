@@ -10,7 +10,7 @@ from gluonish.core.schema import Schema, integer, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.exact_sum import total
 from gluonish.ops.support.precision import accumulator

@@ -9,9 +9,9 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, optional, text
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.elementwise.constant_like import zeros_like
 from gluonish.ops.registry import Attrs, Operator, V, register
-from gluonish.ops.reshape import reshape, shape_operator, squeezed
+from gluonish.ops.shape.reshape import reshape, shape_operator, squeezed
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.shape_codes import filled_in, split_extent
 

@@ -1,6 +1,6 @@
 """Elementwise functions of one array, in its dtype: the classic table under NumPy's names.
 
-Each row shares kernel and gradient with the row of `gluonish.ops.unary` it names. They differ from
+Each row shares kernel and gradient with the row of `ops.elementwise.unary` it names. They differ from
 the classic operators in name, and in that arrays without axes are ordinary.
 """
 
@@ -10,13 +10,13 @@ from typing import Any
 from gluonish.core.dtype import BOOL
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
-from gluonish.ops import unary
+from gluonish.ops.elementwise import unary
+from gluonish.ops.elementwise.unary import Unary
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.numpy.promotion import refuse_bool
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.broadcasting import complete_same
 from gluonish.ops.support.zero_gradient import zero_gradient
-from gluonish.ops.unary import Unary
 
 __all__ = ["BITWISE_NOT", "SHARED"]
 

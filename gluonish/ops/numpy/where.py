@@ -6,10 +6,10 @@ from typing import Any
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.schema import Schema, number
 from gluonish.core.spec import Spec
-from gluonish.ops.broadcast_to import unbroadcast
-from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.elementwise.constant_like import zeros_like
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.shape.broadcast_to import unbroadcast
 from gluonish.ops.support.broadcasting import broadcast_shapes, check_same_dtype
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.precision import check_number, in_dtype

@@ -13,9 +13,9 @@ from gluonish.core.errors import AutogradError, OperatorError
 from gluonish.core.schema import Schema, boolean, choice
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
-from gluonish.ops.pick import along_grid
+from gluonish.ops.indexing.pick import along_grid
 from gluonish.ops.registry import Attrs, Operator, V, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.scatter import add_at
 

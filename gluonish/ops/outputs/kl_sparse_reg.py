@@ -8,10 +8,10 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, number
 from gluonish.core.spec import UNKNOWN, PartialSpec, Spec
-from gluonish.ops.broadcast_to import broadcast_to
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.broadcast_to import broadcast_to
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.precision import widen
 
 __all__ = ["IDENTITY_ATTACH_KL_SPARSE_REG"]

@@ -8,11 +8,11 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice, number
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
+from gluonish.ops.elementwise.unary import SIGMOID
 from gluonish.ops.facts import Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.precision import widen
-from gluonish.ops.unary import SIGMOID
 
 __all__ = ["LINEAR_REGRESSION_OUTPUT", "LOGISTIC_REGRESSION_OUTPUT", "MAE_REGRESSION_OUTPUT"]
 

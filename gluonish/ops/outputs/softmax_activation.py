@@ -8,9 +8,9 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice
 from gluonish.core.spec import Spec
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
-from gluonish.ops.reduction import sum_
+from gluonish.ops.nn.softmax import SOFTMAX
+from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Operator, V, register
-from gluonish.ops.softmax import SOFTMAX
 from gluonish.ops.support.broadcasting import complete_same
 
 __all__ = ["SOFTMAX_ACTIVATION"]

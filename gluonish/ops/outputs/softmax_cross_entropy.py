@@ -7,16 +7,16 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.pick import along_grid, pick
-from gluonish.ops.reduction import sum_
+from gluonish.ops.indexing.pick import along_grid, pick
+from gluonish.ops.indexing.take import whole_positions
+from gluonish.ops.nn.softmax import log_softmax
+from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, register
-from gluonish.ops.reshape import reshape
-from gluonish.ops.softmax import log_softmax
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.precision import widen
-from gluonish.ops.take import whole_positions
 
 __all__ = ["SOFTMAX_CROSS_ENTROPY"]
 

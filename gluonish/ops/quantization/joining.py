@@ -10,7 +10,6 @@ from gluonish.core.dtype import FLOAT32, FLOAT64, INT8, INT32, UINT8
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.spec import PartialSpec, Spec
-from gluonish.ops.concat import CONCAT
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.quantization.passing import infer_as
 from gluonish.ops.quantization.ranges import (
@@ -30,6 +29,7 @@ from gluonish.ops.quantization.ranges import (
     put_range,
 )
 from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.shape.concat import CONCAT
 
 __all__ = ["QUANTIZED_CONCAT", "QUANTIZED_ELEMWISE_ADD", "QUANTIZED_ELEMWISE_MUL"]
 

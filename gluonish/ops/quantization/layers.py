@@ -16,10 +16,10 @@ from gluonish.core.dtype import FLOAT32, FLOAT64, INT8
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, boolean, choice
 from gluonish.core.spec import Spec
-from gluonish.ops.convolution import CONVOLUTION
-from gluonish.ops.dense import FULLY_CONNECTED
 from gluonish.ops.facts import Execution
 from gluonish.ops.fused.activation import ATTRIBUTES, Finish, finish
+from gluonish.ops.nn.convolution import CONVOLUTION
+from gluonish.ops.nn.dense import FULLY_CONNECTED
 from gluonish.ops.quantization.passing import infer_as
 from gluonish.ops.quantization.ranges import check_quantized, put
 from gluonish.ops.registry import Attrs, Operator, register

@@ -12,7 +12,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, dtype_attr, integer
 from gluonish.core.spec import Spec
 from gluonish.ops.facts import ShapeFacts
-from gluonish.ops.pooling import POOLING
+from gluonish.ops.nn.pooling import POOLING
 from gluonish.ops.quantization.ranges import (
     OUTPUT_NAMES,
     RANGE,
@@ -23,7 +23,7 @@ from gluonish.ops.quantization.ranges import (
     put_range,
 )
 from gluonish.ops.registry import Attrs, Operator, apply, register
-from gluonish.ops.reshape import FLATTEN
+from gluonish.ops.shape.reshape import FLATTEN
 
 __all__ = [
     "INT8_POOLING",

@@ -11,8 +11,8 @@ from gluonish.core.dtype import FLOAT64, INT8, INT32
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.spec import Spec
-from gluonish.ops.convolution import CONVOLUTION
 from gluonish.ops.facts import Execution, ShapeFacts
+from gluonish.ops.nn.convolution import CONVOLUTION
 from gluonish.ops.quantization.passing import infer_as
 from gluonish.ops.quantization.ranges import (
     OUTPUT_NAMES,

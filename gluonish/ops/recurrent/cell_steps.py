@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
-from gluonish.ops.constant_like import ZEROS_LIKE
+from gluonish.ops.elementwise.constant_like import ZEROS_LIKE
+from gluonish.ops.elementwise.unary import SIGMOID, TANH
 from gluonish.ops.facts import Execution, Gradient
+from gluonish.ops.indexing.slice import slice_axis
 from gluonish.ops.recurrent.cells import CELLS
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.slice import slice_axis
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import accumulator, widen
 from gluonish.ops.support.remembered import remembered
-from gluonish.ops.unary import SIGMOID, TANH
 
 __all__ = ["GRU_STEP", "GRU_STEP_BACKWARD", "LSTM_STEP", "LSTM_STEP_BACKWARD"]
 

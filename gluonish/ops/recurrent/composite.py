@@ -3,16 +3,16 @@
 from typing import Any
 
 from gluonish.core.spec import Shape
-from gluonish.ops.concat import concat, stack
-from gluonish.ops.constant_like import ones_like
-from gluonish.ops.matmul import matmul
-from gluonish.ops.pointwise import CLIP
+from gluonish.ops.elementwise.constant_like import ones_like
+from gluonish.ops.elementwise.pointwise import CLIP
+from gluonish.ops.elementwise.unary import RELU, SIGMOID, TANH
+from gluonish.ops.indexing.slice import slice_axis
+from gluonish.ops.linalg.matmul import matmul
+from gluonish.ops.nn.sequence import SEQUENCE_MASK
 from gluonish.ops.recurrent.layout import Dims, Weights, split_parameters
 from gluonish.ops.registry import apply
-from gluonish.ops.reshape import reshape
-from gluonish.ops.sequence import SEQUENCE_MASK
-from gluonish.ops.slice import slice_axis
-from gluonish.ops.unary import RELU, SIGMOID, TANH
+from gluonish.ops.shape.concat import concat, stack
+from gluonish.ops.shape.reshape import reshape
 
 __all__ = ["compose"]
 

@@ -12,8 +12,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.concat import concat
 from gluonish.ops.facts import Execution, Gradient
+from gluonish.ops.indexing.slice import slice_axis
 from gluonish.ops.recurrent.layout import (
     GATES,
     Dims,
@@ -24,8 +24,8 @@ from gluonish.ops.recurrent.layout import (
 )
 from gluonish.ops.recurrent.rnn import RNN, RNN_BACKWARD, active_inputs
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.reshape import reshape
-from gluonish.ops.slice import slice_axis
+from gluonish.ops.shape.concat import concat
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.work import endless
 

@@ -5,9 +5,9 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import UNKNOWN, PartialSpec, Spec, merge_dtypes, merge_shapes
-from gluonish.ops.concat import CONCAT
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.shape.concat import CONCAT
 
 __all__ = ["RNN_PARAM_CONCAT"]
 

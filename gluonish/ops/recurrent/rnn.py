@@ -11,12 +11,12 @@ from gluonish.core.schema import Schema, boolean, choice, integer, number, optio
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
+from gluonish.ops.indexing.slice import slice_axis
 from gluonish.ops.recurrent.composite import compose
 from gluonish.ops.recurrent.layout import Dims, dims_of, parameter_count, reserve_size, segments
 from gluonish.ops.recurrent.reference import Arguments, backward, forward
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.reshape import reshape
-from gluonish.ops.slice import slice_axis
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.philox import uniform_steps

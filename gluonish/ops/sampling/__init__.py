@@ -1,1 +1,1 @@
-"""Random samplers beyond `gluonish.ops.random`, and densities of distributions."""
+"""Random samplers beyond `gluonish.ops.sampling.random`, and densities of distributions."""

@@ -11,9 +11,9 @@ from gluonish.core.schema import REQUIRED, Schema, boolean, dtype_attr, number, 
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.random import check_limits, work_dtype
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.sampling.numpy_limits import check_numbers, result_shape
+from gluonish.ops.sampling.random import check_limits, work_dtype
 from gluonish.ops.support.dtype_rules import named_dtype
 from gluonish.ops.support.philox import uniform
 from gluonish.ops.support.zero_gradient import zero_gradient

@@ -10,8 +10,8 @@ from gluonish.core.schema import REQUIRED, Schema, boolean, integer, optional, t
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.random import check_extents
 from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.sampling.random import check_extents
 from gluonish.ops.support import variates
 from gluonish.ops.support.philox import uniform
 

@@ -14,16 +14,16 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean
 from gluonish.core.spec import PartialSpec, Shape, Spec
-from gluonish.ops.binary import EQUAL, POWER, is_zero
+from gluonish.ops.elementwise.binary import EQUAL, POWER, is_zero
+from gluonish.ops.elementwise.identity import stop_gradient
+from gluonish.ops.elementwise.unary import EXP, GAMMALN, LOG
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.identity import stop_gradient
-from gluonish.ops.reduction import PROD, sum_
+from gluonish.ops.reductions.reduction import PROD, sum_
 from gluonish.ops.registry import Attrs, Operator, apply, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.special import apply_special
-from gluonish.ops.unary import EXP, GAMMALN, LOG
 
 __all__ = ["DENSITIES"]
 

@@ -11,15 +11,15 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, dtype_attr
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec, checked_spec
+from gluonish.ops.elementwise.unary import EXP
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
-from gluonish.ops.one_hot import ONE_HOT
-from gluonish.ops.reduction import sum_
+from gluonish.ops.indexing.one_hot import ONE_HOT
+from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.dtype_rules import named_dtype
 from gluonish.ops.support.philox import uniform
 from gluonish.ops.support.precision import check_positions, widen
-from gluonish.ops.unary import EXP
 
 __all__ = ["SAMPLE_MULTINOMIAL"]
 

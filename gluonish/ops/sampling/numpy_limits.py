@@ -11,8 +11,8 @@ from typing import Any
 from gluonish.core.dtype import BOOL, FLOAT32, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.random import Limit, check_extents
 from gluonish.ops.registry import Attrs
+from gluonish.ops.sampling.random import Limit, check_extents
 from gluonish.ops.support.broadcasting import broadcast_shapes
 
 __all__ = [

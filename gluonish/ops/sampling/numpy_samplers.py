@@ -19,10 +19,9 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import REQUIRED, Attribute, Schema, dtype_attr, number, optional, text
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import PartialSpec, Shape, Spec
-from gluonish.ops.broadcast_to import unbroadcast
-from gluonish.ops.cast import cast
+from gluonish.ops.elementwise.cast import cast
+from gluonish.ops.elementwise.unary import EXP, LOG
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
-from gluonish.ops.random import fill_uniform, work_dtype
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.sampling.numpy_limits import (
     active,
@@ -33,11 +32,12 @@ from gluonish.ops.sampling.numpy_limits import (
     placed,
     result_shape,
 )
+from gluonish.ops.sampling.random import fill_uniform, work_dtype
+from gluonish.ops.shape.broadcast_to import unbroadcast
 from gluonish.ops.support import variates
 from gluonish.ops.support.philox import normal
 from gluonish.ops.support.variates import fill
 from gluonish.ops.support.zero_gradient import zero_gradient
-from gluonish.ops.unary import EXP, LOG
 
 __all__ = ["NUMPY_SAMPLERS"]
 

@@ -12,8 +12,8 @@ from gluonish.core.schema import Schema, dtype_attr, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.random import fill_uniform, work_dtype
 from gluonish.ops.registry import Attrs, Operator, register
+from gluonish.ops.sampling.random import fill_uniform, work_dtype
 from gluonish.ops.support import variates
 from gluonish.ops.support.philox import normal, uniform
 from gluonish.ops.support.shape_rules import Shapes, tell

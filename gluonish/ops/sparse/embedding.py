@@ -5,8 +5,8 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean
 from gluonish.core.spec import Spec
-from gluonish.ops.embedding import EMBEDDING
 from gluonish.ops.facts import ShapeFacts
+from gluonish.ops.nn.embedding import EMBEDDING
 from gluonish.ops.registry import Operator, V, register
 
 __all__ = ["SPARSE_EMBEDDING"]

@@ -8,7 +8,7 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, number
 from gluonish.core.spec import Spec
-from gluonish.ops.binary import ADD, DIVIDE, SUBTRACT
+from gluonish.ops.elementwise.binary import ADD, DIVIDE, SUBTRACT
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.broadcasting import complete_same

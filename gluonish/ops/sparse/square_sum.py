@@ -6,10 +6,10 @@ from typing import Any
 from gluonish.core.schema import Schema, boolean, optional
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Spec
-from gluonish.ops.broadcast_to import broadcast_to
-from gluonish.ops.reduction import SUM, reduced_axes
+from gluonish.ops.reductions.reduction import SUM, reduced_axes
 from gluonish.ops.registry import Operator, V, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.broadcast_to import broadcast_to
+from gluonish.ops.shape.reshape import reshape
 
 __all__ = ["SQUARE_SUM"]
 

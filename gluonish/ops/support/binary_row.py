@@ -1,4 +1,4 @@
-"""One row of the table of arithmetic in `gluonish.ops.binary`: the four operators that it gives."""
+"""One row of the table in `ops.elementwise.binary`: the four operators that it gives."""
 
 from collections.abc import Callable
 from types import ModuleType
@@ -11,9 +11,9 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.schema import Schema, as_number, boolean, number
 from gluonish.core.spec import PartialSpec, Spec, merge_shapes
-from gluonish.ops.broadcast_to import unbroadcast
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.shape.broadcast_to import unbroadcast
 from gluonish.ops.support.broadcasting import complete_same, infer_broadcast, refuse_truth_values
 from gluonish.ops.support.precision import check_number, comparable, in_dtype
 from gluonish.ops.support.shape_rules import broadcast

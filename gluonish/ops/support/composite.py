@@ -11,7 +11,7 @@ from typing import Any
 
 from gluonish.core.errors import AutogradError
 from gluonish.core.order import post_order
-from gluonish.ops.arithmetic import Arithmetic
+from gluonish.ops.elementwise.arithmetic import Arithmetic
 from gluonish.ops.registry import Attrs, Operator, apply
 
 __all__ = ["composite_gradient", "evaluate", "input_gradients"]

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import FLOAT64, is_floating
-from gluonish.ops.cast import cast
-from gluonish.ops.constant_like import zeros_like
+from gluonish.ops.elementwise.cast import cast
+from gluonish.ops.elementwise.constant_like import zeros_like
 
 __all__ = ["cut_from_reals", "zero_of_integers"]
 

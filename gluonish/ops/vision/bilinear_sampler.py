@@ -14,12 +14,12 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, optional, shape
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.concat import concat
 from gluonish.ops.facts import Execution
-from gluonish.ops.matmul import batch_dot
+from gluonish.ops.indexing.slice import slice_axis
+from gluonish.ops.linalg.matmul import batch_dot
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.reshape import reshape
-from gluonish.ops.slice import slice_axis
+from gluonish.ops.shape.concat import concat
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.extents import limited
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.zero_gradient import zero_gradient

@@ -15,16 +15,16 @@ from typing import Any, NamedTuple
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.concat import concat
+from gluonish.ops.elementwise.unary import ABS
 from gluonish.ops.facts import Execution
-from gluonish.ops.pad import PAD
-from gluonish.ops.reduction import sum_
+from gluonish.ops.indexing.slice import slice_
+from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.slice import slice_
+from gluonish.ops.shape.concat import concat
+from gluonish.ops.shape.pad import PAD
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.extents import limited
 from gluonish.ops.support.precision import widen
-from gluonish.ops.unary import ABS
 from gluonish.ops.vision.extents import check_floating, check_rank
 
 __all__ = ["CORRELATION", "CORRELATION_BACKWARD"]

@@ -12,7 +12,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import Spec
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.extents import limited
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.zero_gradient import zero_gradient

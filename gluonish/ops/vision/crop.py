@@ -6,9 +6,9 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, boolean, integer, shape
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.constant_like import zeros_like
-from gluonish.ops.pad import PAD
+from gluonish.ops.elementwise.constant_like import zeros_like
 from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.shape.pad import PAD
 from gluonish.ops.vision.extents import check_rank
 
 __all__ = ["CROP"]

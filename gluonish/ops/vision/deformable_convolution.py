@@ -17,19 +17,19 @@ from typing import Any
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, shape
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_dtypes, merge_shapes
-from gluonish.ops.concat import concat
 from gluonish.ops.facts import Execution, ShapeFacts
-from gluonish.ops.matmul import batch_dot
-from gluonish.ops.reduction import sum_
+from gluonish.ops.indexing.slice import slice_axis
+from gluonish.ops.linalg.matmul import batch_dot
+from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.reshape import reshape
-from gluonish.ops.slice import slice_axis
+from gluonish.ops.shape.concat import concat
+from gluonish.ops.shape.reshape import reshape
+from gluonish.ops.shape.transpose import transpose
 from gluonish.ops.support.extents import limited
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.product import product
 from gluonish.ops.support.windows import Geometry, normalize_geometry, sample_chunks, window_count
 from gluonish.ops.support.zero_gradient import zero_gradient
-from gluonish.ops.transpose import transpose
 from gluonish.ops.vision.bilinear_points import (
     Read,
     bilinear_points,

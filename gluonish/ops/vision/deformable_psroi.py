@@ -16,12 +16,12 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, number
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
+from gluonish.ops.elementwise.pointwise import CLIP
 from gluonish.ops.facts import Execution
-from gluonish.ops.pointwise import CLIP
-from gluonish.ops.reduction import sum_
+from gluonish.ops.indexing.slice import slice_axis
+from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.reshape import reshape
-from gluonish.ops.slice import slice_axis
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.extents import limited
 from gluonish.ops.support.host import widened_on_host

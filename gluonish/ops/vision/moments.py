@@ -7,10 +7,10 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, optional, shape
 from gluonish.core.spec import Shape, Spec
-from gluonish.ops.broadcast_to import broadcast_to
-from gluonish.ops.reduction import MEAN
+from gluonish.ops.reductions.reduction import MEAN
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.broadcast_to import broadcast_to
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.axes import normalize_axes
 from gluonish.ops.support.precision import widen
 

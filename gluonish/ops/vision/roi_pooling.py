@@ -17,7 +17,7 @@ from gluonish.core.schema import Schema, number, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.registry import Operator, V, register
-from gluonish.ops.reshape import reshape
+from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.extents import limited
 from gluonish.ops.support.host import widened_on_host
 from gluonish.ops.vision.extents import check_pair

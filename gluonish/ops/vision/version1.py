@@ -12,15 +12,15 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, integer, number, shape
 from gluonish.core.spec import PartialSpec, Shape, Spec
-from gluonish.ops.convolution import CONVOLUTION
+from gluonish.ops.elementwise.unary import RSQRT
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
+from gluonish.ops.indexing.slice import slice_
+from gluonish.ops.nn.convolution import CONVOLUTION
+from gluonish.ops.nn.pooling import POOLING
 from gluonish.ops.normalization.batch_norm import BATCH_NORM
-from gluonish.ops.pad import PAD
-from gluonish.ops.pooling import POOLING
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.slice import slice_
+from gluonish.ops.shape.pad import PAD
 from gluonish.ops.support.extents import limited
-from gluonish.ops.unary import RSQRT
 from gluonish.ops.vision.extents import check_rank
 
 __all__ = ["BATCH_NORM_V1", "CONVOLUTION_V1", "POOLING_V1"]

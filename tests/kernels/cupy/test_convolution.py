@@ -15,13 +15,13 @@ from gluonish.core.config import (
 )
 from gluonish.core.device import device_of
 from gluonish.kernels.cupy import convolution
-from gluonish.ops.convolution import (
+from gluonish.ops.nn.convolution import (
     CONVOLUTION,
     CONVOLUTION_BACKWARD_DATA,
     CONVOLUTION_BACKWARD_WEIGHT,
     CONVOLUTION_BACKWARD_WEIGHT_BIAS,
 )
-from gluonish.ops.deconvolution import DECONVOLUTION
+from gluonish.ops.nn.deconvolution import DECONVOLUTION
 from gluonish.ops.registry import Operator
 from tests.checking.values import spec_of
 from tests.kernels.cupy.machine import Machine

@@ -13,7 +13,7 @@ from gluonish.core.errors import DeviceError
 from gluonish.kernels.cupy import cudnn, cudnn_convolution
 from gluonish.kernels.cupy.cudnn_graph import Problem
 from gluonish.kernels.cupy.libraries import MissingLibraryError
-from gluonish.ops.convolution import CONVOLUTION
+from gluonish.ops.nn.convolution import CONVOLUTION
 from gluonish.tools.env_checks import CHECKS, NotHereError
 from gluonish.tools.env_checks.check import CheckFailedError
 from tests.checking.values import spec_of

@@ -15,13 +15,13 @@ from gluonish.core.config import (
 )
 from gluonish.gluon import nn
 from gluonish.kernels.cupy import convolution, cudnn, cudnn_graph
-from gluonish.ops.convolution import (
+from gluonish.ops.nn.convolution import (
     CONVOLUTION,
     CONVOLUTION_BACKWARD_DATA,
     CONVOLUTION_BACKWARD_WEIGHT,
     CONVOLUTION_BACKWARD_WEIGHT_BIAS,
 )
-from gluonish.ops.deconvolution import DECONVOLUTION
+from gluonish.ops.nn.deconvolution import DECONVOLUTION
 from gluonish.ops.registry import Operator
 from tests.checking.values import runtime_attrs, spec_of
 from tests.kernels.cupy.arrays import allocate

@@ -8,8 +8,8 @@ import pytest
 import gluonish as mx
 from gluonish import autograd, nd
 from gluonish.core.spec import Spec
-from gluonish.ops.dropout import DROPOUT
-from gluonish.ops.leaky_relu import GELU_BACKWARD, LEAKY_RELU
+from gluonish.ops.nn.dropout import DROPOUT
+from gluonish.ops.nn.leaky_relu import GELU_BACKWARD, LEAKY_RELU
 from gluonish.ops.support import philox
 from gluonish.ops.support.philox import normal, random_bits, uniform
 from tests.checking.values import run_kernel, runtime_attrs

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.spec import Spec
-from gluonish.ops.pooling import POOLING, POOLING_BACKWARD
+from gluonish.ops.nn.pooling import POOLING, POOLING_BACKWARD
 from tests.kernels.cupy import functions
 from tests.kernels.cupy.one_device import COMPILED, DTYPES, OneDevice
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gluonish.kernels.cupy import rows
+from gluonish.ops.nn.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD, SOFTMIN
 from gluonish.ops.normalization.layer_norm import LAYER_NORM, LAYER_NORM_BACKWARD
 from gluonish.ops.registry import Operator
-from gluonish.ops.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD, SOFTMIN
 from tests.checking.values import spec_of
 from tests.kernels.cupy.one_device import COMPILED, DTYPES, OneDevice
 

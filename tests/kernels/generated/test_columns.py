@@ -5,9 +5,9 @@ import pytest
 
 from gluonish.core.spec import Spec
 from gluonish.kernels.generated import columns
-from gluonish.ops.concat import CONCAT
+from gluonish.ops.indexing.slice import SLICE_AXIS
 from gluonish.ops.kernel import RefusedError
-from gluonish.ops.slice import SLICE_AXIS
+from gluonish.ops.shape.concat import CONCAT
 
 
 def _values(*shape: int, dtype: Any = np.float32) -> Any:

@@ -7,7 +7,7 @@ import pytest
 
 from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.kernels.generated import drawing
-from gluonish.ops.dropout import DROPOUT
+from gluonish.ops.nn.dropout import DROPOUT
 from gluonish.ops.registry import find_operator
 
 pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")

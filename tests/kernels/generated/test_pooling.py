@@ -10,7 +10,7 @@ from gluonish.kernels import openmp
 from gluonish.kernels.compiler import available
 from gluonish.kernels.generated.pooling import pooling, pooling_backward
 from gluonish.ops.kernel import Bound, RefusedError
-from gluonish.ops.pooling import POOLING, POOLING_BACKWARD
+from gluonish.ops.nn.pooling import POOLING, POOLING_BACKWARD
 from tests.checking.values import run_kernel
 
 pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")

@@ -12,14 +12,14 @@ from gluonish.kernels import onednn
 from gluonish.kernels.compiler import available
 from gluonish.kernels.generated import winograd
 from gluonish.kernels.onednn import RefusedError
-from gluonish.ops.convolution import (
+from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
+from gluonish.ops.kernel import FastKernel
+from gluonish.ops.nn.convolution import (
     CONVOLUTION,
     CONVOLUTION_BACKWARD_DATA,
     CONVOLUTION_BACKWARD_WEIGHT,
     CONVOLUTION_BACKWARD_WEIGHT_BIAS,
 )
-from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
-from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import Operator
 
 pytestmark = pytest.mark.skipif(

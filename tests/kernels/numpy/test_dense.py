@@ -9,8 +9,8 @@ from gluonish.core.spec import Spec
 from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.steps import PlanStep
 from gluonish.kernels.numpy import dense
-from gluonish.ops.dense import FULLY_CONNECTED
 from gluonish.ops.fused.dense import FUSED_DENSE
+from gluonish.ops.nn.dense import FULLY_CONNECTED
 from gluonish.ops.registry import Operator
 from tests.graph.builders import call, inputs
 

@@ -13,10 +13,10 @@ from gluonish.kernels.onednn.convolution import (
 )
 from gluonish.kernels.onednn.inner_product import fully_connected as plan_fully_connected
 from gluonish.kernels.onednn.matmul import batch_dot
-from gluonish.ops.convolution import CONVOLUTION
-from gluonish.ops.dense import FULLY_CONNECTED
 from gluonish.ops.kernel import Array
-from gluonish.ops.matmul import BATCH_DOT
+from gluonish.ops.linalg.matmul import BATCH_DOT
+from gluonish.ops.nn.convolution import CONVOLUTION
+from gluonish.ops.nn.dense import FULLY_CONNECTED
 from tests.kernels.onednn.planned import parsed, run
 
 __all__ = [

@@ -6,8 +6,8 @@ import pytest
 
 from gluonish.kernels.onednn import RefusedError
 from gluonish.kernels.onednn.deconvolution import deconvolution
-from gluonish.ops.deconvolution import DECONVOLUTION
 from gluonish.ops.kernel import Array
+from gluonish.ops.nn.deconvolution import DECONVOLUTION
 from tests.kernels.onednn.planned import (
     LAYOUTS,
     Layout,

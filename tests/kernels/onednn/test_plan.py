@@ -9,8 +9,8 @@ from gluonish.kernels.onednn.batch_norm import batch_norm
 from gluonish.kernels.onednn.plan import Builder
 from gluonish.kernels.onednn.pooling import pooling_backward
 from gluonish.ops.kernel import Array, RefusedError
+from gluonish.ops.nn.pooling import POOLING
 from gluonish.ops.normalization.batch_norm import BATCH_NORM
-from gluonish.ops.pooling import POOLING
 from tests.kernels.onednn.planned import parsed, run
 from tests.kernels.onednn.products import convolution, convolution_backward_weight, matmul
 

@@ -3,8 +3,8 @@ import pytest
 
 from gluonish.core.spec import Spec
 from gluonish.kernels.onednn.pointwise_convolution import takes, weight_gradient
-from gluonish.ops.convolution import CONVOLUTION_BACKWARD_WEIGHT
 from gluonish.ops.kernel import RefusedError
+from gluonish.ops.nn.convolution import CONVOLUTION_BACKWARD_WEIGHT
 
 ATTRS = CONVOLUTION_BACKWARD_WEIGHT.schema.parse(
     "test", {"kernel": (1, 1), "num_filter": 128, "weight_shape": (128, 32, 1, 1)}

@@ -11,7 +11,7 @@ from gluonish.kernels.onednn import RefusedError
 from gluonish.kernels.onednn import pooling as planned
 from gluonish.kernels.onednn.plan import Plan
 from gluonish.ops.kernel import Array
-from gluonish.ops.pooling import POOLING
+from gluonish.ops.nn.pooling import POOLING
 from tests.kernels.onednn.planned import channels_last, parsed, run
 
 Close = Callable[[Array, Array], None]

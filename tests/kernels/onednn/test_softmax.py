@@ -7,7 +7,7 @@ import pytest
 from gluonish.kernels.onednn import RefusedError
 from gluonish.kernels.onednn.softmax import log_softmax, softmax, softmax_backward
 from gluonish.ops.kernel import Array
-from gluonish.ops.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD
+from gluonish.ops.nn.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD
 from tests.kernels.onednn.planned import (
     Layout,
     channels_last,

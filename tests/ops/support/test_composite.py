@@ -6,9 +6,9 @@ import pytest
 from gluonish import autograd
 from gluonish import ndarray as nd
 from gluonish.core.errors import AutogradError
+from gluonish.ops.elementwise.unary import EXP
 from gluonish.ops.registry import find_operator
 from gluonish.ops.support.composite import composite_gradient, evaluate, input_gradients
-from gluonish.ops.unary import EXP
 
 
 def array(*values: float) -> nd.NDArray:

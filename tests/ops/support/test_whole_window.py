@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gluonish.ops.pooling import _SELECT, POOLING, POOLING_BACKWARD
+from gluonish.ops.nn.pooling import _SELECT, POOLING, POOLING_BACKWARD
 from gluonish.ops.support import whole_window
 from gluonish.ops.support.windows import Geometry
 from tests.checking.values import run_kernel

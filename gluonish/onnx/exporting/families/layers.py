@@ -20,8 +20,8 @@ from gluonish.onnx.exporting.steps import (
     unsqueezed,
 )
 from gluonish.onnx.exporting.tensors import OpenExtent, Tensor
-from gluonish.ops.deconvolution import transposed_window
-from gluonish.ops.pooling import pooling_plan, pooling_steps
+from gluonish.ops.nn.deconvolution import transposed_window
+from gluonish.ops.nn.pooling import pooling_plan, pooling_steps
 from gluonish.ops.support.windows import is_channels_last
 
 __all__ = ["TABLE", "activated"]

@@ -13,7 +13,7 @@ from gluonish.gluon.data.sample_rows import new_sample
 from gluonish.gluon.data.vision.transforms.host import HostTransform, run_operator
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.kernels.generated.pixel_planes import PixelPlanes
-from gluonish.ops.cast import CAST
+from gluonish.ops.elementwise.cast import CAST
 from gluonish.ops.image.tensor import NORMALIZE, TO_TENSOR
 
 __all__ = ["Cast", "Normalize", "ToTensor"]

@@ -1,0 +1,158 @@
+"""The arithmetic that every kind of value has: NDArray, graph value, Symbol.
+
+Python's operators become operators of the registry here, once. Arrays and graph values broadcast
+(``broadcast_add``); a Symbol writes ``elemwise_add``, as the files of MXNet hold it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gluonish.core.dtype import BFLOAT16
+from gluonish.core.errors import ArgumentError, ArgumentTypeError
+from gluonish.core.schema import as_number
+from gluonish.ops.elementwise import binary
+from gluonish.ops.elementwise.unary import ABS, NEGATIVE
+from gluonish.ops.registry import Attrs, Operator, apply
+from gluonish.ops.support.binary_row import Row
+
+__all__ = ["Arithmetic", "apply_row", "as_whole", "combine", "scalar_attrs"]
+
+_NUMBERS = (int, float, np.integer, np.floating, np.bool_, BFLOAT16.type)
+
+
+def apply_row(row: Row, value: "Arithmetic", other: Any, *, reverse: bool = False) -> Any:
+    """Apply a row to a value and another, or a number; with ``reverse`` the value comes second.
+
+    Raises:
+        ArgumentTypeError: ``other`` is neither.
+    """
+    if hasattr(other, "__apply__"):
+        op = row.broadcast if value._broadcasts else row.elemwise
+        return value.__apply__(op, (other, value) if reverse else (value, other), {})
+    op = row.rscalar if reverse else row.scalar
+    return value.__apply__(op, (value,), scalar_attrs(row, other))
+
+
+def combine(row: Row, lhs: Any, rhs: Any, on_numbers: Callable[[Any, Any], Any]) -> Any:
+    """Apply a row to two values, either of which may be a number.
+
+    Args:
+        row: The operation.
+        lhs: Value or number.
+        rhs: Value or number.
+        on_numbers: Gives the result where both are numbers.
+
+    Raises:
+        ArgumentTypeError: One is neither.
+    """
+    if hasattr(lhs, "__apply__"):
+        return apply_row(row, lhs, rhs)
+    if hasattr(rhs, "__apply__"):
+        return apply_row(row, rhs, lhs, reverse=True)
+    scalar_attrs(row, lhs)
+    scalar_attrs(row, rhs)
+    return on_numbers(lhs, rhs)
+
+
+def as_whole(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], int]:
+    """Return a comparison of two numbers that gives 0 or 1, as that of arrays does."""
+    return lambda lhs, rhs: int(compare(lhs, rhs))
+
+
+def scalar_attrs(row: Row, other: Any) -> Attrs:
+    """Return the attributes of a row's operator on an array and a number.
+
+    Raises:
+        ArgumentTypeError: ``other`` is no real number.
+        ArgumentError: It is a whole number beyond every float.
+    """
+    if isinstance(other, _NUMBERS):
+        try:
+            scalar = as_number(other)
+        except OverflowError:
+            raise ArgumentError(
+                f"{row.broadcast.name}: expected a number that a float can hold, got one of "
+                f"{int(other).bit_length()} bits"
+            ) from None
+        return {"scalar": scalar, "is_int": isinstance(other, int | np.integer)}
+    raise ArgumentTypeError(
+        f"{row.broadcast.name}: expected an array or a number, got {type(other).__name__}; "
+        "convert it with nd.array first"
+    )
+
+
+class Arithmetic:
+    """Python's operators for values that operators apply to."""
+
+    __slots__ = ()
+    __array_priority__ = 1000.0  # NumPy arrays and scalars on the left hand over to us
+    _broadcasts: ClassVar[bool] = True
+
+    @staticmethod
+    def __apply__(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
+        """Run or record an operator; each kind of value has its own."""
+        raise NotImplementedError
+
+    def __add__(self, other: Any) -> Any:
+        return apply_row(binary.ADD, self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return apply_row(binary.ADD, self, other, reverse=True)
+
+    def __sub__(self, other: Any) -> Any:
+        return apply_row(binary.SUBTRACT, self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return apply_row(binary.SUBTRACT, self, other, reverse=True)
+
+    def __mul__(self, other: Any) -> Any:
+        return apply_row(binary.MULTIPLY, self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return apply_row(binary.MULTIPLY, self, other, reverse=True)
+
+    def __truediv__(self, other: Any) -> Any:
+        return apply_row(binary.DIVIDE, self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return apply_row(binary.DIVIDE, self, other, reverse=True)
+
+    def __mod__(self, other: Any) -> Any:
+        return apply_row(binary.MODULO, self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return apply_row(binary.MODULO, self, other, reverse=True)
+
+    def __pow__(self, other: Any) -> Any:
+        return apply_row(binary.POWER, self, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return apply_row(binary.POWER, self, other, reverse=True)
+
+    def __eq__(self, other: object) -> Any:
+        return False if other is None else apply_row(binary.EQUAL, self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return True if other is None else apply_row(binary.NOT_EQUAL, self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return apply_row(binary.GREATER, self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return apply_row(binary.GREATER_EQUAL, self, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return apply_row(binary.LESSER, self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return apply_row(binary.LESSER_EQUAL, self, other)
+
+    __hash__ = object.__hash__
+
+    def __neg__(self) -> Any:
+        return apply(NEGATIVE.operator, (self,), {})
+
+    def __abs__(self) -> Any:
+        return apply(ABS.operator, (self,), {})

@@ -1,0 +1,165 @@
+"""Elementwise functions of one array with attributes: clip, hard_sigmoid and smooth_l1."""
+
+import math
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import is_floating
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, number
+from gluonish.core.spec import Spec
+from gluonish.ops.elementwise.binary import GREATER, LESSER
+from gluonish.ops.elementwise.unary import ABS, SIGN
+from gluonish.ops.facts import Execution, ShapeFacts
+from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.support.broadcasting import complete_same, infer_numbers
+from gluonish.ops.support.precision import as_real, in_dtype
+
+__all__ = ["CLIP", "CLIP_BACKWARD", "HARD_SIGMOID", "SMOOTH_L1"]
+
+
+def _operator(
+    name: str,
+    kernel: Callable[..., None],
+    gradient: Callable[..., tuple[Any]],
+    doc: str,
+    schema: Schema,
+    *aliases: str,
+    infer: Callable[..., tuple[Spec]] | None = None,
+    several_passes: bool = False,
+) -> Operator:
+    return register(
+        Operator(
+            name,
+            infer or infer_numbers(name),
+            kernel,
+            gradient,
+            doc=doc,
+            schema=schema,
+            aliases=aliases,
+            shapes=ShapeFacts(complete=complete_same),
+            execution=Execution(elementwise=True, several_passes=several_passes),
+        )
+    )
+
+
+def _clip(xp: ModuleType, out: Any, data: Any, *, a_min: float, a_max: float) -> None:
+    if is_floating(out.dtype):
+        low, high = out.dtype.type(a_min), out.dtype.type(a_max)
+        out[...] = xp.where(data > high, high, xp.where(data < low, low, data))
+        return
+    limits = np.iinfo(out.dtype)
+    low, high = (out.dtype.type(_whole_bound(bound, limits)) for bound in (a_min, a_max))
+    out[...] = xp.minimum(xp.maximum(data, low), high)
+
+
+def _whole_bound(bound: float, limits: "np.iinfo[Any]") -> int:
+    """Return a bound cut toward zero; beyond the dtype's range, the end of it."""
+    if bound <= limits.min:
+        return int(limits.min)
+    return int(limits.max) if bound >= limits.max else int(bound)
+
+
+def _clip_gradient(g: V, data: V, **bounds: float) -> tuple[Any]:
+    return (apply(CLIP_BACKWARD, (g, data), bounds),)
+
+
+def _clip_backward(
+    xp: ModuleType, out: Any, grad: Any, data: Any, *, a_min: float, a_max: float
+) -> None:
+    # By what is outside, so that NaN counts as inside, as in MXNet. Data equal to a bound, rounded
+    # to their dtype, are inside; bfloat16 arrays would compare with the bound as it was given.
+    low, high = (in_dtype(data.dtype, x) if is_floating(data.dtype) else x for x in (a_min, a_max))
+    out[...] = xp.where((data < low) | (data > high), out.dtype.type(0), grad)
+
+
+def _clip_backward_gradient(g: V, grad: V, data: V, **bounds: float) -> tuple[Any, None]:
+    return (lambda: apply(CLIP_BACKWARD, (g, data), bounds)), None
+
+
+_BOUNDS = Schema(a_min=number(), a_max=number())
+
+CLIP = _operator(
+    "clip",
+    _clip,
+    _clip_gradient,
+    "data limited to [a_min, a_max].",
+    _BOUNDS,
+    "_npi_clip",
+    "_sparse_clip",
+)
+
+CLIP_BACKWARD = register(
+    Operator(
+        "_clip_backward",
+        lambda grad, data, **_: (grad,),
+        _clip_backward,
+        _clip_backward_gradient,
+        doc="Gradient of clip's data: that of its output, and 0 where data is out of bounds.",
+        inputs=("grad", "data"),
+        schema=_BOUNDS,
+        execution=Execution(elementwise=True, several_passes=True),
+    )
+)
+
+
+def _hard_sigmoid_infer(data: Spec, **_attrs: Any) -> tuple[Spec]:
+    if not is_floating(data.dtype):
+        raise OperatorError(f"hard_sigmoid: expected floating data, got {data}")
+    return (data,)
+
+
+def _hard_sigmoid(xp: ModuleType, out: Any, data: Any, *, alpha: float, beta: float) -> None:
+    out[...] = xp.clip(as_real(xp, data) * alpha + beta, 0, 1).astype(out.dtype)
+
+
+def _hard_sigmoid_gradient(g: V, data: Any, *, alpha: float, beta: float) -> tuple[Any]:
+    line = data * alpha + beta
+    return (g * alpha * GREATER(line, 0.0) * LESSER(line, 1.0),)
+
+
+HARD_SIGMOID = _operator(
+    "hard_sigmoid",
+    _hard_sigmoid,
+    _hard_sigmoid_gradient,
+    "alpha * data + beta, clipped to [0, 1].",
+    Schema(alpha=number(0.2), beta=number(0.5)),
+    infer=_hard_sigmoid_infer,
+)
+
+
+def _edge(square: float) -> float:
+    """Return where the parabola ends; for a scalar of 0 it never does."""
+    return 1 / square if square else math.inf
+
+
+def _smooth_l1(xp: ModuleType, out: Any, data: Any, *, scalar: float) -> None:
+    real = as_real(xp, data)
+    square = scalar * scalar
+    size = xp.abs(real)
+    inner = real * real * (0.5 * square)
+    edge = _edge(square)
+    out[...] = xp.where(size < edge, inner, size - 0.5 * edge).astype(out.dtype)
+
+
+def _smooth_l1_gradient(g: V, data: Any, *, scalar: float) -> tuple[Any]:
+    square = scalar * scalar
+    inner = LESSER(ABS(data), _edge(square))
+    return (g * (inner * data * square + (1.0 - inner) * SIGN(data)),)
+
+
+SMOOTH_L1 = _operator(
+    "smooth_l1",
+    _smooth_l1,
+    _smooth_l1_gradient,
+    (
+        "Smooth L1 loss, elementwise: (scalar * data) squared / 2 where abs(data) < 1 /\n"
+        "scalar squared, else abs(data) - 0.5 / scalar squared."
+    ),
+    Schema(scalar=number(1.0)),
+    "_npx_smooth_l1",
+    several_passes=True,
+)

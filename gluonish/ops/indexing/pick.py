@@ -1,0 +1,250 @@
+"""pick: one element of every row along an axis; and operators that read and write along one."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import INT32
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, choice, integer, optional, shape
+from gluonish.core.spec import PartialSpec, Shape, Spec
+from gluonish.ops.facts import ShapeFacts
+from gluonish.ops.indexing.take import whole_positions
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.shape.reshape import reshape
+from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.dtype_rules import dtype_rule
+from gluonish.ops.support.remembered import remembered
+from gluonish.ops.support.scatter import add_at, scatter_accumulator
+from gluonish.ops.support.shape_rules import Shapes, tell
+
+__all__ = [
+    "ADD_ALONG",
+    "BATCH_TAKE",
+    "PICK",
+    "TAKE_ALONG",
+    "add_along",
+    "along_grid",
+    "pick",
+    "take_along",
+]
+
+_MODE = choice("clip", "wrap", default="clip")
+
+
+def along_grid(xp: ModuleType, positions: Any, axis: int) -> tuple[Any, ...]:
+    """Return an index that reads, for every position, that element along ``axis`` of its row."""
+    grid = []
+    for i, extent in enumerate(positions.shape):
+        lengths = [1] * positions.ndim
+        lengths[i] = extent
+        grid.append(xp.arange(extent).reshape(lengths))
+    grid[axis] = positions
+    return tuple(grid)
+
+
+def _along_infer(data: Spec, index: Spec, *, axis: int, mode: str) -> tuple[Spec]:
+    axis = normalize_axis("_take_along", axis, len(data.shape))
+    rest = (*data.shape[:axis], *data.shape[axis + 1 :])
+    if len(index.shape) != len(data.shape) or rest != (
+        *index.shape[:axis],
+        *index.shape[axis + 1 :],
+    ):
+        raise OperatorError(
+            f"_take_along: expected index like data {data.shape} but along axis {axis}, "
+            f"got {index.shape}"
+        )
+    return (Spec(index.shape, data.dtype),)
+
+
+def _along_kernel(xp: ModuleType, out: Any, data: Any, index: Any, *, axis: int, mode: str) -> None:
+    positions = whole_positions(xp, "_take_along", index, data.shape[axis], mode)
+    out[...] = data[along_grid(xp, positions, axis)]
+
+
+def _along_gradient(g: V, data: V, index: V, *, axis: int, mode: str) -> tuple[Any, None]:
+    return add_along(g, index, data.shape, axis, mode), None
+
+
+TAKE_ALONG = register(
+    Operator(
+        "_take_along",
+        _along_infer,
+        _along_kernel,
+        _along_gradient,
+        doc="Elements of data along axis at the positions in index, for each row.",
+        inputs=("data", "index"),
+        schema=Schema(axis=integer(), mode=_MODE),
+    )
+)
+
+
+def _add_infer(data: Spec, index: Spec, *, shape: Shape, axis: int, mode: str) -> tuple[Spec]:
+    return (Spec(shape, data.dtype),)
+
+
+def _add_kernel(
+    xp: ModuleType, out: Any, data: Any, index: Any, *, shape: Shape, axis: int, mode: str
+) -> None:
+    total = xp.zeros(shape, dtype=scatter_accumulator(out.dtype))
+    positions = whole_positions(xp, "_add_along", index, shape[axis], mode)
+    add_at(xp, total, along_grid(xp, positions, axis), data.astype(total.dtype))
+    out[...] = total.astype(out.dtype)
+
+
+def _add_gradient(
+    g: V, data: V, index: V, *, shape: Shape, axis: int, mode: str
+) -> tuple[Any, None]:
+    return take_along(g, index, axis, mode), None
+
+
+ADD_ALONG = register(
+    Operator(
+        "_add_along",
+        _add_infer,
+        _add_kernel,
+        _add_gradient,
+        doc=(
+            "Zeros of a shape, with data added along axis at the positions in index, for each\nrow."
+        ),
+        inputs=("data", "index"),
+        schema=Schema(shape=shape(), axis=integer(), mode=_MODE),
+    )
+)
+
+
+def take_along(x: Any, index: Any, axis: int, mode: str = "clip") -> Any:
+    """Return elements of ``x`` along ``axis`` at the positions in ``index``, row by row."""
+    return apply(TAKE_ALONG, (x, index), {"axis": axis, "mode": mode})
+
+
+def add_along(x: Any, index: Any, shape: Shape, axis: int, mode: str = "clip") -> Any:
+    """Return zeros of ``shape`` with ``x`` added at the positions in ``index``, row by row."""
+    return apply(ADD_ALONG, (x, index), {"shape": shape, "axis": axis, "mode": mode})
+
+
+def _kept(shape: Shape, axis: int) -> Shape:
+    return (*shape[:axis], 1, *shape[axis + 1 :])
+
+
+@remembered
+def _pick_infer(
+    data: Spec, index: Spec, *, axis: int | None, keepdims: bool, mode: str
+) -> tuple[Spec]:
+    if axis is None:
+        raise OperatorError("pick: expected an int axis, got None")
+    axis = normalize_axis("pick", axis, len(data.shape))
+    if not data.shape[axis] and index.size:
+        raise OperatorError(f"pick: expected elements along axis {axis}, got data {data.shape}")
+    kept = _kept(data.shape, axis)
+    dropped = (*data.shape[:axis], *data.shape[axis + 1 :])
+    if index.shape not in (kept, dropped) and not (index.shape == (1,) and not dropped):
+        raise OperatorError(
+            f"pick: expected index of shape {dropped} or {kept} for data {data.shape} and axis "
+            f"{axis}, got {index.shape}"
+        )
+    return (Spec(kept if keepdims else dropped or (1,), data.dtype),)
+
+
+def _pick_kernel(
+    xp: ModuleType, out: Any, data: Any, index: Any, *, axis: int, keepdims: bool, mode: str
+) -> None:
+    axis %= data.ndim
+    positions = whole_positions(xp, "pick", index, data.shape[axis], mode)
+    if axis == data.ndim - 1:  # mostly; a grid takes longer than picking itself
+        rows = data.reshape(positions.size, data.shape[axis])
+        picked = rows[xp.arange(positions.size), positions.reshape(-1)]
+        out[...] = picked.reshape(out.shape)
+        return
+    kept = _kept(data.shape, axis)
+    out.reshape(kept)[...] = data[along_grid(xp, positions.reshape(kept), axis)]
+
+
+def _pick_gradient(
+    g: V, data: V, index: V, *, axis: int, keepdims: bool, mode: str
+) -> tuple[Any, None]:
+    axis %= len(data.shape)
+    kept = _kept(data.shape, axis)
+    return add_along(reshape(g, kept), reshape(index, kept), data.shape, axis, mode), None
+
+
+def _pick_shapes(inputs: Shapes, outputs: Shapes, attrs: Attrs) -> None:
+    """Tell index and output from the data: its shape without an axis, or with 1 there."""
+    data, axis = inputs[0], attrs["axis"]
+    if data is None or axis is None or attrs["mode"] not in ("clip", "wrap"):
+        return
+    axis += len(data) * (axis < 0)
+    if 0 <= axis < len(data):
+        found = (*data[:axis], *((1,) if attrs["keepdims"] else ()), *data[axis + 1 :])
+        if len(found) == len(inputs[1] or found):
+            tell(inputs, 1, found)
+        tell(outputs, 0, found)
+
+
+PICK = register(
+    Operator(
+        "pick",
+        _pick_infer,
+        _pick_kernel,
+        _pick_gradient,
+        doc=(
+            "One element of every row along axis, at the position in index.\n\n"
+            "Positions out of range are limited to the nearest end (clip) or wrap around\n"
+            "(wrap). index has the shape of data without axis, or with size 1 there.\n\n"
+            "Shapes: data (..., K, ...) with K along axis, output data's without axis, or with\n"
+            "size 1 there (keepdims)."
+        ),
+        inputs=("data", "index"),
+        schema=Schema(axis=optional(integer(), -1), keepdims=boolean(False), mode=_MODE),
+        aliases=("choose_element_0index", "_npx_pick"),
+        shapes=ShapeFacts(rule=_pick_shapes, complete=dtype_rule(0)),
+    )
+)
+
+
+def pick(x: Any, index: Any, axis: int = -1, keepdims: bool = False) -> Any:
+    """Return one element of every row of ``x`` along ``axis``."""
+    attrs = {"axis": axis, "keepdims": keepdims, "mode": "clip"}
+    return apply(PICK, (x, index), attrs)
+
+
+def _batch_infer(a: Spec, indices: Spec) -> tuple[Spec]:
+    if len(a.shape) != 2 or indices.shape != a.shape[:1] or (a.shape[0] and not a.shape[1]):
+        raise OperatorError(
+            f"batch_take: expected a (N, C) with elements and indices (N,), got {a.shape} and "
+            f"{indices.shape}"
+        )
+    return (Spec(indices.shape, a.dtype),)
+
+
+def _batch_kernel(xp: ModuleType, out: Any, a: Any, indices: Any) -> None:
+    _pick_kernel(xp, out, a, indices, axis=1, keepdims=False, mode="clip")
+
+
+def _batch_gradient(g: V, a: V, indices: V) -> tuple[Any, None]:
+    return _pick_gradient(g, a, indices, axis=1, keepdims=False, mode="clip")
+
+
+_like_the_matrix = dtype_rule(0)
+
+
+def _batch_complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+    """Give indices of which nothing is known int32, as MXNet does."""
+    _like_the_matrix(inputs, outputs, attrs)
+    if inputs[1].dtype is None:
+        inputs[1] = PartialSpec(inputs[1].shape, INT32)
+
+
+BATCH_TAKE = register(
+    Operator(
+        "batch_take",
+        _batch_infer,
+        _batch_kernel,
+        _batch_gradient,
+        doc=(
+            "Element indices[i] of row i, for every row of a matrix.\n\n"
+            "Shapes: a (N, K), indices (N,), output (N,)."
+        ),
+        inputs=("a", "indices"),
+        shapes=ShapeFacts(complete=_batch_complete),
+    )
+)

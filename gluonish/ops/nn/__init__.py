@@ -1,0 +1,1 @@
+"""Operators that layers of networks are made of."""

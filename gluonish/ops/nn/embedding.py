@@ -1,0 +1,113 @@
+"""Embedding: rows of a matrix by their index, and the gradient that adds into rows."""
+
+from types import ModuleType
+from typing import Any
+
+from gluonish.core.dtype import FLOAT32
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, boolean, dtype_attr, integer
+from gluonish.core.spec import PartialSpec, Spec, merge_dtypes, merge_shapes
+from gluonish.ops.facts import ShapeFacts
+from gluonish.ops.indexing.take import whole_positions
+from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.support.scatter import add_at, scatter_accumulator
+
+__all__ = ["EMBEDDING", "EMBEDDING_BACKWARD"]
+
+_SCHEMA = Schema(
+    input_dim=integer(low=1),
+    output_dim=integer(low=1),
+    dtype=dtype_attr(FLOAT32),
+    sparse_grad=boolean(False),
+)
+
+
+def _infer(
+    data: Spec, weight: Spec, *, input_dim: int, output_dim: int, **_: object
+) -> tuple[Spec]:
+    if weight.shape != (input_dim, output_dim):
+        raise OperatorError(
+            f"Embedding: expected weight ({input_dim}, {output_dim}), got {weight.shape}"
+        )
+    return (Spec((*data.shape, output_dim), weight.dtype),)
+
+
+def _rows(xp: ModuleType, data: Any, input_dim: int) -> Any:
+    """Return row numbers: whole numbers, and the first or last row for those outside."""
+    return whole_positions(xp, "Embedding", data, input_dim)
+
+
+def _kernel(
+    xp: ModuleType, out: Any, data: Any, weight: Any, *, input_dim: int, **_: object
+) -> None:
+    out[...] = weight[_rows(xp, data, input_dim)]
+
+
+def _gradient(g: V, data: V, weight: V, **attrs: Any) -> tuple[None, Any]:
+    return None, lambda: apply(EMBEDDING_BACKWARD, (g, data), attrs)
+
+
+def _backward_kernel(
+    xp: ModuleType, out: Any, grad: Any, data: Any, *, input_dim: int, output_dim: int, **_: object
+) -> None:
+    wide = scatter_accumulator(grad.dtype)
+    total = out if out.dtype == wide else xp.empty(out.shape, dtype=wide)
+    total[...] = 0
+    rows = _rows(xp, data, input_dim).reshape(-1)
+    add_at(xp, total, rows, grad.astype(wide, copy=False).reshape(-1, output_dim))
+    if total is not out:
+        out[...] = total
+
+
+def _backward_gradient(g: V, grad: V, data: V, **attrs: Any) -> tuple[Any, None]:
+    return apply(EMBEDDING, (data, g), attrs), None
+
+
+def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
+    data, weight = inputs
+    matrix = (attrs["input_dim"], attrs["output_dim"])
+    dtype = merge_dtypes(weight.dtype, outputs[0].dtype, "Embedding output") or attrs["dtype"]
+    inputs[1] = PartialSpec(merge_shapes(matrix, weight.shape, "Embedding weight"), dtype)
+    shape = outputs[0].shape
+    if data.shape is not None:
+        shape = merge_shapes((*data.shape, matrix[1]), shape, "Embedding output")
+    outputs[0] = PartialSpec(shape, dtype)
+
+
+EMBEDDING = register(
+    Operator(
+        "Embedding",
+        _infer,
+        _kernel,
+        _gradient,
+        doc=(
+            "Look up rows of weight by the indices in data.\n\n"
+            "Indices may be floats, which are truncated; indices below 0 read row 0, and those\n"
+            "past the end read the last row. dtype is used only where the dtype of weight is\n"
+            "not known. sparse_grad does not change the result.\n\n"
+            "Shapes: data any, weight (input_dim, output_dim), output (*data.shape,\n"
+            "output_dim)."
+        ),
+        inputs=("data", "weight"),
+        schema=_SCHEMA,
+        aliases=("_npx_embedding", "_sparse_Embedding"),
+        shapes=ShapeFacts(complete=_complete),
+    )
+)
+
+EMBEDDING_BACKWARD = register(
+    Operator(
+        "_embedding_backward",
+        lambda grad, data, *, input_dim, output_dim, **_: (
+            Spec((input_dim, output_dim), grad.dtype),
+        ),
+        _backward_kernel,
+        _backward_gradient,
+        doc=(
+            "Gradient of Embedding's weight: each row of grad is added to the row that its\n"
+            "index in data names."
+        ),
+        inputs=("grad", "data"),
+        schema=_SCHEMA,
+    )
+)

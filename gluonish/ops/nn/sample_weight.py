@@ -1,0 +1,97 @@
+"""_sample_weight: the weights of a loss's samples, in a shape that multiplies each by its own."""
+
+import math
+from typing import Any
+
+from gluonish.core.errors import OperatorError
+from gluonish.core.schema import Schema, integer
+from gluonish.core.spec import Shape, Spec
+from gluonish.ops.facts import Execution, ShapeFacts
+from gluonish.ops.registry import Operator, V, register
+from gluonish.ops.shape.reshape import copy_kernel, reshape
+from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.dtype_rules import dtype_rule
+
+__all__ = ["SAMPLE_WEIGHT", "is_aligned"]
+
+
+def is_aligned(weight: Shape, loss: Shape) -> bool:
+    """Whether weights multiply each sample by its own as they are.
+
+    Args:
+        weight: Their shape.
+        loss: The loss's.
+    """
+    if len(weight) != len(loss):
+        return False
+    return False not in [own in (1, extent) for own, extent in zip(weight, loss, strict=True)]
+
+
+def _aligned(weight: Shape, loss: Shape, batch_axis: int) -> Shape | None:
+    """Return the shape, of as many axes as the loss, that weights take; None if they do not fit.
+
+    It is the number of axes that decides what weights are, not sizes that happen to be equal: of
+    one axis they are one for each sample.
+    """
+    rank = len(loss)
+    samples = loss[batch_axis] if loss else 1
+    each = tuple(samples if axis == batch_axis else 1 for axis in range(rank))
+    count = math.prod(weight)
+    if count == 1:
+        return (1,) * rank
+    column = count == samples and samples in (weight[0], weight[min(batch_axis, len(weight) - 1)])
+    if len(weight) == 1 or (column and len(weight) != rank):
+        return each if count == samples and loss else None
+    while len(weight) > rank and weight[-1] == 1:
+        weight = weight[:-1]
+    if len(weight) > rank:
+        return None
+    return (*(1,) * (rank - len(weight)), *weight)
+
+
+def _fits(weight: Shape, loss: Shape, batch_axis: int) -> bool:
+    """Whether weights of the loss's number of axes leave each sample by itself.
+
+    Several for a sample where the loss has one number stand for their sum, as in MXNet.
+    """
+    of_samples = bool(loss) and weight[batch_axis] == loss[batch_axis]
+    return all(
+        own in (1, extent) or (extent == 1 and axis != batch_axis and of_samples)
+        for axis, (own, extent) in enumerate(zip(weight, loss, strict=True))
+    )
+
+
+def _infer(sample_weight: Spec, loss: Spec, *, batch_axis: int) -> tuple[Spec]:
+    axis = normalize_axis("sample_weight", batch_axis, len(loss.shape)) if loss.shape else 0
+    shape = _aligned(sample_weight.shape, loss.shape, axis)
+    if shape is None or not _fits(shape, loss.shape, axis):
+        samples = loss.shape[axis] if loss.shape else 1
+        raise OperatorError(
+            f"sample_weight: expected one weight for each of {samples} samples, ({samples},), or "
+            f"weights of {len(loss.shape)} axes that broadcast to the loss {loss.shape}, with the "
+            f"samples on axis {axis}, got {sample_weight.shape}; reshape them"
+        )
+    return (Spec(shape, sample_weight.dtype),)
+
+
+def _gradient(g: V, sample_weight: V, loss: V, *, batch_axis: int) -> tuple[Any, None]:
+    return reshape(g, sample_weight.shape), None
+
+
+SAMPLE_WEIGHT = register(
+    Operator(
+        "_sample_weight",
+        _infer,
+        copy_kernel,
+        _gradient,
+        doc=(
+            "Weights of the samples of a loss, in a shape that broadcasts to it.\n\n"
+            "Of one axis they are one for each sample; of as many axes as the loss they stay.\n\n"
+            "Shapes: sample_weight (N,) and loss (N, ...), output (N, 1, ..)."
+        ),
+        inputs=("sample_weight", "loss"),
+        schema=Schema(batch_axis=integer(0)),
+        execution=Execution(identity=True, moves=True),
+        shapes=ShapeFacts(complete=dtype_rule(0)),
+    )
+)

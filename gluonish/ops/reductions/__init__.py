@@ -1,0 +1,1 @@
+"""Operators that reduce axes, or order the elements along one."""

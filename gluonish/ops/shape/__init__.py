@@ -1,0 +1,1 @@
+"""Operators that change the shape of arrays, or join and split them."""
