@@ -7,11 +7,15 @@ from types import ModuleType
 
 import pytest
 
+from gluonish import gluon
 from gluonish.ops.fluent import method_names
 from gluonish.ops.registry import all_names
 from tests.stubs import NAMESPACES, ROOT, texts
 
 TEXTS = texts()
+
+# Written by hand: the package imports nothing of `gluonish.model_zoo`, which stands above it.
+GLUON = ROOT / "gluonish" / "gluon" / "__init__.pyi"
 
 
 def names_in(text: str) -> set[str]:
@@ -31,7 +35,12 @@ def test_stubs_say_what_the_registry_says(path: Path) -> None:
 
 
 def test_no_stub_is_left_over() -> None:
-    assert set(ROOT.rglob("*.pyi")) == set(TEXTS)
+    assert set(ROOT.rglob("*.pyi")) == {*TEXTS, GLUON}
+
+
+def test_the_stub_of_gluon_shows_its_names() -> None:
+    names = {name for name in names_in(GLUON.read_text("utf-8")) if not name.startswith("_")}
+    assert names == set(gluon.__all__)
 
 
 @pytest.mark.parametrize("name", sorted(NAMESPACES))
