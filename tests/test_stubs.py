@@ -15,7 +15,7 @@ from tests.stubs import NAMESPACES, ROOT, texts
 TEXTS = texts()
 
 # Written by hand: the package imports nothing of `gluonish.model_zoo`, which stands above it.
-GLUON = ROOT / "gluonish" / "gluon" / "__init__.pyi"
+GLUON = ROOT / "gluon" / "__init__.pyi"
 
 
 def names_in(text: str) -> set[str]:
