@@ -124,9 +124,6 @@ NAMESPACES = {
 }
 
 
-# -- functions of operators ------------------------------------------------------------------------
-
-
 def _type_of(attribute: Attribute) -> str:
     """Return the type of an attribute, from the words that its errors use."""
     expected = attribute.expected
@@ -303,9 +300,6 @@ def _refusing(name: str, reason: str) -> str:
     return _function(name, ["*args: object", "**kwargs: object"], "NoReturn", _summary(doc))
 
 
-# -- namespaces ------------------------------------------------------------------------------------
-
-
 def _imported(module: ModuleType) -> dict[str, str]:
     """Return the import line of each name that a module's source imports from elsewhere."""
     lines = {}
@@ -410,9 +404,6 @@ def _stub(lines: Sequence[str], body: str) -> str:
     ]
     imports = "".join(sorted({*prelude, *lines}))
     return f"{_HEAD}\n{imports}\n{body}"
-
-
-# -- methods ---------------------------------------------------------------------------------------
 
 
 def _operator_method(name: str, face: Face) -> str:

@@ -64,8 +64,6 @@ class RuleOptimizer(Optimizer):
                 cls.takes_all = "_rule" in own
                 return
 
-    # -- what a subclass defines -----------------------------------------------------------------
-
     def _rule(self) -> Rule:
         """The rule, as the settings are now."""
         raise self._undefined("_rule")
@@ -91,8 +89,6 @@ class RuleOptimizer(Optimizer):
             counts: Numbers of the updates, from 1 on.
         """
         return lrs, wds
-
-    # -- updates ---------------------------------------------------------------------------------
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         """Update one weight, or lists of weights of one dtype."""
@@ -255,8 +251,6 @@ class RuleOptimizer(Optimizer):
             self.num_update = max(count, self.num_update)
             rates.append(self.learning_rate)
         return _one_or_all(counts), rates
-
-    # -- pickling --------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
         """The base's, without what the environment says anew."""

@@ -143,8 +143,6 @@ class TokenEmbedding(Vocabulary):
         rows = array(self.to_indices(names), dtype="int32")
         self._table()[rows] = new_vectors.as_nd_ndarray().reshape(shape)
 
-    # -- loading -------------------------------------------------------------------------------
-
     def _load_embedding(
         self,
         pretrained_file_path: str,
@@ -205,8 +203,6 @@ class TokenEmbedding(Vocabulary):
         self._idx_to_token = list(vocabulary.idx_to_token)
         self._token_to_idx = dict(vocabulary.token_to_idx)
         self._idx_to_vec = joined
-
-    # -- published files -----------------------------------------------------------------------
 
     @classmethod
     def _get_download_file_name(cls, pretrained_file_name: str) -> str:

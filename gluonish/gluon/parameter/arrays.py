@@ -142,8 +142,6 @@ class ParameterArrays:
         self._dtype, self._var = dtype, None
         Version.touch()  # graphs may have been traced with the old one
 
-    # -- under the names by which programs for MXNet get at it -------------------------------------
-
     @property
     def _data(self) -> list[NDArray] | None:
         """The arrays in the order of `list_ctx`, or None; what is put there takes their place."""

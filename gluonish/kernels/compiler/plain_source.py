@@ -107,8 +107,6 @@ class _Function:
         self._count += 1
         return self._function.append_basic_block(f"B{self._count - 1}")
 
-    # -- statements ----------------------------------------------------------------------------
-
     def _run(self, statements: Sequence[ast.stmt]) -> None:
         for statement in statements:
             run = _STATEMENTS.get(type(statement))
@@ -220,8 +218,6 @@ class _Function:
             self._build.call(self._marker, [])
         else:
             self._values.fill(*[self._of(x) for x in call.args])
-
-    # -- expressions ---------------------------------------------------------------------------
 
     def _of(self, node: ast.expr) -> Typed:
         """Return what an expression gives."""

@@ -49,9 +49,6 @@ def custom(written):
     return CustomEmbedding(written("a 1 2\nb 3 4\n"))
 
 
-# -- files of one's own ------------------------------------------------------------------------
-
-
 def test_reserved_tokens_have_vectors(written) -> None:
     # MXNet 1.9.1 has fewer vectors than tokens here, and one token twice.
     found = CustomEmbedding(written("a 1 2\n<unk> 9 8\nb 3 4\n"), reserved_tokens=["a", "<pad>"])
@@ -137,9 +134,6 @@ def test_numpy_arrays_are_returned_where_programs_use_them(written) -> None:
         assert found.get_vecs_by_tokens("a").tolist() == [5, 6]
 
 
-# -- methods -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("tokens", "values", "message"),
     [
@@ -195,9 +189,6 @@ def test_vectors_initialize_an_embedding_layer(custom) -> None:
     assert layer(mx.nd.array([2])).asnumpy().tolist() == [[3, 4]]
 
 
-# -- names -------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def own():
     """An embedding of one's own, registered."""
@@ -247,9 +238,6 @@ def test_an_unknown_embedding_is_refused(call) -> None:
 def test_an_unknown_file_is_refused_with_the_nearest(name: str, wrong: str, right: str) -> None:
     with pytest.raises(ArgumentError, match=rf"got '{wrong}' \(nearest: .*'{right}'"):
         embedding.create(name, pretrained_file_name=wrong)
-
-
-# -- published files ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [GloVe, FastText])

@@ -156,9 +156,6 @@ def test_operators_take_float32_or_mixed_weights(multi: Any) -> None:
     assert op.select_fast("cupy", wide, attrs) is None
 
 
-# -- statements ------------------------------------------------------------------------------------
-
-
 def test_statements_become_cuda() -> None:
     lines = ["g = minimum(g, clip) * -w", "old = select(fabs(g) > float32(0), g, w) - g / w"]
     assert inputs_of(lines) == {"g", "clip", "w"}
@@ -175,8 +172,6 @@ def test_statement_that_cuda_would_compute_otherwise_is_refused(line: str) -> No
     with pytest.raises(NotImplementedError, match="expected what CUDA has too"):
         translated([line], ("w", "g"))
 
-
-# -- trainers --------------------------------------------------------------------------------------
 
 OPTIMIZERS = [
     ("sgd", {"momentum": 0.9, "wd": 0.01}),

@@ -92,8 +92,6 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             self.monitor_op: Comparison = comparison("CheckpointHandler", metric, mode)
         os.makedirs(model_dir, exist_ok=True)
 
-    # -- events ----------------------------------------------------------------------------------
-
     def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
         """Load the newest checkpoint, if ``resume_from_checkpoint`` is set.
 
@@ -142,8 +140,6 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             earlier = self.trained_batch if self.resume_from_checkpoint else 0
             self._checkpoint(estimator, earlier + self.current_batch)
         self.current_epoch += 1
-
-    # -- saving ----------------------------------------------------------------------------------
 
     def _path(self, name: str, ending: str) -> Path:
         return Path(self.model_dir, f"{name}{ending}")
@@ -230,8 +226,6 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             estimator.logger.info(f"Model architecture(symbol file) is not saved: {error}")
             return
         symbol.save(path)
-
-    # -- resuming --------------------------------------------------------------------------------
 
     def _resume(self, estimator: Run) -> None:
         kind, total = ("epoch", estimator.max_epoch)

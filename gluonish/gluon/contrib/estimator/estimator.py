@@ -136,8 +136,6 @@ class Estimator:
         self.max_batch: int | None = None
         self.batch_axis = 0
 
-    # -- construction ----------------------------------------------------------------------------
-
     def _complete_metrics(self) -> None:
         if not self._train_metrics:
             suggested = suggest_metric_for_loss(self.loss)
@@ -192,8 +190,6 @@ class Estimator:
         """List of the evaluation metrics."""
         return self._val_metrics
 
-    # -- evaluation ------------------------------------------------------------------------------
-
     def evaluate(
         self, val_data: DataLoader, batch_axis: int = 0, event_handlers: Handlers = None
     ) -> None:
@@ -224,8 +220,6 @@ class Estimator:
             gather_metrics(self.trainer, self._val_metrics)
         for last in _of_kind(handlers, EpochEnd):
             last.epoch_end(self)
-
-    # -- training --------------------------------------------------------------------------------
 
     def fit(
         self,
