@@ -287,7 +287,7 @@ def test_package_and_folder_of_child_processes_hold_the_same_file() -> None:
 
 
 def test_page_holds_the_table_of_differences() -> None:
-    page = (ROOT / "tutorials" / "mxnet_programs.md").read_text("utf-8")
+    page = (ROOT / "docs" / "coming_from_mxnet.md").read_text("utf-8")
     for line in mxnet_rules.DIFFERENCES:
         assert f"| {line.what} | {line.mxnet} | {line.gluonish} |\n" in page
 
