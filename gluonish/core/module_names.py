@@ -66,7 +66,9 @@ class _Aliases:
                 # Python itself says of a missing module what is missing, by the name in use.
                 found = find_spec(name)
                 loader: Any = _RealModule(name)
-                return None if found is None else spec_from_loader(fullname, loader)
+                if found is None:
+                    return None
+                return spec_from_loader(fullname, loader, origin=found.origin)
         return None
 
     def _completed(self, fullname: str, path: Sequence[str] | None) -> ModuleSpec | None:
