@@ -123,7 +123,7 @@ def test_markdown_has_a_row_for_every_flag_whatever_its_value(
     monkeypatch.setenv("MXNET_CPU_WORKER_NTHREADS", "many")
     page = env.markdown_page()
     assert re.findall(r"^\| `([A-Z0-9_]+)` \|", page, re.MULTILINE) == [f.name for f in all_flags()]
-    assert "| `MXNET_MEMORY_OPT` | `0` | 0 or 1 | Keep only about" in page
+    assert "| `MXNET_MEMORY_OPT` | `0` | 0 or 1 | Save only about" in page
     assert "| `OMP_NUM_THREADS` | empty | any text | Threads of" in page
 
 
