@@ -20,7 +20,7 @@ def run(folder: Path, body: str, *options: str) -> subprocess.CompletedProcess[s
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "tests.left_files", *options],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         timeout=120,
@@ -28,7 +28,9 @@ def run(folder: Path, body: str, *options: str) -> subprocess.CompletedProcess[s
     )
 
 
-@pytest.mark.parametrize("options", [(), ("-n", "1")], ids=["one-process", "workers"])
+@pytest.mark.parametrize(
+    "options", [(), ("-p", "xdist.plugin", "-n", "1")], ids=["one-process", "workers"]
+)
 def test_file_that_a_test_leaves_fails_the_run(tmp_path: Path, options: tuple[str, ...]) -> None:
     result = run(tmp_path, "Path('profile.json').write_text('')", *options)
     assert "1 passed" in result.stdout
