@@ -370,8 +370,13 @@ def namespace_text(module: ModuleType, face: Face) -> str:
         own.pop(later, None)
     lines = [*own.values()]
     if leaf in ("ndarray", "symbol", "op", "_internal") and hasattr(module, "npx"):
-        package = module.npx.__name__.rpartition(".")[0]
-        lines += [f"from {package} import {to} as {name}\n" for name, to in NUMPY_FACES.items()]
+        homes = {name: getattr(module, name).__name__.rpartition(".") for name in NUMPY_FACES}
+        lines += [
+            f"from {package} import {last} as {last}\n"
+            for name, (package, _, last) in homes.items()
+            if name == last
+        ]
+        lines += [f"{name} = {last}\n" for name, (*_, last) in homes.items() if name != last]
     shown = _shown(module, own)
     body = [
         f"from {parent} import {name} as {name}\n" if name in above else _made(module, name, face)

@@ -65,12 +65,12 @@ from gluonish.ndarray.serialization import load as load
 from gluonish.ndarray.serialization import load_frombuffer as load_frombuffer
 from gluonish.ndarray.serialization import load_metadata as load_metadata
 from gluonish.ndarray.serialization import save as save
-from gluonish.numpy_extension.nd_namespaces import numpy as np
-from gluonish.numpy_extension.nd_namespaces import numpy as numpy
-from gluonish.numpy_extension.nd_namespaces import numpy_extension as npx
-from gluonish.numpy_extension.nd_namespaces import numpy_extension as numpy_extension
+from gluonish.numpy_extension.nd_namespaces import np as np
+from gluonish.numpy_extension.nd_namespaces import npx as npx
 from typing import Any
 from typing import Literal
+numpy = np
+numpy_extension = npx
 
 __all__ = [
     "NDArray",
