@@ -50,7 +50,6 @@ LAZY = {
     "llvmlite",
     "matplotlib",
     "mpi4py",
-    "numba",
     "onnx",
     "requests",
     "scipy",

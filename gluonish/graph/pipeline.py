@@ -39,7 +39,7 @@ from gluonish.graph.passes import (
 )
 from gluonish.graph.passes.split_batch_norm import is_split
 from gluonish.kernels.cupy import pointwise
-from gluonish.kernels.generated import register as numba
+from gluonish.kernels.generated import register as generated
 from gluonish.kernels.generated.expressions import REAL
 from gluonish.kernels.onednn import register as onednn
 
@@ -134,7 +134,7 @@ def _has_primitives(device: Device) -> bool:
 
 
 def _has_generated_kernels(device: Device) -> bool:
-    return MXNET_USE_FUSION.value and device.xp_name == "numpy" and numba.enabled()
+    return MXNET_USE_FUSION.value and device.xp_name == "numpy" and generated.enabled()
 
 
 def _has_gpu_kernels(device: Device) -> bool:

@@ -19,10 +19,10 @@ from gluonish.ops.updates.rules import Rule
 
 if TYPE_CHECKING:
     from gluonish.kernels.cupy import optimizer as cupy_optimizer
-    from gluonish.kernels.generated import optimizer as numba_optimizer
+    from gluonish.kernels.generated import optimizer as generated_optimizer
 else:
     cupy_optimizer = later("gluonish.kernels.cupy.optimizer")
-    numba_optimizer = later("gluonish.kernels.generated.optimizer")
+    generated_optimizer = later("gluonish.kernels.generated.optimizer")
 
 __all__ = ["Column", "FusedStep", "Groups", "fits_dtypes", "fused_step", "operator_kernels"]
 
@@ -64,7 +64,7 @@ def fused_step(
         groups: The arrays of each weight.
         mixed: Whether there are float32 weights beside 16-bit ones.
     """
-    module = cupy_optimizer if device.xp_name == "cupy" else numba_optimizer
+    module = cupy_optimizer if device.xp_name == "cupy" else generated_optimizer
     made: FusedStep | None = module.fused_step(device.xp, rule, outs, groups, mixed)
     return made
 

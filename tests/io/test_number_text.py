@@ -15,7 +15,7 @@ from gluonish.kernels.compiler import available
 from gluonish.kernels.generated import number_lines
 from gluonish.kernels.generated.number_lines import dense_lines, sparse_lines
 
-pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
+pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")
 
 WIDTH = 3
 NUMBERS = strategies.one_of(

@@ -10,7 +10,7 @@ from gluonish.ops.registry import find_operator
 
 FLOAT = np.dtype(np.float32)
 
-pytestmark = pytest.mark.skipif(not available(), reason="needs Numba")
+pytestmark = pytest.mark.skipif(not available(), reason="needs llvmlite")
 
 
 def selected(name: str, *shapes: tuple[int, ...], dtype: Any = FLOAT, **attrs: Any) -> Any:

@@ -48,8 +48,8 @@ def fuse_pointwise(
 
     A large operator without a fast kernel of its own becomes such a node alone, unless ``alone`` is
     false; on a GPU, ``xp_name`` "cupy", only one that goes over memory several times. Arrays of
-    fewer than ``least`` elements stay with the kernels that they have, and where Numba is missing
-    all on a CPU do.
+    fewer than ``least`` elements stay with the kernels that they have, and where llvmlite is
+    missing all on a CPU do.
 
     Requires: specs on every value, and the training mode on every node that depends on it.
     Ensures: the outputs have the specs and values that they had, but for round-off of elementary

@@ -14,7 +14,7 @@ from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import available, compile_kernel
-from gluonish.kernels.compiler.scope import SCRATCH_SUMS
+from gluonish.kernels.compiler.typed_values import SCRATCH_SUMS
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, RefusedError, address
 from gluonish.ops.normalization.layer_norm import LAYER_NORM_BACKWARD
 

@@ -19,7 +19,7 @@ import numpy as np
 from gluonish.core.config import MXNET_WINOGRAD_CONVOLUTION
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
-from gluonish.kernels.generated import register as numba
+from gluonish.kernels.generated import register as generated
 from gluonish.kernels.generated.winograd_gradient import GradientPlan
 from gluonish.kernels.generated.winograd_output import Finish, OutputPlan
 from gluonish.kernels.onednn import convolution as direct
@@ -210,7 +210,7 @@ def _pays(weight: Spec, attrs: Attrs, tiles: int, fewest: int) -> bool:
 
 
 def _usable() -> bool:
-    return MXNET_WINOGRAD_CONVOLUTION.value and numba.enabled() and onednn.enabled()
+    return MXNET_WINOGRAD_CONVOLUTION.value and generated.enabled() and onednn.enabled()
 
 
 KERNELS = tuple(

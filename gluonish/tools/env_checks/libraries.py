@@ -41,7 +41,7 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy import CuPySupport
 from gluonish.kernels.cupy.cudnn import opened
-from gluonish.kernels.generated import register as numba
+from gluonish.kernels.generated import register as generated
 from gluonish.kernels.generated.eager import LARGE, LargeProgram
 from gluonish.kernels.onednn import register as onednn
 from gluonish.kernels.onednn.library import locate
@@ -64,8 +64,8 @@ def _kernel(name: str, shapes: Sequence[Shape], **attrs: Any) -> str:
 
 def _two(flag: Flag[bool], name: str, shapes: Sequence[Shape], prefix: str, **attrs: Any) -> str:
     """Check that a kernel of some name runs with a switch on, and another without."""
-    if not (onednn.enabled() and numba.enabled()):
-        raise NotHereError("needs oneDNN and Numba")
+    if not (onednn.enabled() and generated.enabled()):
+        raise NotHereError("needs oneDNN and llvmlite")
     found = []
     for switch in (True, False):
         with flag.override(switch):
@@ -186,8 +186,8 @@ def _accumulation() -> str:
 def _determinism() -> str:
     """Call a kernel nobody has compiled: only if time does not decide, it is compiled at once."""
     with MXNET_USE_FUSION.override(True):
-        if not numba.enabled():
-            raise NotHereError("needs Numba, whose kernels time chooses otherwise")
+        if not generated.enabled():
+            raise NotHereError("needs llvmlite, whose kernels time chooses otherwise")
     told = []
     x = np.ones(LARGE, np.float32)
     for switch in (True, False):

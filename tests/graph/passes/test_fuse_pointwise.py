@@ -208,7 +208,7 @@ def test_variables_need_not_be_among_the_nodes() -> None:
     assert operators(made) == ["_fused_pointwise"]
 
 
-def test_without_numba_the_graph_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_llvmlite_the_graph_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     (a,) = inputs((32, 64))
     plain = graph([a], call("relu", call("exp", a)))
     compiler.available.cache_clear()

@@ -11,7 +11,7 @@ from gluonish.kernels.generated.assignments import Mover, SwiftArray
 from gluonish.ops.registry import all_operators, find_operator
 from tests.checking.values import run_kernel, spec_of
 
-pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
+pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")
 
 _IMAGES = (4, 12, 30, 40)
 _WIDTHS = (0, 0, 0, 0, 2, 1, 3, 4)

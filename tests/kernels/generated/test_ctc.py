@@ -8,7 +8,7 @@ import pytest
 from gluonish.kernels.compiler import available
 from gluonish.ops.outputs.ctc_loss import CTC_LOSS
 
-pytestmark = pytest.mark.skipif(not available(), reason="needs Numba")
+pytestmark = pytest.mark.skipif(not available(), reason="needs llvmlite")
 
 
 def _run(kernel: Any, inputs: list[Any], attrs: dict[str, Any]) -> tuple[Any, Any]:

@@ -10,7 +10,7 @@ from gluonish.kernels.generated import drawing
 from gluonish.ops.nn.dropout import DROPOUT
 from gluonish.ops.registry import find_operator
 
-pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
+pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")
 
 _KEY = (2**63 + 12345678901, (7 << 33) + 5)
 

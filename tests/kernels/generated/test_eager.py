@@ -224,7 +224,7 @@ def test_within_a_scope_every_kernel_pays_at_once() -> None:
 
 def test_the_first_call_has_the_bits_of_all_others_where_that_is_asked_for() -> None:
     if not register.enabled():
-        pytest.skip("Numba is not there")
+        pytest.skip("llvmlite is not there")
     op = find_operator("tanh")
     first, later = np.empty_like(X), np.empty_like(X)
     warm("tanh")(np, later, X)

@@ -12,7 +12,7 @@ from gluonish.ops.kernel import RefusedError
 from gluonish.ops.normalization.layer_norm import LAYER_NORM_BACKWARD
 from tests.checking.values import run_kernel, spec_of
 
-pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
+pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")
 
 ATTRS = {"axis": -1, "eps": 1e-5}
 # Rows and elements of a row: all rows at once, in chunks, with a rest, and rows that are long.

@@ -9,7 +9,7 @@ from gluonish.kernels.compiler import available
 from gluonish.kernels.generated.moves import move
 from gluonish.ops.kernel import RefusedError
 
-pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
+pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")
 
 
 def _values(*shape: int, dtype: str = "float32") -> Any:

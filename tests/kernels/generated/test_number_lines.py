@@ -17,7 +17,7 @@ from gluonish.kernels.compiler import available
 from gluonish.kernels.generated import number_lines
 from gluonish.kernels.generated.number_lines import dense_lines, sparse_lines
 
-pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
+pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -200,7 +200,7 @@ def test_widths_that_no_kernel_takes_are_given_back(width: int) -> None:
     assert sparse_lines(b"1\n", width) is None
 
 
-def test_without_numba_every_text_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_llvmlite_every_text_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(number_lines, "available", lambda: False)
     assert dense_lines(b"1\n", 1) is None
     assert sparse_lines(b"1\n", 1) is None

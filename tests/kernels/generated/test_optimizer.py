@@ -21,7 +21,7 @@ from gluonish.ops.updates.rules import LAMB, RULES, SGD, SGD_MOMENTUM, Rule, app
 from gluonish.ops.updates.sign import SIGNSGD, SIGNUM_STEPS
 from tests.kernels.updates import check_equal, groups, rates, scalars
 
-pytest.importorskip("numba")
+pytest.importorskip("llvmlite")
 
 # None of a vector's length; an empty one, one below a lane, one over several blocks.
 SHAPES = [(3,), (0,), (17, 33), (BLOCK + 21,), (1,), (2, BLOCK)]

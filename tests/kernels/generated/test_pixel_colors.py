@@ -14,7 +14,7 @@ from gluonish.kernels.generated.pixel_colors import changed_colors
 from gluonish.ops.image.color import COLOR_STEPS
 from gluonish.ops.registry import find_operator
 
-pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
+pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")
 
 IMAGE = np.random.default_rng(0).integers(0, 256, (37, 41, 3)).astype(np.uint8)
 IMAGE[::2] = IMAGE[::2, :, :1]  # rows without colours

@@ -13,7 +13,7 @@ from gluonish.ops.kernel import Bound, RefusedError
 from gluonish.ops.nn.pooling import POOLING, POOLING_BACKWARD
 from tests.checking.values import run_kernel
 
-pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
+pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")
 
 FORWARD, BACKWARD = (
     next(fast for fast in op.fast_kernels if fast.name == name)

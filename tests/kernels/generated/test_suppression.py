@@ -11,7 +11,7 @@ from gluonish.ops.detection.box_nms import BOX_NMS
 from gluonish.ops.detection.boxes import Rule
 from gluonish.ops.detection.boxes import kept_by_overlap as reference
 
-pytestmark = pytest.mark.skipif(not available(), reason="needs Numba")
+pytestmark = pytest.mark.skipif(not available(), reason="needs llvmlite")
 
 
 def _boxes(count: int, dtype: Any) -> Any:

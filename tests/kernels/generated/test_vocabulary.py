@@ -11,7 +11,7 @@ from gluonish.ops.kernel import RefusedError
 from gluonish.ops.registry import find_operator
 from tests.checking.values import run_kernel, spec_of
 
-pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
+pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")
 
 
 def compare(name: str, inputs: list[Any], **given: Any) -> list[Any]:

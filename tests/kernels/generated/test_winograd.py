@@ -23,7 +23,7 @@ from gluonish.ops.nn.convolution import (
 from gluonish.ops.registry import Operator
 
 pytestmark = pytest.mark.skipif(
-    not available() or onednn.load().backend is None, reason="oneDNN or Numba is not there"
+    not available() or onednn.load().backend is None, reason="oneDNN or llvmlite is not there"
 )
 
 # Of the largest magnitude of the result: some units of round-off of a sum of 300 to 1000 terms.

@@ -19,7 +19,7 @@ from tests.checking.values import run_kernel, spec_of
 
 RUNTIME = {"train": True, "key": (3, 7)}
 
-pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
+pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")
 
 
 def call(
