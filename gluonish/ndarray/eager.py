@@ -15,7 +15,7 @@ from gluonish.core.context import Context, current_context
 from gluonish.core.device import Device, Lane, device_of
 from gluonish.core.dtype import UINT8
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError, GluonishError
-from gluonish.core.out_of_memory import give_back, no_memory
+from gluonish.core.out_of_memory import allocate
 from gluonish.core.random_state import next_key
 from gluonish.core.spec import Spec
 from gluonish.engine import current_engine, submit
@@ -105,8 +105,11 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
                 kind(device.empty(spec.shape, spec.dtype), spec, device, Var())
                 for spec in out_specs
             ]
-    except (MemoryError, ValueError) as error:
-        results = _outputs_again(op, inputs, attrs, out, out_specs, device, error)
+    except GluonishError:
+        raise
+    except (MemoryError, ValueError):
+        make = partial(_outputs, op, inputs, attrs, out, out_specs, device)
+        results = allocate(make, op.name, out_specs, device.context)
     run(op, inputs, attrs, results, device, given=out is not None)
     if flags & RECORDING and op.gradient is not None:
         record_call(op, inputs, attrs, results)
@@ -117,35 +120,21 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
     return _handed_back(op, attrs, results, out)
 
 
-def _outputs_again(
+def _outputs(
     op: Operator,
     inputs: Sequence[NDArray],
     attrs: Attrs,
     out: Any,
     specs: Sequence[Spec],
     device: Device,
-    error: Exception,
 ) -> list[NDArray]:
-    """Return the outputs of a call that failed for memory, now that the caches went back.
-
-    NumPy has a ValueError for sizes that no address reaches, and a MemoryError for the others.
-
-    Raises:
-        OutOfMemoryError: There still is none; errors of ours as they are.
-    """
-    if isinstance(error, GluonishError):
-        raise error
-    give_back(device.context)
-    try:
-        if out is not None:
-            return _given_outputs(op, out, inputs, specs, device)
-        if device.xp_name == "numpy":
-            return _new_outputs(op, inputs, attrs, specs, device)
-        return [empty_like_spec(spec, device, type(inputs[0]), op.name) for spec in specs]
-    except GluonishError:
-        raise
-    except (MemoryError, ValueError) as again:
-        raise no_memory(op.name, list(specs), device.context) from again
+    """Return the outputs of a call: what `invoke` does itself, unless there is no memory."""
+    if out is not None:
+        return _given_outputs(op, out, inputs, specs, device)
+    if device.xp_name == "numpy":
+        return _new_outputs(op, inputs, attrs, specs, device)
+    kind = type(inputs[0])
+    return [kind(device.empty(*spec), spec, device, Var()) for spec in specs]
 
 
 def _handed_back(op: Operator, attrs: Attrs, results: Sequence[NDArray], out: Any) -> Any:
