@@ -20,8 +20,8 @@ from gluonish.core.devices import (
     gpu_memory_info,
     num_gpus,
 )
-from gluonish.core.module_names import lists as _lists
-from gluonish.core.module_names import loads as _loads
+from gluonish.core.lazy import attach as _attach
+from gluonish.core.lazy import lists as _lists
 from gluonish.core.user_functions import (
     is_np_array,
     is_np_shape,
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from gluonish.mxnet_names import executor_manager, libinfo, library, log, notebook, rtc
     from gluonish.symbol import executor, visualization
 else:
-    __getattr__ = _loads(
+    __getattr__ = _attach(
         __name__,
         (
             *("contrib", "image", "initializer", "io", "kvstore", "lr_scheduler", "metric"),

@@ -28,6 +28,7 @@ from gluonish.core.errors import (
     ArgumentTypeError,
     OperatorError,
 )
+from gluonish.core.hooks import start_profiler
 from gluonish.kernels import teams
 from gluonish_engine import Engine, PushHook, Stream, Var, create_engine
 
@@ -41,7 +42,6 @@ _engine: Engine | None = None
 _streams: dict[Lane, Stream] = {}
 _engines: list[weakref.ref[Engine]] = []
 _push_hook: PushHook | None = None
-_starts: list[Callable[[], object]] = []
 
 _MOMENT_S = 1e-3
 
@@ -59,18 +59,8 @@ def _create() -> Engine:
         if _engine is None:  # a step
             _engine = made
     if MXNET_PROFILER_AUTOSTART.value:
-        for start in _starts:
-            start()
+        start_profiler()
     return _engine
-
-
-def when_made(start: Callable[[], object]) -> None:
-    """Have a function called when the process's engine is made, to profile from the first operator.
-
-    Args:
-        start: Called then if ``MXNET_PROFILER_AUTOSTART`` is set.
-    """
-    _starts.append(start)
 
 
 def make_engine(kind: str) -> Engine:
@@ -140,12 +130,13 @@ def submit(
     return small
 
 
-def _end_teams(end: Callable[[], None]) -> bool:
-    """Have all workers end their teams of threads if no worker has anything to do."""
+def end_idle_teams(end: Callable[[], None]) -> bool:
+    """Have all workers end their teams of threads if no worker has anything to do.
+
+    Args:
+        end: Ends the team of the thread that calls it.
+    """
     return current_engine().in_idle_workers(end, "end_team")
-
-
-teams.when_quiet(_end_teams)
 
 
 def _living() -> list[Engine]:

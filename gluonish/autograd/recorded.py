@@ -1,22 +1,12 @@
-"""get_symbol: the recorded computation of an array as a Symbol.
+"""get_symbol: the recorded computation of an array as a Symbol."""
 
-Symbols lie in a layer above this one; `gluonish.mxnet_names.start` registers what makes them.
-"""
-
-from collections.abc import Callable
 from typing import Any
 
 from gluonish.core.errors import ArgumentTypeError, AutogradError
-from gluonish.ndarray.ndarray import Link, NDArray
+from gluonish.core.hooks import symbol_of
+from gluonish.ndarray.ndarray import NDArray
 
-__all__ = ["get_symbol", "register_symbol_maker"]
-
-_makers: list[Callable[[Link], Any]] = []
-
-
-def register_symbol_maker(make: Callable[[Link], Any]) -> None:
-    """Have `get_symbol` use a function from a place on the tape to a Symbol."""
-    _makers[:] = [make]
+__all__ = ["get_symbol"]
 
 
 def get_symbol(x: NDArray) -> Any:
@@ -41,6 +31,4 @@ def get_symbol(x: NDArray) -> Any:
             f"get_symbol: expected an array that autograd recorded, got one of shape {x.shape} "
             "that it did not; compute it inside autograd.record() from arrays with attach_grad"
         )
-    if not _makers:
-        raise AutogradError("get_symbol: expected Symbols, got none; import gluonish")
-    return _makers[0](x._link)
+    return symbol_of(x._link)

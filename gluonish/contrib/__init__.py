@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from gluonish.core.module_names import lists as _lists
-from gluonish.core.module_names import loads as _loads
+from gluonish.core.lazy import attach as _attach
+from gluonish.core.lazy import lists as _lists
 
 __all__ = [
     "amp",
@@ -41,4 +41,4 @@ if TYPE_CHECKING:
         text,
     )
 else:
-    __getattr__ = _loads(__name__, __all__)
+    __getattr__ = _attach(__name__, __all__)

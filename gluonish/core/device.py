@@ -15,7 +15,7 @@ import numpy as np
 
 from gluonish.core.context import Context, cache_owners, memory_readers
 from gluonish.core.cpu_memory import keep_freed_memory, memory_info, release_freed_memory
-from gluonish.core.errors import DeviceError
+from gluonish.core.hooks import make_gpu_support
 from gluonish.core.memory_info import MemoryInfo
 from gluonish.core.spec import Shape
 from gluonish_engine import Stream
@@ -33,7 +33,6 @@ __all__ = [
     "gpu_capability",
     "gpu_count",
     "gpu_memory",
-    "register_gpu_support",
     "watch_devices",
 ]
 
@@ -298,23 +297,11 @@ class GPUSupport(Protocol):
 
 
 _gpu_support: list[GPUSupport] = []
-_gpu_makers: list[Callable[[], GPUSupport]] = []
-
-
-def register_gpu_support(make: Callable[[], GPUSupport]) -> None:
-    """Make a back end known that serves ``gpu`` contexts.
-
-    Args:
-        make: Returns the back end; called when a GPU is first asked for.
-    """
-    _gpu_makers[:] = [make]
 
 
 def _support() -> GPUSupport:
     if not _gpu_support:
-        if not _gpu_makers:
-            raise DeviceError("gpu: expected the CuPy back end, got none; import gluonish")
-        _gpu_support[:] = [_gpu_makers[0]()]
+        _gpu_support[:] = [make_gpu_support()]
     return _gpu_support[0]
 
 

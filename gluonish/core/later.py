@@ -1,13 +1,11 @@
-"""Modules and methods that are there at their first use: what a program may never need costs its
-start nothing."""
+"""Modules that are there at their first use."""
 
-from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
 from gluonish.core.loading import load
 
-__all__ = ["add_methods_later", "later"]
+__all__ = ["later"]
 
 
 class _Later:
@@ -42,31 +40,3 @@ def later(name: str) -> Any:
         name: The module's dotted name.
     """
     return _Later(name)
-
-
-class _LaterMethod:
-    """Stands for a method in its class, and puts the method into its own place when looked up."""
-
-    __slots__ = ("_kind", "_make", "_name")
-
-    def __init__(self, kind: type, name: str, make: Callable[[str], Any]) -> None:
-        self._kind, self._name, self._make = kind, name, make
-
-    def __get__(self, instance: Any, owner: type) -> Any:
-        made = self._make(self._name)
-        setattr(self._kind, self._name, made)
-        return made.__get__(instance, owner)
-
-
-def add_methods_later(
-    kind: type, names: Iterable[str], make: Callable[[str], Callable[..., Any]]
-) -> None:
-    """Give a class methods, each of which is made when it is first looked up.
-
-    Args:
-        kind: The class.
-        names: The methods' names.
-        make: Returns the method of a name.
-    """
-    for name in names:
-        setattr(kind, name, _LaterMethod(kind, name, make))

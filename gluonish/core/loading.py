@@ -29,7 +29,15 @@ from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.helper_thread import in_helper_thread
 from gluonish.core.turn import Turn
 
-__all__ = ["find_module", "importing_frame", "is_partial", "is_superseded", "is_whole", "load"]
+__all__ = [
+    "find_module",
+    "importing_frame",
+    "is_partial",
+    "is_superseded",
+    "is_whole",
+    "load",
+    "when_whole",
+]
 
 _OURS = ("gluonish", "gluonish_engine")
 _turn = Turn()
@@ -80,7 +88,7 @@ def _half_imported(frame: FrameType | None) -> list[str]:
 
 def _is_code_of_module(frame: FrameType | None) -> bool:
     """Return whether a module's own code asks, by an attribute that is there at its first use."""
-    while frame is not None and frame.f_globals.get("__name__") == "gluonish.core.module_names":
+    while frame is not None and frame.f_globals.get("__name__") == "gluonish.core.lazy":
         frame = frame.f_back
     return frame is not None and frame.f_code.co_name == "<module>"
 
@@ -137,6 +145,22 @@ if hasattr(os, "register_at_fork"):
     )
 
 
+_completions: dict[str, list[Callable[[ModuleType], None]]] = {}
+
+
+def when_whole(name: str, complete: Callable[[ModuleType], None]) -> None:
+    """Call a function with a module of gluonish's when all of its code has run.
+
+    Args:
+        name: The module's dotted name.
+        complete: Called now if the module is there, and after each import of it.
+    """
+    _completions.setdefault(name, []).append(complete)
+    module = sys.modules.get(name)
+    if module is not None and not is_partial(module):
+        complete(module)
+
+
 class _Finder:
     """Finds gluonish's modules as Python does, and has them come in as this module says."""
 
@@ -149,15 +173,12 @@ class _Finder:
 _begun: set[str] = set()
 
 
-def find_module(
-    name: str, path: Sequence[str] | None, then: Callable[[ModuleType], None] = lambda module: None
-) -> ModuleSpec | None:
+def find_module(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
     """Return the spec of a module of gluonish's: its finder's answer to the import system.
 
     Args:
         name: The module's dotted name.
         path: Where the package has its modules.
-        then: Called with the module when all of its code has run.
     """
     spec = PathFinder.find_spec(name, path)
     if spec is not None and spec.loader is not None:
@@ -168,7 +189,8 @@ def find_module(
         def run_whole(module: ModuleType) -> None:
             with CollectionPause():
                 _run_whole(module, name, run, again)
-                then(module)
+                for complete in _completions.get(name, ()):
+                    complete(module)
 
         loader.exec_module = run_whole
     return spec

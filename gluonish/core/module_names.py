@@ -1,22 +1,20 @@
-"""Modules under a second name, and modules that load at their first use.
+"""Modules under a second name.
 
 Gluon's programs import one module under several dotted names (``gluonish.gluon.nn`` is also
 ``gluonish.gluon.nn``, and ``mxnet.gluon.nn`` where `gluonish.as_mxnet` was imported).
 `alias_modules` makes each a name of the same module object, so that no module is ever loaded
-twice. `loads` gives a package attributes that are modules nobody pays for before asking for them.
+twice.
 """
 
 import importlib
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, spec_from_loader
 from types import CodeType, ModuleType
 from typing import Any
 
-from gluonish.core.loading import find_module, is_partial, load
-
-__all__ = ["alias_modules", "lists", "loads", "show_modules"]
+__all__ = ["alias_modules"]
 
 
 class _RealModule:
@@ -48,8 +46,6 @@ class _Aliases:
     def __init__(self) -> None:
         self.real: dict[str, str] = {}
         self.tops: set[str] = set()  # asked first, as every import of the process comes by
-        self.shown: dict[str, Mapping[str, str]] = {}
-        self.starred: frozenset[str] = frozenset()
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -57,8 +53,6 @@ class _Aliases:
         parts = fullname.split(".")
         if parts[0] not in self.tops:
             return None
-        if fullname in self.shown:
-            return self._completed(fullname, path)
         for length in range(len(parts), 0, -1):
             real = self.real.get(".".join(parts[:length]))
             if real is not None:
@@ -70,10 +64,6 @@ class _Aliases:
                     return None
                 return spec_from_loader(fullname, loader, origin=found.origin)
         return None
-
-    def _completed(self, fullname: str, path: Sequence[str] | None) -> ModuleSpec | None:
-        """Return the spec of a module of ours that gets further attributes when it is loaded."""
-        return find_module(fullname, path, lambda module: _show(module, self.shown[fullname]))
 
 
 _ALIASES = _Aliases()
@@ -90,79 +80,3 @@ def alias_modules(names: dict[str, str]) -> None:
     """
     _ALIASES.real.update(names)
     _ALIASES.tops.update(name.partition(".")[0] for name in names)
-
-
-def show_modules(
-    shown: Mapping[str, Mapping[str, str]], starred: frozenset[str] = frozenset()
-) -> None:
-    """Give modules further attributes that are modules, loaded yet or not, or stand in some.
-
-    Args:
-        shown: Of each module of gluonish, by its name: by attribute the name of a module, or
-            ``module:name`` for what stands there. What the module has itself comes first.
-        starred: The modules whose ``import *`` gives these attributes, too.
-    """
-    _ALIASES.starred |= starred
-    for name, attributes in shown.items():
-        if name in sys.modules and name not in _ALIASES.shown:
-            _show(sys.modules[name], attributes)
-    _ALIASES.shown.update(shown)
-
-
-def _show(module: ModuleType, attributes: Mapping[str, str]) -> None:
-    own: Callable[[str], Any] | None = vars(module).get("__getattr__")
-
-    def find(name: str) -> Any:
-        try:
-            if own is not None:
-                return own(name)
-        except AttributeError:
-            if name not in attributes:
-                raise
-        if name not in attributes:
-            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
-        try:
-            return _found(attributes[name])
-        except ModuleNotFoundError as error:
-            raise AttributeError(str(error)) from error
-
-    vars(module)["__getattr__"] = find
-    if module.__name__ in _ALIASES.starred:
-        vars(module)["__all__"] = [*module.__all__, *attributes]
-
-
-def _found(target: str) -> Any:
-    """Return a module, or for ``module:name`` what stands there."""
-    module, _, inside = target.partition(":")
-    found = load(module)
-    return getattr(found, inside) if inside else found
-
-
-def loads(
-    package: str, names: Iterable[str], elsewhere: Mapping[str, str] | None = None
-) -> Callable[[str], Any]:
-    """A package's ``__getattr__`` (PEP 562) that imports what it is asked for at the first time.
-
-    Args:
-        package: The package's dotted name.
-        names: Modules of the package, each the last part of its name.
-        elsewhere: What other attributes are, by their names: the whole name of a module, or
-            ``module:name`` for what stands there.
-    """
-    homes = {**{name: f"{package}.{name}" for name in names}, **(elsewhere or {})}
-
-    def load(name: str) -> Any:
-        if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        found = _found(homes[name])
-        if not is_partial(found):  # else it is only for the module's own code, which asked
-            vars(sys.modules[package])[name] = found
-        return found
-
-    return load
-
-
-def lists(names: Iterable[str]) -> Callable[[], list[str]]:
-    """A package's ``__dir__``: its public names, loaded yet or not."""
-    public = sorted(names)
-    return lambda: list(public)

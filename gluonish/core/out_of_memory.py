@@ -1,7 +1,9 @@
 """What is done when a device has no memory: caches go back, and an error says who has it all."""
 
 import gc
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -11,42 +13,50 @@ from gluonish.core.errors import GluonishError, OutOfMemoryError
 from gluonish.core.holders import held_memory
 from gluonish.core.spec import Shape, Spec
 
-__all__ = ["empty_or_refuse", "give_back", "no_memory"]
+__all__ = ["allocate", "empty_or_refuse", "no_memory"]
 
+Made = TypeVar("Made")
 _NAMED = 4  # holders in a message
 
 
-def give_back(context: Context) -> None:
-    """Free what nobody needs on a device: garbage in cycles, and memory kept for later arrays."""
-    gc.collect()
-    context.empty_cache()
+def allocate(make: Callable[[], Made], owner: str, specs: Sequence[Spec], context: Context) -> Made:
+    """Return what a function allocates on a device, if need be after the caches went back.
 
-
-def empty_or_refuse(device: Device, shape: Shape, dtype: np.dtype[Any], owner: str) -> Any:
-    """Return an array of undefined values on a device, if need be after its caches went back.
+    Calls that are too frequent for this one try ``make`` themselves and come here when it fails.
 
     Args:
-        device: Where.
-        shape: Its shape.
-        dtype: Its dtype.
+        make: Allocates; called again if there was no memory, after garbage in cycles was collected
+            and the device's caches were emptied.
         owner: Who asks, for the message.
+        specs: The arrays, for the message.
+        context: The device.
 
     Raises:
         OutOfMemoryError: There is no memory for it.
     """
     try:
-        return device.empty(shape, dtype)
+        return make()
     except GluonishError:
         raise
     except (MemoryError, ValueError):  # NumPy has a ValueError for what no address reaches
-        give_back(device.context)
+        gc.collect()
+        context.empty_cache()
     try:
-        return device.empty(shape, dtype)
+        return make()
+    except GluonishError:
+        raise
     except (MemoryError, ValueError) as error:
-        raise no_memory(owner, [Spec(shape, dtype)], device.context) from error
+        raise no_memory(owner, specs, context) from error
 
 
-def no_memory(owner: str, wanted: list[Spec], context: Context) -> OutOfMemoryError:
+def empty_or_refuse(device: Device, shape: Shape, dtype: np.dtype[Any], owner: str) -> Any:
+    """Return an array of undefined values on a device; see `allocate`."""
+    return allocate(
+        partial(device.empty, shape, dtype), owner, [Spec(shape, dtype)], device.context
+    )
+
+
+def no_memory(owner: str, wanted: Sequence[Spec], context: Context) -> OutOfMemoryError:
     """Return the error for arrays that found no memory on a device.
 
     Args:

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from gluonish.core.module_names import lists as _lists
-from gluonish.core.module_names import loads as _loads
+from gluonish.core.lazy import attach as _attach
+from gluonish.core.lazy import lists as _lists
 from gluonish.gluon import block, parameter
 from gluonish.gluon.block import Block, HybridBlock
 from gluonish.gluon.parameter import (
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gluonish.gluon.block import SymbolBlock
     from gluonish.gluon.trainer import Trainer
 else:
-    __getattr__ = _loads(
+    __getattr__ = _attach(
         __name__,
         ("contrib", "data", "loss", "nn", "rnn", "trainer", "utils"),
         {

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from gluonish.core.loading import load
 from gluonish.kernels.index import MODULES
 from gluonish.ops.kernel import FastKernel
-from gluonish.ops.registry import Operator, find_kernels_by
+from gluonish.ops.registry import Operator
 
 __all__ = ["IN_ORDER", "kernels_in", "kernels_of"]
 
@@ -88,6 +88,3 @@ def kernels_in(name: str, op: Operator) -> Iterator[FastKernel]:
         yield from module.kernels_of(op)
     else:
         yield from (fast for other, fast in module.KERNELS if other is op)
-
-
-find_kernels_by(kernels_of)

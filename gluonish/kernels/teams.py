@@ -12,9 +12,10 @@ that what ran before does not decide how fast a program runs.
 import threading
 from collections.abc import Callable
 
+from gluonish.core.hooks import end_idle_teams
 from gluonish.kernels import openmp
 
-__all__ = ["claim", "hand_over", "may_run_here", "run_and_leave", "when_quiet"]
+__all__ = ["claim", "hand_over", "may_run_here", "run_and_leave"]
 
 _MOST_MOVES = 16  # small networks that may run in a worker by chance
 _QUIET = 64  # pieces of small work without a large one, after which the caller has the team again
@@ -31,19 +32,6 @@ class _State:
     ended = False  # whether workers have teams
     moves = 0  # how often a small network ran in a worker before that
     quiet = 0  # pieces of small work since the last large one
-
-    # Ends the teams of the workers if these are idle, and says whether they were.
-    end_workers: Callable[[Callable[[], None]], bool] | None = None
-
-
-def when_quiet(function: Callable[[Callable[[], None]], bool]) -> None:
-    """Set how the workers' teams end.
-
-    Args:
-        function: Called with what ends the team of the thread that calls it: has every worker do so
-            if all of them are idle, and returns whether they are.
-    """
-    _State.end_workers = staticmethod(function)
 
 
 def may_run_here() -> bool:
@@ -71,9 +59,9 @@ def _end_callers() -> None:
 def _resumes() -> bool:
     """Whether callers may have teams again."""
     _State.quiet += 1
-    if _State.quiet < _QUIET or _State.end_workers is None:
+    if _State.quiet < _QUIET:
         return False
-    if not _State.end_workers(openmp.team().release):
+    if not end_idle_teams(openmp.team().release):
         return False  # the next piece asks again, which may come at a better moment
     _State.owner = _State.moves = _State.quiet = 0
     _State.ended = False

@@ -19,7 +19,8 @@ import numpy as np
 from gluonish.core.config import MXNET_KVSTORE_BIGARRAY_BOUND, MXNET_KVSTORE_REDUCTION_NTHREADS
 from gluonish.core.context import Context
 from gluonish.core.device import Device, device_of
-from gluonish.core.out_of_memory import give_back, no_memory
+from gluonish.core.out_of_memory import allocate
+from gluonish.core.spec import Spec
 from gluonish.engine import current_engine
 from gluonish.ndarray import NDArray
 from gluonish.ndarray.copying import transfer
@@ -34,6 +35,7 @@ __all__ = [
     "lend",
     "new_array",
     "private_array",
+    "private_memory",
     "push_beside",
     "send",
     "sum_arrays",
@@ -82,15 +84,21 @@ def private_array(like: NDArray, context: Context) -> NDArray:
         OutOfMemoryError: There is not enough memory.
     """
     device, spec = device_of(context), like._spec
-    try:
-        raw = device.empty_beside(spec.shape, spec.dtype)
-    except MemoryError:
-        give_back(context)
-        try:
-            raw = device.empty_beside(spec.shape, spec.dtype)
-        except MemoryError as error:
-            raise no_memory("kvstore", [spec], context) from error
-    return NDArray(raw, spec, device, Var())
+    return NDArray(private_memory(spec, device), spec, device, Var())
+
+
+def private_memory(spec: Spec, device: Device) -> Any:
+    """Return a raw array that only operations of a store may use.
+
+    Args:
+        spec: Its shape and dtype.
+        device: Where.
+
+    Raises:
+        OutOfMemoryError: There is not enough memory.
+    """
+    make = partial(device.empty_beside, *spec)
+    return allocate(make, "kvstore", [spec], device.context)
 
 
 def lend(array: NDArray) -> None:

@@ -20,8 +20,15 @@ from gluonish.core.config import (
 )
 from gluonish.core.context import Context
 from gluonish.core.device import Device
+from gluonish.core.spec import Spec
 from gluonish.engine import current_engine
-from gluonish.kvstore.transfer import new_array, private_array, push_beside, sum_into
+from gluonish.kvstore.transfer import (
+    new_array,
+    private_array,
+    private_memory,
+    push_beside,
+    sum_into,
+)
 from gluonish.kvstore.tree_links import Links, links_between
 from gluonish.kvstore.tree_search import Tree, find_trees, weight
 from gluonish.ndarray import NDArray
@@ -153,7 +160,8 @@ def _reduced(parts: Sequence[_Part], tree: Tree, priority: int) -> _Part:
             made = own
             if receiver not in owned:
                 # Partial sums of 16-bit floats stay in float32.
-                raw = own.device.empty_beside(own.raw.shape, accumulator(own.raw.dtype))
+                spec = Spec(own.raw.shape, accumulator(own.raw.dtype))
+                raw = private_memory(spec, own.device)
                 made = sums[receiver] = _Part(raw, Var(), own.device, True)
                 owned.add(receiver)
             push_beside(
@@ -172,7 +180,8 @@ def _near(part: _Part, device: Device, priority: int) -> _Part:
     """Return a part where kernels of a device can read it: on the CPU, that of any CPU."""
     if part.device is device or part.device.xp_name == device.xp_name == "numpy":
         return part
-    copied = _Part(device.empty_beside(part.raw.shape, part.raw.dtype), Var(), device, True)
+    raw = private_memory(Spec(part.raw.shape, part.raw.dtype), device)
+    copied = _Part(raw, Var(), device, True)
     _move(part, copied, priority)
     return copied
 

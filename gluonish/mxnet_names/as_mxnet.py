@@ -14,7 +14,8 @@ from pathlib import Path
 
 from gluonish.core.config.environment import extend_python_path
 from gluonish.core.errors import NameTakenError
-from gluonish.core.module_names import alias_modules, show_modules
+from gluonish.core.lazy import extend
+from gluonish.core.module_names import alias_modules
 from gluonish.core.mxnet_rules import VERSION, follow_mxnet
 from gluonish.mxnet_names.imported_modules import (
     further_modules,
@@ -59,7 +60,9 @@ def take_name() -> None:
         if f"gluonish.{real}" in sys.modules:
             sys.modules.setdefault(f"mxnet.{name}", sys.modules[f"gluonish.{real}"])
     follow_mxnet()
-    show_modules(imported_modules(), starred_modules())
+    starred = starred_modules()
+    for name, attributes in imported_modules().items():
+        extend(name, attributes, starred=name in starred)
     importlib.import_module("multiprocessing.pool")  # programs use it without importing it
 
 

@@ -1,29 +1,26 @@
 """What the import of gluonish does besides defining names, last of all.
 
-Lower layers learn here of what stands above them, each by a function that loads it when it is
-asked for. Then the garbage collector is told to leave alone what the import has made.
+The hooks of lower floors learn here what stands behind them, which loads at their first call. Then
+the garbage collector is told to leave alone what the import has made.
 """
 
-from functools import partial
-
-from gluonish.autograd.recorded import register_symbol_maker
+from gluonish.core import hooks
 from gluonish.core.collection_pause import set_imports_aside
-from gluonish.core.device import register_gpu_support
-from gluonish.core.loading import load
-from gluonish.core.module_names import alias_modules, show_modules
-from gluonish.engine import when_made
+from gluonish.core.lazy import extend
+from gluonish.core.module_names import alias_modules
 from gluonish.mxnet_names.table import MODULES
-from gluonish.ndarray.namespace import add_later
 from gluonish.ops.face import NUMPY_FACES
 
 __all__: list[str] = []
 
 alias_modules({f"gluonish.{name}": f"gluonish.{module}" for name, module in MODULES.items()})
-show_modules({"gluonish.gluon": {"model_zoo": "gluonish.model_zoo"}})
-when_made(lambda: load("gluonish.profiler.autostart"))
+extend("gluonish.gluon", {"model_zoo": "gluonish.model_zoo"})
+hooks.ndarray_names["CachedOp"] = "gluonish.symbol.cached_op:CachedOp"
 for name, module in NUMPY_FACES.items():
-    add_later(name, partial(load, f"gluonish.ndarray.{module}"))
-add_later("CachedOp", lambda: load("gluonish.symbol.cached_op").CachedOp)
-register_gpu_support(lambda: load("gluonish.kernels.cupy").CuPySupport())
-register_symbol_maker(lambda link: load("gluonish.symbol.recorded").symbol_of(link))
+    hooks.ndarray_names[name] = f"gluonish.ndarray.{module}"
+hooks.end_idle_teams.fill("gluonish.engine:end_idle_teams")
+hooks.kernels_of.fill("gluonish.kernels.preference:kernels_of")
+hooks.make_gpu_support.fill("gluonish.kernels.cupy:CuPySupport")
+hooks.start_profiler.fill("gluonish.profiler.autostart:start")
+hooks.symbol_of.fill("gluonish.symbol.recorded:symbol_of")
 set_imports_aside()

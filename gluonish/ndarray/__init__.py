@@ -1,6 +1,5 @@
 """NDArray and the ``nd`` namespace: creation, files, random numbers, a function per operator."""
 
-from gluonish.kernels import preference as _preference  # noqa: F401  # hangs kernels on
 from gluonish.ndarray import _internal as _internal
 from gluonish.ndarray import contrib, image, linalg, op, random, sparse
 from gluonish.ndarray import methods as _methods  # noqa: F401  # completes the class

@@ -14,8 +14,8 @@ from typing import Any
 from gluonish.core.context import Context, current_context
 from gluonish.core.device import Device, Lane, device_of
 from gluonish.core.dtype import UINT8
-from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError, GluonishError
-from gluonish.core.out_of_memory import give_back, no_memory
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError
+from gluonish.core.out_of_memory import allocate
 from gluonish.core.random_state import next_key
 from gluonish.core.spec import Spec
 from gluonish.engine import current_engine, submit
@@ -94,19 +94,21 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
             return taken
         attrs = runtime_attrs(op, attrs, flags, device)
         out_specs = measured_specs(op, inputs, attrs, out_specs, device)
-    try:
-        if out is not None:
-            results = _given_outputs(op, out, inputs, out_specs, device)
-        elif len(out_specs[0].shape) > 2 and device.xp_name == "numpy":
-            results = _new_outputs(op, inputs, attrs, out_specs, device)
-        else:
-            kind = type(inputs[0])  # arrays of ``np`` give arrays of ``np``
-            results = [
-                kind(device.empty(spec.shape, spec.dtype), spec, device, Var())
-                for spec in out_specs
-            ]
-    except (MemoryError, ValueError) as error:
-        results = _outputs_again(op, inputs, attrs, out, out_specs, device, error)
+    if out is not None:
+        results = _given_outputs(op, out, inputs, out_specs, device)
+    else:
+        try:
+            if len(out_specs[0].shape) > 2 and device.xp_name == "numpy":
+                results = _new_outputs(op, inputs, attrs, out_specs, device)
+            else:
+                kind = type(inputs[0])  # arrays of ``np`` give arrays of ``np``
+                results = [
+                    kind(device.empty(spec.shape, spec.dtype), spec, device, Var())
+                    for spec in out_specs
+                ]
+        except (MemoryError, ValueError):
+            make = partial(_new_outputs, op, inputs, attrs, out_specs, device)
+            results = allocate(make, op.name, out_specs, device.context)
     run(op, inputs, attrs, results, device, given=out is not None)
     if flags & RECORDING and op.gradient is not None:
         record_call(op, inputs, attrs, results)
@@ -115,37 +117,6 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
     if op.single and out is None:
         return results[0]
     return _handed_back(op, attrs, results, out)
-
-
-def _outputs_again(
-    op: Operator,
-    inputs: Sequence[NDArray],
-    attrs: Attrs,
-    out: Any,
-    specs: Sequence[Spec],
-    device: Device,
-    error: Exception,
-) -> list[NDArray]:
-    """Return the outputs of a call that failed for memory, now that the caches went back.
-
-    NumPy has a ValueError for sizes that no address reaches, and a MemoryError for the others.
-
-    Raises:
-        OutOfMemoryError: There still is none; errors of ours as they are.
-    """
-    if isinstance(error, GluonishError):
-        raise error
-    give_back(device.context)
-    try:
-        if out is not None:
-            return _given_outputs(op, out, inputs, specs, device)
-        if device.xp_name == "numpy":
-            return _new_outputs(op, inputs, attrs, specs, device)
-        return [empty_like_spec(spec, device, type(inputs[0]), op.name) for spec in specs]
-    except GluonishError:
-        raise
-    except (MemoryError, ValueError) as again:
-        raise no_memory(op.name, list(specs), device.context) from again
 
 
 def _handed_back(op: Operator, attrs: Attrs, results: Sequence[NDArray], out: Any) -> Any:
@@ -161,7 +132,9 @@ def _new_outputs(
 ) -> list[NDArray]:
     """Return outputs that may have axes of channels, laid out for the operator."""
     rank = len(specs[0].shape)
-    if starts_layout(op, attrs):
+    if device.xp_name != "numpy":
+        last = False
+    elif starts_layout(op, attrs):
         large = specs[0].size > _LAID_OUT and not (
             inputs[0]._data.flags.c_contiguous and keeps_layout(attrs)
         )

@@ -12,7 +12,7 @@ import numpy as np
 
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.later import add_methods_later
+from gluonish.core.lazy import attach_methods
 from gluonish.core.spec import Spec
 from gluonish.ndarray import recording
 from gluonish.ndarray.copying import as_in_context, copyto, duplicate
@@ -253,7 +253,7 @@ def attach() -> None:
     }
     for name, method in methods.items():
         setattr(NDArray, name, method)
-    add_methods_later(NDArray, _KEEPING, lambda name: keeping(getattr(Fluent, name)))
+    attach_methods(NDArray, _KEEPING, lambda name: keeping(getattr(Fluent, name)))
 
 
 attach()

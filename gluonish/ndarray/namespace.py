@@ -8,6 +8,8 @@ from operator import is_
 from typing import Any
 
 from gluonish.core.context import Context
+from gluonish.core.hooks import ndarray_names
+from gluonish.core.lazy import resolve
 from gluonish.ndarray.eager import invoke, source
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.truth import COMPARISONS, applying, marking
@@ -32,7 +34,6 @@ _TAIL_DOC = {
 }
 _MOST_CALLS = 64  # of a function, whose parsed attributes are kept
 _made: dict[str, Callable[..., Any]] = {}
-_later: dict[str, Callable[[], Any]] = {}
 
 
 def operator_function(name: str) -> Any:
@@ -46,19 +47,9 @@ def operator_function(name: str) -> Any:
     made = _made.get(name)
     if made is not None:
         return made
-    if name in _later:
-        return _later[name]()
+    if name in ndarray_names:
+        return resolve(ndarray_names[name])
     return make_function(name, _made, make_operator_function, "ndarray")
-
-
-def add_later(name: str, load: Callable[[], Any]) -> None:
-    """Give the namespace a name from a layer above it.
-
-    Args:
-        name: The name.
-        load: Returns what it stands for, when it is asked for.
-    """
-    _later[name] = load
 
 
 def names() -> list[str]:

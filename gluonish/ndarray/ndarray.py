@@ -272,7 +272,7 @@ class NDArray(AttachedMethods):
         """
         raw = self._data
         if not raw.flags.c_contiguous:
-            plain = self._device.empty(*self._spec)
+            plain = empty_or_refuse(self._device, *self._spec, "_make_contiguous")
             self._write(partial(_copy_raw, plain), name="_make_contiguous")
             self._data = plain
         return self._data

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gluonish.core.errors import ArgumentTypeError
-from gluonish.core.later import add_methods_later
+from gluonish.core.lazy import attach_methods
 from gluonish.ops.elementwise.arithmetic import Arithmetic
 from gluonish.ops.face import bind_arguments, docstring_of, require_inputs, signature_of
 from gluonish.ops.registry import Operator, all_names, apply, find_operator
@@ -149,4 +149,4 @@ _EXPAND = find_operator("expand_dims")
 _FLATTEN = find_operator("Flatten")
 _RESHAPE = find_operator("Reshape")
 _SQUEEZE = find_operator("squeeze")
-add_methods_later(Fluent, method_names(), _method)
+attach_methods(Fluent, method_names(), _method)

@@ -5,18 +5,19 @@ inference, reference kernel and gradient. Who runs it is decided by the type of 
 NDArray computes, a graph value appends a node. This module knows neither.
 
 The modules of operators load at the first use of one of their names, which `gluonish.ops.index`
-lists, and so do the kernels of an operator (`find_kernels_by`).
+lists, and so do the kernels of an operator (`gluonish.core.hooks.kernels_of`).
 """
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from gluonish.core.config import kernel_switches
 from gluonish.core.errors import NotSupportedError, OperatorError
+from gluonish.core.hooks import kernels_of
 from gluonish.core.later import later
 from gluonish.core.loading import importing_frame, is_superseded, is_whole, load
 from gluonish.core.schema import Schema
@@ -41,7 +42,6 @@ __all__ = [
     "absent_names",
     "all_operators",
     "apply",
-    "find_kernels_by",
     "find_operator",
     "register",
 ]
@@ -226,7 +226,7 @@ class Operator:
         """Kernels of back ends, the preferred ones first; they load at the first look."""
         if self._fast_kernels is None:
             # Of threads that come here at once, all take the kernels of the first that is done.
-            self._set_kernels(_kernels.setdefault(self, tuple(_find_kernels(self))))
+            self._set_kernels(_kernels.setdefault(self, tuple(kernels_of(self))))
         return self._fast_kernels  # type: ignore[return-value]  # set above
 
     def hang(self, fast: FastKernel) -> None:
@@ -401,19 +401,6 @@ _names: dict[str, Operator] = {}
 _found: dict[str, Operator] = {}  # those of `_names` whose module is known to be whole
 _homes = {name: module for module, names in MODULES.items() for name in names.split()}
 _kernels: dict[Operator, tuple[FastKernel, ...]] = {}
-
-_find_kernels: Callable[[Operator], Iterable[FastKernel]] = lambda op: ()  # noqa: E731  # for now
-
-
-def find_kernels_by(find: Callable[[Operator], Iterable[FastKernel]]) -> None:
-    """Say how operators get their kernels.
-
-    Args:
-        find: Yields the kernels of an operator, the preferred ones first; called when they are
-            first wanted.
-    """
-    global _find_kernels
-    _find_kernels = find
 
 
 def register(operator: Operator) -> Operator:

@@ -1,6 +1,6 @@
-"""Profiling a program that says nothing of it: loaded when ``MXNET_PROFILER_AUTOSTART`` is set.
+"""Profiling a program that says nothing of it, where ``MXNET_PROFILER_AUTOSTART`` is set.
 
-The engine loads this module when it is made, so the first operator is seen. What was recorded is
+The engine calls `start` when it is made, so the first operator is seen. What was recorded is
 written at exit to the file of `set_config`, ``profile.json`` by default, unless the program wrote
 it itself with ``dump(finished=True)``. Work that nobody waited for before the exit is not there.
 """
@@ -9,16 +9,24 @@ import atexit
 import logging
 import multiprocessing
 import os
+from functools import cache
 
 from gluonish.core.config import MXNET_PROFILER_MODE
 from gluonish.profiler import state
 
-__all__: list[str] = []
+__all__ = ["start"]
 
 _LOG = logging.getLogger("gluonish")
 
 
-def _start() -> None:
+@cache
+def start() -> None:
+    """Have the profiler run from now on, and write at exit; once in a process.
+
+    Not in a process that a program starts for its own purposes: all would write the one file.
+    """
+    if multiprocessing.parent_process() is not None:
+        return
     everything = MXNET_PROFILER_MODE.value == 1
     state.set_config(
         profile_all=everything,
@@ -39,8 +47,3 @@ def _finish(pid: int) -> None:
         state.dump()
     except OSError as error:
         _LOG.warning("profiler: the trace cannot be written: %s", error)
-
-
-# Processes that a program starts for its own purposes would all write the one file.
-if multiprocessing.parent_process() is None:
-    _start()

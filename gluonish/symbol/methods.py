@@ -8,7 +8,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from gluonish.core.later import add_methods_later
+from gluonish.core.lazy import attach_methods
 from gluonish.ops.fluent import Fluent, method_names, without_unset
 from gluonish.ops.registry import find_operator
 from gluonish.symbol.backend import get_backend_symbol, optimize_for
@@ -45,7 +45,7 @@ def attach() -> None:
     }
     for name, method in methods.items():
         setattr(Symbol, name, method)
-    add_methods_later(Symbol, method_names(), _operator_method)
+    attach_methods(Symbol, method_names(), _operator_method)
 
 
 def _operator_method(name: str) -> Callable[..., Any]:

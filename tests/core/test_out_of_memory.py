@@ -14,11 +14,12 @@ from gluonish import nd
 from gluonish.core import out_of_memory
 from gluonish.core.context import cpu
 from gluonish.core.device import CPUDevice
-from gluonish.core.errors import DeviceError, OutOfMemoryError
+from gluonish.core.errors import ArgumentError, DeviceError, OutOfMemoryError
 from gluonish.core.holders import Holding
 from gluonish.core.memory_info import MemoryInfo
 from gluonish.core.spec import Spec
 from gluonish.engine import use_engine
+from gluonish.kvstore.transfer import private_array
 
 TIMEOUT_S = 100
 
@@ -126,10 +127,25 @@ def test_caches_go_back_before_an_array_is_refused(monkeypatch: pytest.MonkeyPat
     x.wait_to_read()
     monkeypatch.setattr(CPUDevice, "empty", staticmethod(empty))
     monkeypatch.setattr(CPUDevice, "empty_cache", lambda self: empties.append(self.context))
-    for use in (lambda: x + 1, lambda: nd.ones((2, 3)) + 1, lambda: nd.array([2.0, 2.0])):
+    for use in (
+        lambda: x + 1,
+        lambda: nd.ones((2, 3)) + 1,
+        lambda: nd.array([2.0, 2.0]),
+        lambda: nd.broadcast_add(x.reshape((1, 2, 3)), x.reshape((1, 2, 3))),
+    ):
         empties.clear()
         assert use().asnumpy().ravel()[0] == 2
         assert empties == [cpu()]
+    empties.clear()
+    assert private_array(x, cpu()).shape == x.shape
+    assert empties == [cpu()]
+
+
+def test_an_error_of_the_arguments_is_raised_once() -> None:
+    x, out = nd.ones((2, 3)), nd.ones((5,))
+    with pytest.raises(ArgumentError) as caught:
+        nd.relu(x, out=out)
+    assert caught.value.__context__ is None
 
 
 def test_class_of_the_error() -> None:

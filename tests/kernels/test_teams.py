@@ -154,7 +154,7 @@ class Workers:
 @pytest.fixture
 def workers(monkeypatch: pytest.MonkeyPatch) -> Workers:
     made = Workers()
-    monkeypatch.setattr(teams._State, "end_workers", staticmethod(made))
+    monkeypatch.setattr(teams, "end_idle_teams", made)
     return made
 
 

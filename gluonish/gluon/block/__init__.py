@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from gluonish.core.module_names import loads as _loads
+from gluonish.core.lazy import attach as _attach
 from gluonish.gluon.block.block import Block
 from gluonish.gluon.block.hooks import HookHandle
 from gluonish.gluon.block.hybrid_block import HybridBlock
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gluonish.gluon.block.symbol_block import SymbolBlock
 else:
     # Names that programs import, though no document lists them.
-    __getattr__ = _loads(
+    __getattr__ = _attach(
         __name__,
         (),
         {

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from gluonish.core.module_names import lists as _lists
-from gluonish.core.module_names import loads as _loads
+from gluonish.core.lazy import attach as _attach
+from gluonish.core.lazy import lists as _lists
 
 __all__ = ["cnn", "data", "estimator", "nn", "rnn"]
 __dir__ = _lists(__all__)
@@ -11,4 +11,4 @@ __dir__ = _lists(__all__)
 if TYPE_CHECKING:
     from gluonish.gluon.contrib import cnn, data, estimator, nn, rnn
 else:
-    __getattr__ = _loads(__name__, __all__)
+    __getattr__ = _attach(__name__, __all__)

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from gluonish.core.module_names import lists as _lists
-from gluonish.core.module_names import loads as _loads
+from gluonish.core.lazy import attach as _attach
+from gluonish.core.lazy import lists as _lists
 from gluonish.gluon.data import batchify, dataloader, dataset, sampler
 from gluonish.gluon.data.batchify import default_batchify_fn, default_mp_batchify_fn
 from gluonish.gluon.data.dataloader import DataLoader
@@ -22,7 +22,7 @@ from gluonish.gluon.data.sampler import (
 if TYPE_CHECKING:
     from gluonish.gluon.data import vision
 else:
-    __getattr__ = _loads(__name__, ("vision",))
+    __getattr__ = _attach(__name__, ("vision",))
 
 __all__ = [
     "ArrayDataset",
