@@ -18,6 +18,8 @@ from gluonish.core.loading import find_module, is_partial, load
 
 __all__ = ["alias_modules", "lists", "loads", "show_modules"]
 
+_LOADS_FOR_PACKAGES = True  # `load` passes over the frames of this module
+
 
 class _RealModule:
     """Gives the module of another name to the import statement, as it is."""

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gluonish.core.errors import (
     ArgumentError,
@@ -12,13 +12,11 @@ from gluonish.core.errors import (
     nearest,
 )
 from gluonish.core.files import path_text
+from gluonish.gluon.block.protocols import BlockTree
 from gluonish.gluon.parameter import Parameter
 from gluonish.gluon.parameter.arguments import ContextList, join_shapes
 from gluonish.gluon.parameter.parameter_dict import bare_names
 from gluonish.ndarray import NDArray, load, save
-
-if TYPE_CHECKING:
-    from gluonish.gluon.block.block import Block
 
 __all__ = ["load_arrays", "load_block", "save_block"]
 
@@ -26,7 +24,7 @@ _MOST_NAMES = 10  # in one message
 
 
 def save_block(
-    block: "Block",
+    block: BlockTree,
     filename: str | os.PathLike[str],
     deduplicate: bool,
     **options: Any,
@@ -52,7 +50,7 @@ def save_block(
 
 
 def load_block(
-    block: "Block",
+    block: BlockTree,
     filename: str | os.PathLike[str],
     ctx: ContextList | None,
     allow_missing: bool,
@@ -75,7 +73,7 @@ def load_block(
 
 
 def load_arrays(
-    block: "Block",
+    block: BlockTree,
     loaded: dict[str, NDArray],
     filename: str | None,
     ctx: ContextList | None,
@@ -107,12 +105,12 @@ def load_arrays(
         raise type(error)(f"{_what(block)}: {error}{where}") from error
 
 
-def _what(block: "Block") -> str:
+def _what(block: BlockTree) -> str:
     return f"{type(block).__name__} {block.name}"
 
 
 def _fill(
-    block: "Block",
+    block: BlockTree,
     loaded: dict[str, NDArray],
     source: str,
     ctx: ContextList | None,

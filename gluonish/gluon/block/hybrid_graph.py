@@ -39,11 +39,12 @@ from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
 from gluonish.symbol import Symbol
 
 if TYPE_CHECKING:
-    from gluonish.gluon.block.hybrid_block import HybridBlock
     from gluonish.graph import cached_graph, repeated_call
 else:
     cached_graph = later("gluonish.graph.cached_graph")
     repeated_call = later("gluonish.graph.repeated_call")
+
+from gluonish.gluon.block.protocols import Traceable
 
 __all__ = ["Graph", "HybridGraph", "ImperativeCall", "graph_of_call", "parameters_of"]
 
@@ -98,7 +99,7 @@ class HybridGraph:
 
     def __init__(
         self,
-        block: "HybridBlock",
+        block: Traceable,
         structure: Structure,
         arrays: Sequence[NDArray],
         options: HybridOptions,
@@ -227,7 +228,7 @@ class ImperativeCall:
 
     parameters: tuple[Parameter, ...] = ()  # it reads them anew at each call
 
-    def __init__(self, block: "HybridBlock", structure: Structure, reason: str) -> None:
+    def __init__(self, block: Traceable, structure: Structure, reason: str) -> None:
         self._block = block
         self._arguments = structure
         self._reason = reason
@@ -262,7 +263,7 @@ Graph = HybridGraph | ImperativeCall
 
 
 def graph_of_call(
-    block: "HybridBlock", structure: Structure, arrays: Sequence[NDArray], options: HybridOptions
+    block: Traceable, structure: Structure, arrays: Sequence[NDArray], options: HybridOptions
 ) -> Graph:
     """Return the graph of one kind of call of a block, or what stands in for it.
 
@@ -283,7 +284,7 @@ def graph_of_call(
         return ImperativeCall(block, structure, str(error))
 
 
-def _give_up(block: "HybridBlock", error: NoValuesError) -> None:
+def _give_up(block: Traceable, error: NoValuesError) -> None:
     """Have a block run without graphs, and those in it that led to the error; warn of it once."""
     reason, traceback = str(error), error.__traceback__
     line = innermost(traceback)
@@ -300,7 +301,7 @@ def _give_up(block: "HybridBlock", error: NoValuesError) -> None:
     warnings.warn_explicit(message, UserWarning, line.file, line.number)
 
 
-def parameters_of(block: "HybridBlock", variables: Sequence[Node]) -> list[Parameter]:
+def parameters_of(block: Traceable, variables: Sequence[Node]) -> list[Parameter]:
     """Return the parameters that variables of a block's graph stand for.
 
     Raises:
@@ -318,7 +319,7 @@ def parameters_of(block: "HybridBlock", variables: Sequence[Node]) -> list[Param
 
 
 def _finish_deferred(
-    block: "HybridBlock", parameters: Sequence[Parameter], traced: Traced, arrays: Sequence[NDArray]
+    block: Traceable, parameters: Sequence[Parameter], traced: Traced, arrays: Sequence[NDArray]
 ) -> None:
     if not any(p._arrays is None and p._deferred_init is not None for p in parameters):
         return

@@ -9,20 +9,18 @@ import json
 import os
 from collections.abc import Iterator
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gluonish.core.errors import FileFormatError
 from gluonish.core.files import atomic_write, open_to_read, path_text, written_together
 from gluonish.core.json_text import parse_json
+from gluonish.gluon.block.protocols import BlockTree
 from gluonish.ndarray.array_writer import find_arrays, split_prefix
-
-if TYPE_CHECKING:
-    from gluonish.gluon.block.block import Block
 
 __all__ = ["load_model", "save_model"]
 
 
-def save_model(block: "Block", prefix: str | os.PathLike[str]) -> None:
+def save_model(block: BlockTree, prefix: str | os.PathLike[str]) -> None:
     """Write a Block's structure and parameters; see `Block.save`."""
     content: dict[str, Any] = {}
     _describe(block, content, count())
@@ -34,15 +32,15 @@ def save_model(block: "Block", prefix: str | os.PathLike[str]) -> None:
         block.save_parameters(parameters)
 
 
-def _key(block: "Block", numbers: Iterator[int]) -> str:
+def _key(block: BlockTree, numbers: Iterator[int]) -> str:
     return f"{type(block).__name__.lower()}{next(numbers)}"
 
 
-def _children(block: "Block") -> dict[str, str]:
+def _children(block: BlockTree) -> dict[str, str]:
     return {child.name: name for name, child in block._children.items()}
 
 
-def _describe(block: "Block", parent: dict[str, Any], numbers: Iterator[int]) -> None:
+def _describe(block: BlockTree, parent: dict[str, Any], numbers: Iterator[int]) -> None:
     """Enter a Block and all Blocks in it into the object of its parent."""
     own = parent[_key(block, numbers)] = {"orig_name": block.name, **block._describe_graph()}
     own["children"] = _children(block)
@@ -50,7 +48,7 @@ def _describe(block: "Block", parent: dict[str, Any], numbers: Iterator[int]) ->
         _describe(child, own, numbers)
 
 
-def load_model(block: "Block", prefix: str | os.PathLike[str]) -> None:
+def load_model(block: BlockTree, prefix: str | os.PathLike[str]) -> None:
     """Take structure and parameters from files; see `Block.load`."""
     stem, _ = split_prefix(path_text(prefix, "prefix"))
     path = f"{stem}-model.json"
@@ -60,7 +58,7 @@ def load_model(block: "Block", prefix: str | os.PathLike[str]) -> None:
     found = list(_matches(block, content, count(), path))
     for part, own in found:
         told = dict(zip(_children(part).values(), own["children"].values(), strict=True))
-        part._children = {told.get(name, name): child for name, child in part._children.items()}
+        part._rename_children(told)
     block.load_parameters(find_arrays(path_text(prefix, "prefix"), "-model"))
     for part, own in found:
         _rename(part, own["orig_name"])
@@ -68,13 +66,13 @@ def load_model(block: "Block", prefix: str | os.PathLike[str]) -> None:
             part._hybridize_again()
 
 
-def _rename(block: "Block", name: str) -> None:
+def _rename(block: BlockTree, name: str) -> None:
     """Give a Block another name, also in the keys of its parameters."""
     block._name = name
     block._params._replace_prefix(block._prefix, f"{name}_")
 
 
-def _fits(block: "Block", names: list[Any]) -> bool:
+def _fits(block: BlockTree, names: list[Any]) -> bool:
     """Whether a Block's children are those of a file, in order.
 
     A child that a program entered into `_children` itself, under a name that may be made of others
@@ -90,8 +88,8 @@ def _fits(block: "Block", names: list[Any]) -> bool:
 
 
 def _matches(
-    block: "Block", parent: Any, numbers: Iterator[int], path: str
-) -> Iterator[tuple["Block", dict[str, Any]]]:
+    block: BlockTree, parent: Any, numbers: Iterator[int], path: str
+) -> Iterator[tuple[BlockTree, dict[str, Any]]]:
     """Give every Block with its object in a file.
 
     Raises:

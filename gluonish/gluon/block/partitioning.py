@@ -14,10 +14,11 @@ from gluonish.symbol import Symbol
 from gluonish.symbol.subgraph import backend_of_environment
 
 if TYPE_CHECKING:
-    from gluonish.gluon.block.hybrid_block import HybridBlock
     from gluonish.symbol import partition
 else:
     partition = later("gluonish.symbol.partition")
+
+from gluonish.gluon.block.protocols import Traceable
 
 __all__ = ["partitioned_outputs"]
 
@@ -38,7 +39,7 @@ def _is_as_given(parameter: Parameter) -> bool:
 
 
 def partitioned_outputs(
-    block: "HybridBlock",
+    block: Traceable,
     traced: Traced,
     arrays: Sequence[NDArray],
     backends: Sequence[tuple[str, Mapping[str, Any]]],
