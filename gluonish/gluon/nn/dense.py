@@ -1,5 +1,6 @@
 """Dense: the fully connected layer."""
 
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -70,22 +71,9 @@ class Dense(HybridBlock):
         self._in_units = in_units
         self._flatten = flatten
         with self.name_scope():
-            self.weight = self.params.get(
-                "weight",
-                shape=(units, in_units),
-                init=weight_initializer,
-                dtype=dtype,
-                allow_deferred_init=True,
-            )
-            self.bias = None
-            if use_bias:
-                self.bias = self.params.get(
-                    "bias",
-                    shape=(units,),
-                    init=bias_initializer,
-                    dtype=dtype,
-                    allow_deferred_init=True,
-                )
+            declare = partial(self.params._declare, dtype=dtype)
+            self.weight = declare("weight", (units, in_units), weight_initializer)
+            self.bias = declare("bias", (units,), bias_initializer) if use_bias else None
             self.act = None
             if activation is not None:
                 self.act = Activation(activation, prefix=activation + "_")

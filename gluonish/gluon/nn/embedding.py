@@ -52,14 +52,9 @@ class Embedding(HybridBlock):
             "dtype": dtype,
             "sparse_grad": sparse_grad,
         }
-        self.weight = self.params.get(
-            "weight",
-            shape=(input_dim, output_dim),
-            init=weight_initializer,
-            dtype=dtype,
-            allow_deferred_init=True,
-            grad_stype="row_sparse" if sparse_grad else "default",
-        )
+        options = {"dtype": dtype, "grad_stype": "row_sparse" if sparse_grad else "default"}
+        shape = (input_dim, output_dim)
+        self.weight = self.params._declare("weight", shape, weight_initializer, **options)
 
     def hybrid_forward(self, F: ModuleType, x: Tensor, weight: Tensor) -> Any:
         """Look up one vector for each index.

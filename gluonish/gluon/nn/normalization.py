@@ -2,10 +2,12 @@
 
 from gluonish.core.number_check import check_attributes
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.parameter import Parameter, ParameterDict
+from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.parameter.parameter import Init
 
 __all__ = ["Normalization"]
+
+_REQ = {True: "write", False: "null"}  # of what is trained, and of what is not
 
 
 class Normalization(HybridBlock):
@@ -38,14 +40,6 @@ class Normalization(HybridBlock):
         self._epsilon = epsilon
         self._center = center
         self._scale = scale
-        self.gamma = self._factor("gamma", extent, gamma_initializer, trained=scale)
-        self.beta = self._factor("beta", extent, beta_initializer, trained=center)
-
-    def _factor(self, name: str, extent: int, init: Init, *, trained: bool) -> Parameter:
-        return self.params.get(
-            name,
-            grad_req="write" if trained else "null",
-            shape=(extent,),
-            init=init,
-            allow_deferred_init=True,
-        )
+        declare = self.params._declare
+        self.gamma = declare("gamma", (extent,), gamma_initializer, grad_req=_REQ[bool(scale)])
+        self.beta = declare("beta", (extent,), beta_initializer, grad_req=_REQ[bool(center)])

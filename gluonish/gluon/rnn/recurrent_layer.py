@@ -139,9 +139,7 @@ class RecurrentLayer(HybridBlock):
             init: Its initializer.
             dtype: Its element type.
         """
-        parameter = self.params.get(
-            name, shape=shape, init=init, dtype=dtype, allow_deferred_init=True
-        )
+        parameter = self.params._declare(name, shape, init, dtype=dtype)
         setattr(self, name, parameter)
         return parameter
 

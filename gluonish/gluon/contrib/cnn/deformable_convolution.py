@@ -5,7 +5,6 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
-from gluonish.core.spec import Shape
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.activation import Activation
 from gluonish.gluon.nn.tensor import Extents, Tensor, as_extents, check_layout
@@ -102,12 +101,9 @@ class _Deformable(HybridBlock):
         inner = self._in_channels // settings["num_group"]
         shape = (filters, inner, *settings["kernel"])
         return (
-            self._parameter(f"{name}weight", shape, weight),
-            None if settings["no_bias"] else self._parameter(f"{name}bias", (filters,), bias),
+            self.params._declare(f"{name}weight", shape, weight),
+            None if settings["no_bias"] else self.params._declare(f"{name}bias", (filters,), bias),
         )
-
-    def _parameter(self, name: str, shape: Shape, init: Init | None) -> Parameter:
-        return self.params.get(name, shape=shape, init=init, allow_deferred_init=True)
 
 
 class DeformableConvolution(_Deformable):

@@ -76,17 +76,10 @@ class SyncBatchNorm(BatchNorm):
         running_variance_initializer: Init = "ones",
         **kwargs: Any,
     ) -> None:
+        factors = beta_initializer, gamma_initializer
+        statistics = running_mean_initializer, running_variance_initializer
         super().__init__(
-            1,
-            momentum,
-            epsilon,
-            center,
-            scale,
-            use_global_stats,
-            beta_initializer,
-            gamma_initializer,
-            running_mean_initializer,
-            running_variance_initializer,
+            *(1, momentum, epsilon, center, scale, use_global_stats, *factors, *statistics),
             in_channels,
             **kwargs,
         )
