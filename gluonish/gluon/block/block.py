@@ -12,9 +12,8 @@ from gluonish.core.errors import ArgumentTypeError, NotSupportedError, Parameter
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.versions import Version, VersionedDict
 from gluonish.gluon.block.collecting import adopt, collect
-from gluonish.gluon.block.files import load_arrays, load_block, save_block
+from gluonish.gluon.block.files import load_arrays, load_block, load_model, save_block, save_model
 from gluonish.gluon.block.hooks import HookHandle, Hooks
-from gluonish.gluon.block.model_files import load_model, save_model
 from gluonish.gluon.block.scope import NameScope, name_block
 from gluonish.gluon.block.summary import summarize
 from gluonish.gluon.parameter import Parameter, ParameterDict, note_place

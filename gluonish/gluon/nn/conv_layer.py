@@ -6,7 +6,7 @@ from typing import Any
 from gluonish.core.errors import ArgumentError
 from gluonish.core.refusal import RefusedAtCall
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.nn.activation import Activation
+from gluonish.gluon.nn.activations import Activation
 from gluonish.gluon.nn.tensor import Extents, Tensor, as_extents, check_ints
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.parameter.parameter import Init

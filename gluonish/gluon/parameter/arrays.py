@@ -20,8 +20,7 @@ from gluonish.core.holders import Holder, describe_holders
 from gluonish.core.numpy_mode import is_np_shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.core.versions import Version
-from gluonish.gluon.parameter.arguments import array_on, as_shape, check_fits, mean_on_cpu
-from gluonish.gluon.parameter.initialization import Deferred
+from gluonish.gluon.parameter.arguments import Deferred, array_on, as_shape, check_fits, mean_on_cpu
 from gluonish.gluon.parameter.places import described
 from gluonish.ndarray import NDArray, arange, recording, reset_arrays, zeros
 from gluonish.numpy.array import gluon_array

@@ -21,6 +21,8 @@ from gluonish.core.spec import Shape
 from gluonish.core.turn import Turn
 from gluonish.gluon.parameter.arguments import (
     ContextList,
+    Deferred,
+    Init,
     as_contexts,
     check_loaded_contexts,
     check_stype,
@@ -37,7 +39,6 @@ from gluonish.gluon.parameter.arrays import (
     refuse_uninitialized,
     refuse_unknown_shape,
 )
-from gluonish.gluon.parameter.initialization import Deferred, Init
 from gluonish.gluon.parameter.places import described
 from gluonish.initializer import Constant as ConstantInitializer
 from gluonish.initializer import Uniform

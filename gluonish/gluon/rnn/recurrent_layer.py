@@ -16,13 +16,12 @@ from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.tensor import Tensor, check_ints, check_layout
 from gluonish.gluon.parameter import Parameter
 from gluonish.gluon.parameter.parameter import Init
-from gluonish.gluon.rnn.bidirectional_cell import BidirectionalCell
-from gluonish.gluon.rnn.dropout_cell import DropoutCell
-from gluonish.gluon.rnn.elman_cell import RNNCell
-from gluonish.gluon.rnn.gru_cell import GRUCell
-from gluonish.gluon.rnn.lstm_cell import LSTMCell
-from gluonish.gluon.rnn.lstmp_cell import LSTMPCell
-from gluonish.gluon.rnn.sequential_cell import HybridSequentialRNNCell
+from gluonish.gluon.rnn.rnn_cell import GRUCell, LSTMCell, LSTMPCell, RNNCell
+from gluonish.gluon.rnn.sequential_cell import (
+    BidirectionalCell,
+    DropoutCell,
+    HybridSequentialRNNCell,
+)
 from gluonish.ndarray import NDArray
 from gluonish.ops.recurrent.layout import GATES
 from gluonish.symbol import Symbol
