@@ -5,6 +5,7 @@ the packages to its left on its own floor, also under TYPE_CHECKING, in function
 """
 
 import ast
+import graphlib
 import re
 import sys
 from collections.abc import Iterator
@@ -99,6 +100,34 @@ def imports(tree: ast.AST, inside: bool = False) -> Iterator[tuple[str, ast.stmt
             yield "." * node.level + (node.module or ""), node, inside
         else:
             yield from imports(node, inside or isinstance(node, FUNCTION))
+
+
+def modules_read(module: str, tree: ast.AST, known: set[str]) -> set[str]:
+    """The modules that one imports, also for types only, in functions, and by name.
+
+    ``from a.b import c`` imports ``a.b.c`` where that is a module, else ``a.b``. A text that names
+    a package around the module imports nothing: Python has begun that import already.
+    """
+    named = set()
+    for name, node, _ in imports(tree):
+        objects = node.names if isinstance(node, ast.ImportFrom) else []
+        modules = {f"{name}.{alias.name}" for alias in objects}
+        named |= modules & known
+        if not modules or modules - known:
+            named.add(name)
+    texts = {name for name, _ in names_in_texts(tree)}
+    texts |= {name.rpartition(".")[0] for name in texts - known}  # an object in a module
+    named |= {name for name in texts if not f"{module}.".startswith(f"{name}.")}
+    return (named & known) - {module}
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """A circle of modules that import each other; empty if there is none."""
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 def own(name: str) -> bool:
@@ -239,6 +268,41 @@ def test_every_folder_of_modules_is_a_package() -> None:
     folders = {path.parent for _, path in sources()}
     missing = sorted(str(folder) for folder in folders if not (folder / "__init__.py").exists())
     assert not missing, "\n".join(missing)
+
+
+def test_no_modules_import_each_other() -> None:
+    trees = {module: parsed(path.read_text("utf-8")) for module, path in sources()}
+    graph = {module: modules_read(module, tree, set(trees)) for module, tree in trees.items()}
+    # Until the back ends hand over their optimizer step.
+    graph["gluonish.kernels.fused_updates"] -= {
+        f"gluonish.kernels.{back_end}.optimizer" for back_end in ("cupy", "generated")
+    }
+    assert circle(graph) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from gluonish.ops import b",
+        "from gluonish.ops.b import f",
+        "if TYPE_CHECKING:\n    from gluonish.ops import b",
+        "def f():\n    import gluonish.ops.b",
+        "b = later('gluonish.ops.b')",
+        "HOMES = {'f': 'gluonish.ops.b:f'}",
+        "HOMES = {'f': 'gluonish.ops.b.f'}",
+    ],
+)
+def test_circle_is_found(source: str) -> None:
+    known = {"gluonish.ops", "gluonish.ops.a", "gluonish.ops.b"}
+    sources = {"gluonish.ops.a": source, "gluonish.ops.b": "from gluonish.ops.a import g"}
+    graph = {name: modules_read(name, parsed(text), known) for name, text in sources.items()}
+    assert set(circle(graph)) == {"gluonish.ops.a", "gluonish.ops.b"}
+
+
+def test_packages_around_a_module_are_no_circle() -> None:
+    known = {"gluonish", "gluonish.ops", "gluonish.ops.a"}
+    text = "from gluonish.ops.a import f\nNAME = 'gluonish.ops'\nKEY = 'gluonish.key'"
+    assert modules_read("gluonish.ops.a", parsed(text), known) == set()
 
 
 def test_no_module_is_too_long() -> None:

@@ -14,8 +14,7 @@ from gluonish.core.config import MXNET_HOME
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError, nearest
 from gluonish.core.files import AnyPath, path_text
 from gluonish.core.numpy_mode import is_np_array
-from gluonish.gluon.contrib.data.archive import get_published_file
-from gluonish.gluon.contrib.data.vocabulary import Vocabulary
+from gluonish.gluon.contrib.data.text import Vocabulary, get_published_file
 from gluonish.ndarray import NDArray, array, concat
 
 __all__ = ["TokenEmbedding", "published_hashes"]

@@ -1,22 +1,20 @@
-"""HybridGraph: the graph of a HybridBlock, bound to the parameters that it reads."""
+"""HybridGraph: the graph of a HybridBlock, partitioned by back ends, bound to its parameters."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from gluonish.core.device import Device
-from gluonish.core.errors import (
-    GraphError,
-    NoValuesError,
-    OperatorError,
-    UntraceableError,
-)
+from gluonish.core.errors import GraphError, NoValuesError, OperatorError, UntraceableError
 from gluonish.core.later import later
+from gluonish.core.spec import PartialSpec
+from gluonish.core.value_scope import ValueScope
 from gluonish.core.versions import Basis, Version
 from gluonish.gluon.block.arguments import call
 from gluonish.gluon.block.export_files import values_by_name
 from gluonish.gluon.block.options import HybridOptions
-from gluonish.gluon.block.partitioning import partitioned_outputs
+from gluonish.gluon.block.protocols import Traceable
 from gluonish.gluon.block.tracing import (
     Traced,
     is_symbolic,
@@ -25,27 +23,149 @@ from gluonish.gluon.block.tracing import (
     set_deferred_shapes,
     trace_block,
 )
-from gluonish.gluon.block.watching import Watched
 from gluonish.gluon.parameter import Parameter
 from gluonish.graph import interpreter
 from gluonish.graph.dynamic import is_dynamic, run_imperatively
 from gluonish.graph.inference import specialize
-from gluonish.graph.interpreter import Monitor
-from gluonish.graph.ir import Node
+from gluonish.graph.interpreter import Monitor, input_words, output_word
+from gluonish.graph.ir import Node, Value, operator_word
 from gluonish.graph.source_lines import Line, innermost, with_line
 from gluonish.graph.structure import Structure, regroup
 from gluonish.ndarray import NDArray, recording
+from gluonish.ndarray.recording import WATCHED
 from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
-from gluonish.symbol import Symbol
+from gluonish.ops.registry import Attrs, Operator
+from gluonish.symbol import NameManager, Symbol
+from gluonish.symbol.subgraph import backend_of_environment
 
 if TYPE_CHECKING:
-    from gluonish.gluon.block.hybrid_block import HybridBlock
     from gluonish.graph import cached_graph, repeated_call
+    from gluonish.symbol import partition
 else:
+    partition = later("gluonish.symbol.partition")
     cached_graph = later("gluonish.graph.cached_graph")
     repeated_call = later("gluonish.graph.repeated_call")
 
-__all__ = ["Graph", "HybridGraph", "ImperativeCall", "graph_of_call", "parameters_of"]
+__all__ = [
+    "Graph",
+    "HybridGraph",
+    "ImperativeCall",
+    "Watched",
+    "graph_of_call",
+    "parameters_of",
+    "partitioned_outputs",
+]
+
+
+class Watched(ValueScope):
+    """Scope in which every operator that this thread calls on arrays is told to a hook.
+
+    The names are those that the nodes of a trace would get. The hook's own calls are not told, nor
+    is what a graph computes, which tells its own hook.
+
+    Args:
+        hook: Called with name, operator name and array for every output and, if the flag beside it
+            is set, for every input.
+    """
+
+    __slots__ = ("_callback", "_monitor_all")
+
+    def __init__(self, hook: tuple[Monitor, bool]) -> None:
+        super().__init__()
+        self._callback, self._monitor_all = hook
+
+    def __enter__(self) -> None:
+        self._change(recording.watcher, self._tell)
+        self._change(recording.mode, recording.mode.get() | WATCHED)
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._restore()
+        self._restore()
+
+    def _tell(
+        self, op: Operator, attrs: Attrs, inputs: Sequence[NDArray], outputs: Sequence[NDArray]
+    ) -> None:
+        name = NameManager.current.get(None, operator_word(op))
+        before = recording.mode.get()
+        try:
+            recording.mode.set(before & ~WATCHED)
+            if self._monitor_all:
+                for word, x in zip(input_words(op, attrs), inputs, strict=False):
+                    self._callback(f"{name}_{word}", op.name, x)
+            for i in range(op.num_visible(attrs)):
+                self._callback(f"{name}_{output_word(op, attrs, i)}", op.name, outputs[i])
+        finally:
+            recording.mode.set(before)
+
+
+# The value, an array and its version, that a back end gave each parameter it added.
+_given: WeakKeyDictionary[Parameter, tuple[NDArray, int]] = WeakKeyDictionary()
+
+
+def _value_of(parameter: Parameter) -> tuple[NDArray, int]:
+    """Return the array on the first device, and how often it was written."""
+    array = parameter.list_data()[0]
+    return array, array._var.version
+
+
+def _is_as_given(parameter: Parameter) -> bool:
+    array, version = _value_of(parameter)
+    given, given_version = _given[parameter]
+    return array is given and version == given_version
+
+
+def partitioned_outputs(
+    block: Traceable,
+    traced: Traced,
+    arrays: Sequence[NDArray],
+    backends: Sequence[tuple[str, Mapping[str, Any]]],
+) -> Sequence[Value] | None:
+    """Return the outputs of a traced call after all back ends; None if there are none.
+
+    Args:
+        block: The block; parameters that back ends add become its own, and can be trained. At
+            every trace they get the back end's values, but those that were written since then,
+            by a Trainer say, or when they were loaded.
+        traced: The call.
+        arrays: Its arrays; parameters have values where they do.
+        backends: Registered names and options. Without any, ``MXNET_SUBGRAPH_BACKEND`` may name
+            one.
+
+    Raises:
+        ConfigError: It names one that is not registered.
+        GraphError: A back end fails, or gives what does not fit.
+    """
+    if not backends:
+        name = backend_of_environment()
+        if name is None:
+            return None
+        backends = ((name, {}),)
+    what, context = f"{block.name}.optimize_for", arrays[0].context
+    contexts = block.collect_params().list_ctx() or [context]
+    outputs = traced.outputs
+    data = {node.name: x for node, x in zip(traced.data, arrays, strict=True)}
+
+    def add(name: str, array: NDArray) -> str:
+        parameter = block.params.get(
+            name, shape=array.shape, dtype=array.dtype, init="zeros", differentiable=True
+        )
+        if parameter._arrays is None:
+            parameter.initialize(ctx=contexts)
+        elif parameter not in _given or not _is_as_given(parameter):
+            return parameter.name
+        parameter.set_data(array)
+        _given[parameter] = _value_of(parameter)
+        return parameter.name
+
+    for name, options in backends:
+        parameters = {p.name: p for p in block.collect_params().values()}
+        wanted = [node.name for node in Symbol(outputs)._variables() if node.name in parameters]
+        values = {key: parameters[key].data(context) for key in wanted}
+        known = {
+            key: PartialSpec(x._spec.shape, x._spec.dtype) for key, x in {**values, **data}.items()
+        }
+        outputs = partition.partition(what, outputs, name, options, known, values, add)
+    return outputs
 
 
 class _Bound:
@@ -98,7 +218,7 @@ class HybridGraph:
 
     def __init__(
         self,
-        block: "HybridBlock",
+        block: Traceable,
         structure: Structure,
         arrays: Sequence[NDArray],
         options: HybridOptions,
@@ -227,7 +347,7 @@ class ImperativeCall:
 
     parameters: tuple[Parameter, ...] = ()  # it reads them anew at each call
 
-    def __init__(self, block: "HybridBlock", structure: Structure, reason: str) -> None:
+    def __init__(self, block: Traceable, structure: Structure, reason: str) -> None:
         self._block = block
         self._arguments = structure
         self._reason = reason
@@ -262,7 +382,7 @@ Graph = HybridGraph | ImperativeCall
 
 
 def graph_of_call(
-    block: "HybridBlock", structure: Structure, arrays: Sequence[NDArray], options: HybridOptions
+    block: Traceable, structure: Structure, arrays: Sequence[NDArray], options: HybridOptions
 ) -> Graph:
     """Return the graph of one kind of call of a block, or what stands in for it.
 
@@ -283,7 +403,7 @@ def graph_of_call(
         return ImperativeCall(block, structure, str(error))
 
 
-def _give_up(block: "HybridBlock", error: NoValuesError) -> None:
+def _give_up(block: Traceable, error: NoValuesError) -> None:
     """Have a block run without graphs, and those in it that led to the error; warn of it once."""
     reason, traceback = str(error), error.__traceback__
     line = innermost(traceback)
@@ -300,7 +420,7 @@ def _give_up(block: "HybridBlock", error: NoValuesError) -> None:
     warnings.warn_explicit(message, UserWarning, line.file, line.number)
 
 
-def parameters_of(block: "HybridBlock", variables: Sequence[Node]) -> list[Parameter]:
+def parameters_of(block: Traceable, variables: Sequence[Node]) -> list[Parameter]:
     """Return the parameters that variables of a block's graph stand for.
 
     Raises:
@@ -318,7 +438,7 @@ def parameters_of(block: "HybridBlock", variables: Sequence[Node]) -> list[Param
 
 
 def _finish_deferred(
-    block: "HybridBlock", parameters: Sequence[Parameter], traced: Traced, arrays: Sequence[NDArray]
+    block: Traceable, parameters: Sequence[Parameter], traced: Traced, arrays: Sequence[NDArray]
 ) -> None:
     if not any(p._arrays is None and p._deferred_init is not None for p in parameters):
         return

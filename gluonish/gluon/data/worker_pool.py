@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from gluonish.gluon.data.by_value import ByValuePickler, dumps
+from gluonish.gluon.data.channel import SPARE_SLOTS
 from gluonish.gluon.data.endings import endings
-from gluonish.gluon.data.ring import SPARE_SLOTS
 from gluonish.gluon.data.shared_memory import Segment, new_file
 from gluonish.gluon.data.worker_errors import Failed, WorkerError, WorkerTimeoutError, make_error
 from gluonish.gluon.data.worker_handle import Launch, WorkerHandle, launch_settings

@@ -3,8 +3,7 @@
 from gluonish.gluon.download.archive import BROKEN_ARCHIVE, WrongArchiveError, extract_members
 from gluonish.gluon.download.checked_file import check_sha1, download, obtain
 from gluonish.gluon.download.repository import is_published, published_url
-from gluonish.gluon.download.room import check_room, disk_full_error, make_folder
-from gluonish.gluon.download.target_lock import exclusive
+from gluonish.gluon.download.target import check_room, disk_full_error, exclusive, make_folder
 
 __all__ = [
     "BROKEN_ARCHIVE",

@@ -21,8 +21,7 @@ from gluonish.core.errors import (
     FileFormatError,
     MissingFileError,
 )
-from gluonish.gluon.contrib.data.archive import get_published_file
-from gluonish.gluon.contrib.data.vocabulary import Vocabulary
+from gluonish.gluon.contrib.data.text import Vocabulary, get_published_file
 
 NAME = "glove.6B.50d.txt"
 TEXT = b"a 1 2\nb 3 4\n"

@@ -10,7 +10,7 @@ import pytest
 
 import gluonish.ndarray as nd
 from gluonish.gluon.data import SimpleDataset, default_mp_batchify_fn
-from gluonish.gluon.data.ring import SPARE_SLOTS
+from gluonish.gluon.data.channel import SPARE_SLOTS
 from gluonish.gluon.data.worker_errors import WorkerError, WorkerTimeoutError
 from gluonish.gluon.data.worker_pool import WorkerPool, pack
 from tests.gluon.data.programs import run, wait_until_gone

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish import contrib
 from gluonish.core.errors import GluonishError
-from gluonish.gluon import nn
+from gluonish.gluon import contrib, nn
 from gluonish.gluon.contrib import cnn as _cnn  # noqa: F401  # loaded under contrib
 from gluonish.gluon.contrib import nn as _nn  # noqa: F401  # the same
 

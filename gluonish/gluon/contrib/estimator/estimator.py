@@ -35,7 +35,7 @@ from gluonish.gluon.contrib.estimator.event_handler import (
     TrainEnd,
     ValidationHandler,
 )
-from gluonish.gluon.contrib.estimator.progress import LineHandler, watched
+from gluonish.gluon.contrib.estimator.logging_handler import LineHandler, watched
 from gluonish.gluon.contrib.estimator.ranks import FirstRankFilter, gather_metrics, join_ranks
 from gluonish.gluon.contrib.estimator.utils import (
     Metrics,

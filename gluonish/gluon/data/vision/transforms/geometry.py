@@ -1,34 +1,276 @@
-"""RandomCrop, RandomResizedCrop, CropResize and CenterCrop: regions of images."""
+"""Transforms of positions: crops, flips, rotations and sizes."""
 
 import random
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from gluonish.core.dtype import BOOL
 from gluonish.core.errors import ArgumentError
 from gluonish.core.refusal import RefusedAtCall
 from gluonish.core.spec import Spec
+from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.data.vision.transforms.host import HostTransform, run_operator
-from gluonish.gluon.data.vision.transforms.size import Size, both_extents
+from gluonish.gluon.data.vision.transforms.host import HostTransform, random_key, run_operator
 from gluonish.gluon.nn.tensor import Tensor
-from gluonish.image.crop import (
-    center_crop,
-    drawn_region,
-    random_crop,
-    random_size_crop,
-    scale_down,
-)
-from gluonish.ndarray import array
+from gluonish.image.crop import center_crop, drawn_region, random_crop, random_size_crop, scale_down
+from gluonish.image.rotate import imrotate, random_rotate
+from gluonish.ndarray import NDArray, array
 from gluonish.numpy.array import gluon_array
 from gluonish.ops.image.geometry import CROP
 from gluonish.ops.image.interpolation import chosen_method
+from gluonish.ops.image.layout import check_image
 from gluonish.ops.image.resampling import check_resampling, resampled
 from gluonish.ops.image.resize import RESIZE
+from gluonish.ops.support.philox import random_bits, uniform
 
-__all__ = ["CenterCrop", "CropResize", "RandomCrop", "RandomResizedCrop"]
+__all__ = [
+    "CenterCrop",
+    "CropResize",
+    "RandomCrop",
+    "RandomFlipLeftRight",
+    "RandomFlipTopBottom",
+    "RandomResizedCrop",
+    "RandomRotation",
+    "Resize",
+    "Rotate",
+    "Size",
+    "both_extents",
+]
+
+_EVEN = 0.5
+
+
+class _RandomFlip(HostTransform, HybridBlock):
+    """What both flips share; a subclass says along which axis, and how that is reversed."""
+
+    _reversed: ClassVar[tuple[slice, ...]]
+    _direction: ClassVar[str]
+
+    def __init__(self, p: float = _EVEN) -> None:
+        super().__init__()
+        if not 0 <= p <= 1:
+            raise ArgumentError(f"{type(self).__name__}: expected p in [0, 1], got {p}")
+        self._p = p
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Flip the image, or not."""
+        if self._p == _EVEN:
+            return getattr(F.image, f"random_flip_{self._direction}")(x)
+        flipped = getattr(F.image, f"flip_{self._direction}")(x)
+        drawn = F.random.uniform(shape=(1, 1, 1)) < self._p
+        return F.where(F.broadcast_like(drawn, x), flipped, x)
+
+    def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Apply the transform to a NumPy array."""
+        if values.ndim != 3 or values.dtype == BOOL:
+            check_image(f"_image_random_flip_{self._direction}", Spec(values.shape, values.dtype))
+        if self._p == _EVEN:
+            flips = int(random_bits(np, random_key(), 1)[0]) >> 31 == 1
+        else:
+            flips = bool(uniform(np, random_key(), (1,))[0] < self._p)
+        return values[self._reversed] if flips else values
+
+
+class RandomFlipLeftRight(_RandomFlip):
+    """Flip an image left to right with probability ``p``.
+
+    Args:
+        p: The probability of a flip.
+
+    Inputs:
+        x: (height, width, channels), any dtype but bool.
+
+    Outputs:
+        y: shape and dtype of ``x``.
+
+    Raises:
+        ArgumentError: ``p`` is outside [0, 1].
+    """
+
+    _reversed = (slice(None), slice(None, None, -1))
+    _direction = "left_right"
+
+
+class RandomFlipTopBottom(_RandomFlip):
+    """Flip an image top to bottom with probability ``p``.
+
+    Args:
+        p: The probability of a flip.
+
+    Inputs:
+        x: (height, width, channels), any dtype but bool.
+
+    Outputs:
+        y: shape and dtype of ``x``.
+
+    Raises:
+        ArgumentError: ``p`` is outside [0, 1].
+    """
+
+    _reversed = (slice(None, None, -1),)
+    _direction = "top_bottom"
+
+
+class Rotate(Block):
+    """Rotate images by a fixed angle; see `image.imrotate`.
+
+    Args:
+        rotation_degrees: Angle in degrees, counterclockwise.
+        zoom_in: Whether to enlarge the image until no empty corner is visible.
+        zoom_out: Whether to shrink the image until all of it is visible.
+
+    Inputs:
+        x: (channels, height, width) or (N, channels, height, width), float32.
+
+    Outputs:
+        y: shape and dtype of ``x``.
+
+    Raises:
+        ArgumentError: At the call: both ``zoom_in`` and ``zoom_out`` are set.
+    """
+
+    def __init__(
+        self, rotation_degrees: float, zoom_in: bool = False, zoom_out: bool = False
+    ) -> None:
+        super().__init__()
+        with RefusedAtCall(self):
+            _check_zooms("Rotate", zoom_in, zoom_out)
+        self._args = (rotation_degrees, zoom_in, zoom_out)
+
+    def forward(self, x: NDArray) -> Any:
+        """Rotate the images.
+
+        Args:
+            x: (channels, height, width) or (N, channels, height, width), float32.
+        """
+        return imrotate(x, *self._args)
+
+
+class RandomRotation(Block):
+    """Rotate images by random angles, drawn from NumPy's global generator.
+
+    Args:
+        angle_limits: Smallest and largest angle in degrees, counterclockwise.
+        zoom_in: Whether to enlarge the image until no empty corner is visible.
+        zoom_out: Whether to shrink the image until all of it is visible.
+        rotate_with_proba: Probability that the input is rotated at all.
+
+    Inputs:
+        x: (channels, height, width) or (N, channels, height, width), float32; each of N images gets
+            its own angle.
+
+    Outputs:
+        y: shape and dtype of ``x``; ``x`` itself if it is not rotated.
+
+    Raises:
+        ArgumentError: The angles are not in order, or ``rotate_with_proba`` is outside [0, 1]; at
+            the call: both ``zoom_in`` and ``zoom_out`` are set.
+    """
+
+    def __init__(
+        self,
+        angle_limits: tuple[float, float],
+        zoom_in: bool = False,
+        zoom_out: bool = False,
+        rotate_with_proba: float = 1.0,
+    ) -> None:
+        super().__init__()
+        with RefusedAtCall(self):
+            _check_zooms("RandomRotation", zoom_in, zoom_out)
+        lower, upper = angle_limits
+        if lower >= upper:
+            raise ArgumentError(
+                f"RandomRotation: expected angle_limits (min, max), got {angle_limits}"
+            )
+        if not 0 <= rotate_with_proba <= 1:
+            raise ArgumentError(
+                f"RandomRotation: expected rotate_with_proba in [0, 1], got {rotate_with_proba}"
+            )
+        self._args = (angle_limits, zoom_in, zoom_out)
+        self._rotate_with_proba = rotate_with_proba
+
+    def forward(self, x: NDArray) -> Any:
+        """Rotate the images with the given probability.
+
+        Args:
+            x: (channels, height, width) or (N, channels, height, width), float32.
+        """
+        if np.random.random() > self._rotate_with_proba:  # noqa: NPY002  # as MXNet draws
+            return x
+        return random_rotate(x, *self._args)
+
+
+def _check_zooms(name: str, zoom_in: bool, zoom_out: bool) -> None:
+    if zoom_in and zoom_out:
+        raise ArgumentError(f"{name}: expected zoom_in or zoom_out, got both")
+
+
+Size = float | Sequence[int]
+
+
+def both_extents(name: str, size: Size) -> tuple[int, int]:
+    """Return width and height, in pixels.
+
+    Args:
+        name: Class name of the transform, for error messages.
+        size: (width, height), or one int for both.
+
+    Raises:
+        ArgumentError: It is not one or two integers of at least 1.
+    """
+    extents = (size, size) if isinstance(size, int | float) else tuple(size)
+    if len(extents) != 2 or any(extent != int(extent) or extent < 1 for extent in extents):
+        raise ArgumentError(
+            f"{name}: expected a size of one or two whole numbers of at least 1 (width, height), "
+            f"got {size!r}"
+        )
+    return int(extents[0]), int(extents[1])
+
+
+class Resize(HostTransform, HybridBlock):
+    """Resize images to a given size.
+
+    Args:
+        size: Width and height in pixels, or one int for both.
+        keep_ratio: With a single int: whether it is the length of the shorter side, and the aspect
+            ratio is kept.
+        interpolation: 0 nearest neighbour, 1 bilinear, 2 bicubic, 3 area, 4 Lanczos.
+
+    Inputs:
+        x: (height, width, channels) or (N, height, width, channels); uint8, float32 or float64.
+
+    Outputs:
+        y: the resized images, of the same dtype.
+
+    Raises:
+        ArgumentError: At the call: ``size`` is neither an int nor two ints.
+    """
+
+    def __init__(self, size: Size, keep_ratio: bool = False, interpolation: int = 1) -> None:
+        super().__init__()
+        self._keep = keep_ratio
+        self._interpolation = interpolation
+        with RefusedAtCall(self):
+            extents = both_extents("Resize", size)
+            self._size = extents[:1] if isinstance(size, int | float) else extents
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Resize the images.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: (height, width, channels) or (N, height, width, channels).
+        """
+        return F.image.resize(x, self._size, self._keep, self._interpolation)
+
+    def on_host(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Apply the transform to a NumPy array."""
+        size, keep, method = self._size, self._keep, self._interpolation
+        return run_operator(RESIZE, values, size=size, keep_ratio=keep, interp=method)
+
 
 Array = np.ndarray[Any, Any]
 
