@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from gluonish.core.config import MXNET_OPTIMIZER_AGGREGATION_SIZE
 from gluonish.core.errors import OperatorError
+from gluonish.core.program import Program
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.base import Index, Optimizer, State, clip_limit, is_half
@@ -215,13 +216,13 @@ class RuleOptimizer(Optimizer):
             wd_mults = [self._multiplier(i, self.wd_mult, "wd_mult") for i in indices]
         else:
             lr_mults, wd_mults = list(map(_lr_mult_of, owners)), list(map(_wd_mult_of, owners))
-        known = (lrs, self.wd, lr_mults, wd_mults)
-        if update.memo is None or update.memo[0] != known:
+        version = (lrs, self.wd, lr_mults, wd_mults)
+        rates = update.rates
+        if rates is None or not rates.holds((), version):
             lr_column = each(mul, lrs, _one_or_all(lr_mults))
             wd_column = each(mul, self.wd, _one_or_all(wd_mults))
-            update.memo = (known, lr_column, wd_column)
-        _, lr_column, wd_column = update.memo
-        return lr_column, wd_column
+            rates = update.rates = Program((), version, (lr_column, wd_column))
+        return rates.work
 
     def _ask(self, indices: Sequence[Index]) -> tuple[list[int], list[float], list[float]]:
         """Return counts, learning rates and weight decays from methods that a subclass may have."""
