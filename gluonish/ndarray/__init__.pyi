@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from gluonish.core.dtype import DType
-from gluonish.kernels import preference as _preference
 from gluonish.ndarray import _internal as _internal
 from gluonish.ndarray import contrib as contrib
 from gluonish.ndarray import image as image
