@@ -4,6 +4,8 @@ One rule says when a program still holds: the operands are the same objects, in 
 the version is equal. The program refers to its operands, so that no other object takes their
 identity. The version is all else that the preparation read: specs, modes, settings, counts of
 changes. What may differ from call to call is an argument of the work.
+
+Without operands the rule is ``program.version == version``, which the hot path compares itself.
 """
 
 from collections.abc import Hashable, Sequence

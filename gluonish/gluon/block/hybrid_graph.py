@@ -1,13 +1,14 @@
 """HybridGraph: the graph of a HybridBlock, partitioned by back ends, bound to its parameters."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from gluonish.core.device import Device
 from gluonish.core.errors import GraphError, NoValuesError, OperatorError, UntraceableError
 from gluonish.core.later import later
+from gluonish.core.program import Program
 from gluonish.core.spec import PartialSpec
 from gluonish.core.value_scope import ValueScope
 from gluonish.core.versions import Basis, Version
@@ -39,12 +40,11 @@ from gluonish.symbol import NameManager, Symbol
 from gluonish.symbol.subgraph import backend_of_environment
 
 if TYPE_CHECKING:
-    from gluonish.graph import cached_graph, repeated_call
+    from gluonish.graph import cached_graph
     from gluonish.symbol import partition
 else:
     partition = later("gluonish.symbol.partition")
     cached_graph = later("gluonish.graph.cached_graph")
-    repeated_call = later("gluonish.graph.repeated_call")
 
 __all__ = [
     "Graph",
@@ -168,23 +168,6 @@ def partitioned_outputs(
     return outputs
 
 
-class _Bound:
-    """The parameters' arrays on one device.
-
-    Attributes:
-        moves: How often parameters had got other arrays by then; see `Parameter.moves`.
-        arrays: The arrays.
-        repeated: The last call on them, to be done again; None where that cannot be.
-    """
-
-    __slots__ = ("arrays", "moves", "repeated")
-
-    def __init__(self, moves: int, arrays: list[NDArray]) -> None:
-        self.moves = moves
-        self.arrays = arrays
-        self.repeated: repeated_call.RepeatedCall | None = None
-
-
 class HybridGraph:
     """The graph of one kind of call of a block.
 
@@ -211,6 +194,7 @@ class HybridGraph:
         "_lines",
         "_outputs",
         "_parameters",
+        "_programs",
         "_structure",
         "_traced",
         "basis",
@@ -233,7 +217,9 @@ class HybridGraph:
         variables = traced.variables()
         self._parameters = parameters_of(block, variables)
         self._asks_each_call = any(type(one).data is not Parameter.data for one in self._parameters)
-        self._bound: dict[Device, _Bound] = {}
+        # By device: the parameters' arrays, and the last call on them as a function of the data.
+        self._bound: dict[Device, Program[list[NDArray]]] = {}
+        self._programs: dict[Device, Program[Callable[[Sequence[NDArray]], list[NDArray]]]] = {}
         # Outside training, and in it.
         self._dynamic = [is_dynamic(self._outputs, train=train) for train in (False, True)]
         _finish_deferred(block, self._parameters, traced, arrays)
@@ -260,26 +246,15 @@ class HybridGraph:
     def run(self, arrays: Sequence[NDArray], hook: tuple[Monitor, bool] | None = None) -> Any:
         """Run the graph on a call's arrays and the parameters on their device."""
         device = arrays[0]._device
-        bound = self._bound.get(device)
-        if bound is None or bound.moves != Parameter.moves:
-            bound = self._bind(device)
-        dynamic = self._dynamic[bool(recording.mode.get() & recording.TRAINING)]
-        planned = not dynamic and hook is None
-        repeated = bound.repeated  # once: another thread may put another one there
-        results = None
-        if repeated is not None and planned:
-            results = repeated.run(arrays)
-        if results is None:
-            inputs = [*arrays, *bound.arrays]
-            try:
-                if planned:
-                    results = self._compute(inputs, bound)
-                else:
-                    results = self._by_operator(inputs, hook, dynamic=dynamic)
-            except OperatorError as error:
-                self._lines.complete(error)
-                error.located = True
-                raise
+        version: list[object] = [Parameter.moves, recording.mode.get()]
+        for x in arrays:
+            version.append(x._spec)
+            version.append(x._device)
+        program = self._programs.get(device)
+        if program is not None and program.version == version and hook is None:
+            results = program.work(arrays)
+        else:
+            results = self._run_anew(arrays, version, hook)
         if self._faces is not None:
             results = [
                 as_np_ndarray(x) if face is ndarray else as_nd_ndarray(x)
@@ -287,18 +262,34 @@ class HybridGraph:
             ]
         return results[0] if self._structure is None else regroup(results, self._structure)
 
-    def _compute(self, inputs: list[NDArray], bound: _Bound) -> list[NDArray]:
-        results = self._cached(inputs)
-        bound.repeated = self._cached.repeated(inputs)
+    def _run_anew(
+        self, arrays: Sequence[NDArray], version: object, hook: tuple[Monitor, bool] | None
+    ) -> list[NDArray]:
+        device = arrays[0]._device
+        inputs = [*arrays, *self._bind(device)]
+        dynamic = self._dynamic[bool(recording.mode.get() & recording.TRAINING)]
+        try:
+            if dynamic or hook is not None:
+                return self._by_operator(inputs, hook, dynamic=dynamic)
+            results = self._cached(inputs)
+        except OperatorError as error:
+            self._lines.complete(error)
+            error.located = True
+            raise
+        repeated = None if self._asks_each_call else self._cached.repeated(inputs)
+        if repeated is not None:
+            self._programs[device] = Program((), version, repeated)
         return results
 
-    def _bind(self, device: Device) -> _Bound:
-        """Gather the parameters' arrays on a device, which stay until a Parameter gets others."""
+    def _bind(self, device: Device) -> list[NDArray]:
+        """Return the parameters' arrays on a device, which stay until a Parameter gets others."""
+        version, bound = Parameter.moves, self._bound.get(device)
         # A class of the program's may give other arrays at each call: weights with dropout.
-        moves = -1 if self._asks_each_call else Parameter.moves
-        arrays = [parameter.data(device.context) for parameter in self._parameters]
-        bound = self._bound[device] = _Bound(moves, arrays)
-        return bound
+        if bound is None or self._asks_each_call or not bound.holds((), version):
+            self._programs.pop(device, None)
+            arrays = [parameter.data(device.context) for parameter in self._parameters]
+            bound = self._bound[device] = Program((), version, arrays)
+        return bound.work
 
     def _by_operator(
         self, inputs: Sequence[NDArray], hook: tuple[Monitor, bool] | None, *, dynamic: bool
