@@ -16,7 +16,7 @@ from gluonish.gluon import nn
 from gluonish.gluon.contrib import cnn as _cnn  # noqa: F401  # loaded under contrib
 from gluonish.gluon.contrib import nn as _nn  # noqa: F401  # the same
 
-FOLDER = Path(__file__).parents[1] / "golden"
+FOLDER = Path(__file__).parents[2] / "golden"
 RECORDED = json.loads((FOLDER / "layers.json").read_text("utf-8"))
 LAYERS: dict[str, dict[str, Any]] = RECORDED["layers"]
 RESULTS = np.load(FOLDER / "layers.npz")

@@ -37,7 +37,7 @@ from gluonish.gluon.data.vision import (
 from gluonish.gluon.data.vision.datasets import mnist
 from gluonish.recordio import MXIndexedRecordIO, pack_img
 
-GOLDEN = Path(__file__).parents[2] / "golden"
+GOLDEN = Path(__file__).parents[3] / "golden"
 RNG = np.random.default_rng(5)
 STEMS = (
     "train-images-idx3-ubyte",
