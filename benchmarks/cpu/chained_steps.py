@@ -1,6 +1,6 @@
 """What it saves that neighbouring oneDNN steps run as one: 8-bit networks with chains and without.
 
-    python benchmarks/chained_steps.py --networks mobilenetv2_1.0,resnet50_v1 --threads 1
+    python -m benchmarks.cpu chained_steps --networks mobilenetv2_1.0,resnet50_v1 --threads 1
 
 Both run in one process, on the same weights and memory, five calls of one and five of the other in
 turns; printed are the medians, and the median of the ratios of each two turns.
@@ -75,7 +75,3 @@ def main() -> None:
         os.sched_setaffinity(0, range(arguments.threads))
     for name in arguments.networks.split(","):
         _measure(name, arguments.rounds)
-
-
-if __name__ == "__main__":
-    main()

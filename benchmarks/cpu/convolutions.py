@@ -1,6 +1,6 @@
 """What a network's convolutions alone allow through oneDNN, beside the network's own rate.
 
-    python benchmarks/convolutions.py --networks resnet50_v1 --batch-sizes 1,8,32 [--training]
+    python -m benchmarks.cpu convolutions --networks resnet50_v1 --batch-sizes 1,8,32 [--training]
 
 The convolutions run one after another, each in its fastest layout, with nothing between them and
 no reorders; for training, forward and both backwards. "gluonish is" is then the share of that rate
@@ -10,9 +10,9 @@ that the network reaches.
 import argparse
 from contextlib import ExitStack
 
-from interleaved.compare import Workplace, comparison_table
-from interleaved.peers import add_arguments, make_job
-from interleaved.report import Report
+from benchmarks.interleaved.compare import Workplace, comparison_table
+from benchmarks.interleaved.peers import add_arguments, make_job
+from benchmarks.interleaved.report import Report
 
 
 def main() -> None:
@@ -27,7 +27,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.training and arguments.dtype != "float32":
         parser.error("expected --dtype float32 with --training")
-    report = Report("convolutions", arguments)
+    report = Report()
     work = "Training" if arguments.training else "Inference"
     with ExitStack() as stack:
         place = Workplace(arguments, stack)
@@ -52,10 +52,5 @@ def main() -> None:
                 report.say(
                     f"\n{network.name}, batch {batch_size}, {arguments.dtype}, {work.lower()}"
                 )
-                cell = {"network": network.name, "batch_size": batch_size, "work": work, **dtype}
-                comparison_table(rows, batch_size, "images", report, cell)
-        report.write()
-
-
-if __name__ == "__main__":
-    main()
+                comparison_table(rows, batch_size, "images", report)
+        report.end()

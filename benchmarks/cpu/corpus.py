@@ -1,6 +1,6 @@
 """What becomes of programs published for MXNet, on MXNet 1.9.1 and here, as a table.
 
-    python -m benchmarks.corpus [PROGRAM ...] [--record] [--errors]
+    python -m benchmarks.cpu corpus [PROGRAM ...] [--record] [--errors]
 
 The table tells for each program of tests/corpus how many of its cases run on MXNet, how many of
 these run here, and how many give the same numbers. What MXNet gave is read from
@@ -72,7 +72,3 @@ def main() -> None:
     if options.errors:
         print("\n".join(worse))
     sys.exit(bool(worse))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,7 @@
 """How long one recorded ``x + x`` takes: 4x4 float32, gradients on, CPU, one thread.
 
-    python benchmarks/eager_add.py
-    python benchmarks/eager_add.py --oracle /path/to/python-with-mxnet
+    python -m benchmarks.cpu eager_add
+    python -m benchmarks.cpu eager_add --oracle /path/to/python-with-mxnet
 
 Prints minimum and median of repeats in microseconds, for the naive and the threaded engine. With
 an interpreter that has MXNet 1.9.1, that is timed too, in turns with gluonish (A B A B), so that a
@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 ENGINES = ("NaiveEngine", "ThreadedEnginePerDevice")
 ROUNDS = 3
 
@@ -77,7 +77,3 @@ def main() -> None:
                 samples[package] += measure(python, package, engine, options.repeats, options.calls)
         for package, found in samples.items():
             print(f"{package:9} {engine:25} {min(found):10.2f} {statistics.median(found):11.2f}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """What a push and its execution on a lane cost: empty operators, no bulk, one worker.
 
-    python benchmarks/engine_push.py
+    python -m benchmarks.cpu engine_push
 
 One thread pushes operators that do nothing to a worker lane and waits for all of them at the end of
 each round; the time of a round, divided by their number, is what push, hand-over, run and finish
@@ -13,17 +13,12 @@ round, so that a busy machine slows all of them.
 
 import argparse
 import statistics
-import sys
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from queue import SimpleQueue
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "engine")]
-
-from gluonish_engine import Engine, Var, create_engine  # noqa: E402
+from gluonish_engine import Engine, Var, create_engine
 
 LANE = ("cpu", 0, "compute")
 
@@ -105,7 +100,3 @@ def main() -> None:
         print(
             f"{name:28} {min(wall):7.2f} {statistics.median(wall):7.2f} {last:14.2f} {middle:10.2f}"
         )
-
-
-if __name__ == "__main__":
-    main()

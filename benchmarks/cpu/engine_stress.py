@@ -1,7 +1,7 @@
 """A million empty operators from four threads, with random dependencies and injected errors.
 
-    python benchmarks/engine_stress.py
-    python benchmarks/engine_stress.py --runs 100 --count 10000
+    python -m benchmarks.cpu engine_stress
+    python -m benchmarks.cpu engine_stress --runs 100 --count 10000
 
 Every operator reads and writes a few of some variables, chosen at random; one in a hundred raises.
 After each run the number of operators that ran, failed and were skipped must be that of the pushes,
@@ -12,17 +12,12 @@ does not end within two minutes is a deadlock: the stacks of all threads are pri
 import argparse
 import faulthandler
 import random
-import sys
 import threading
 import time
-from pathlib import Path
 
 from tqdm import tqdm
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "engine")]
-
-from gluonish_engine import Engine, EngineError, Var, create_engine  # noqa: E402
+from gluonish_engine import Engine, EngineError, Var, create_engine
 
 THREADS = 4
 VARIABLES = 64
@@ -157,7 +152,3 @@ def main() -> None:
     seconds = time.perf_counter() - start
     pushes = options.runs * options.count
     print(f"{pushes} pushes in {seconds:.1f} s, {seconds / pushes * 1e6:.2f} us each: nothing lost")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """What the first call of a hybridized network takes, by phases: forward, backward and an Adam step.
 
-    python benchmarks/first_call.py [--networks lstm,resnet,encoder,branches] [--cold]
+    python -m benchmarks.cpu first_call [--networks lstm,resnet,encoder,branches] [--cold]
                                     [--peers mxnet --mxnet-python mxnet/bin/python]
 
 Networks: two LSTM cells of 64 units, unrolled 48 steps, and a dense layer (batch 16); ResNet-18 v1
@@ -187,7 +187,7 @@ def main() -> None:
         if arguments.mxnet_python is None:
             parser.error("--mxnet-python: expected an interpreter for the peer, got none")
         peers.append(("mxnet", arguments.mxnet_python))
-    root = Path(__file__).resolve().parents[1]
+    root = Path(__file__).resolve().parents[2]
     for name in arguments.networks.split(","):
         for package, python in peers:
             with tempfile.TemporaryDirectory() as empty:

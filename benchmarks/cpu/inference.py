@@ -1,6 +1,6 @@
 """Images a second of inference, gluonish beside its peers in turns.
 
-    python benchmarks/inference.py --mxnet-python .. --peers-python .. \\
+    python -m benchmarks.cpu inference --mxnet-python .. --peers-python .. \\
         [--networks resnet50_v1] [--batch-sizes 1,8,32] [--dtype bfloat16]
 
 README.md in this folder tells how to make the environments. Each peer is a process of its own; its
@@ -10,9 +10,9 @@ output is compared with gluonish's before it is timed.
 import argparse
 from contextlib import ExitStack
 
-from interleaved.compare import Row, Workplace, comparison_table, summary
-from interleaved.peers import add_arguments
-from interleaved.report import Report
+from benchmarks.interleaved.compare import Row, Workplace, comparison_table, summary
+from benchmarks.interleaved.peers import add_arguments
+from benchmarks.interleaved.report import Report
 
 NETWORKS = "alexnet,vgg16,inception_bn,inceptionv3,resnet50_v1,resnet152_v1"
 PEERS = "mxnet,mxnet_mkldnn,torch_eager,torch_cl,torch_compile,onnxruntime,openvino"
@@ -33,7 +33,7 @@ def main() -> None:
     )
     add_arguments(parser, PEERS)
     arguments = parser.parse_args()
-    report = Report("inference", arguments)
+    report = Report()
     cells: list[list[Row]] = []
     with ExitStack() as stack:
         place = Workplace(arguments, stack)
@@ -48,16 +48,11 @@ def main() -> None:
                     dtype=arguments.dtype,
                 )
                 report.say(f"\n{network.name}, batch {batch_size}, {arguments.dtype}, inference")
-                cell = {"network": network.name, "batch_size": batch_size, "dtype": arguments.dtype}
-                comparison_table(rows, batch_size, "images", report, cell)
+                comparison_table(rows, batch_size, "images", report)
                 cells.append(rows)
         summary(cells, report)
         for dtype, peak in place.peaks.items():
             report.say(
                 f"\npeak of oneDNN's products and convolutions, {dtype}: {peak / 1e9:.0f} GFLOP/s"
             )
-        report.write()
-
-
-if __name__ == "__main__":
-    main()
+        report.end()

@@ -1,7 +1,7 @@
 """8-bit inference: gluonish's quantized networks beside OpenVINO's and ONNX Runtime's, in turns.
 
-    python benchmarks/int8.py --peers-python PYTHON [--networks resnet50_v1] [--batch-sizes 1] \\
-        [--peers int8,openvino]
+    python -m benchmarks.cpu int8 --peers-python PYTHON [--networks resnet50_v1] \\
+        [--batch-sizes 1] [--peers int8,openvino]
 
 Networks: ResNet-50 v1, MobileNet v2 and the encoder of BERT-base (128 tokens), with random
 parameters. gluonish quantizes with ``quantize_net_v2(calib_mode="naive")``, OpenVINO with NNCF,
@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 NETWORKS = "resnet50_v1,mobilenetv2_1.0,bert_base"
 PEERS = ("int8", "fp32", "openvino", "onnxruntime")
 OWN = ("int8", "fp32", "bf16")

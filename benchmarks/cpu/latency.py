@@ -1,6 +1,6 @@
 """Waiting times, gluonish beside its peers in turns: a small call, the import, the first step.
 
-    python benchmarks/latency.py --mxnet-python .. --peers-python .. [--parts call,import,start]
+    python -m benchmarks.cpu latency --mxnet-python .. --peers-python .. [--parts call,import,start]
 
 call: a hybridized Dense(16) on 16 features, and its result as a NumPy array. import: the package,
 in fresh processes. start: from hybridize (or torch.compile) to the first result of a training step
@@ -15,10 +15,10 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from interleaved.compare import Workplace
-from interleaved.driver import Job, PeerError, Worker, process_environment
-from interleaved.peers import add_arguments, make_job
-from interleaved.report import Report, table
+from benchmarks.interleaved.compare import Workplace
+from benchmarks.interleaved.driver import Job, PeerError, Worker, process_environment
+from benchmarks.interleaved.peers import add_arguments, make_job
+from benchmarks.interleaved.report import Report, table
 
 PARTS = ("call", "import", "start")
 # The caches of compiled code that a peer keeps on disk.
@@ -43,8 +43,7 @@ def call(place: Workplace, report: Report) -> None:
         microseconds = [seconds * 1e6 for seconds in found.seconds]
         median, least = statistics.median(microseconds), min(microseconds)
         texts.append((row.name, f"{median:.1f}", f"{least:.1f}", f"{row.ratio:.2f} x"))
-        cell = {"part": "call", "peer": row.name, "measured": found.as_json()}
-        report.add(cell, found.versions)
+        report.note(found.versions)
     report.say(table(("peer", "median us", "minimum us", "gluonish is"), texts))
 
 
@@ -71,7 +70,6 @@ def imports(place: Workplace, report: Report) -> None:
     for name, seconds in samples.items():
         found = [second * 1e3 for second in seconds[1:]]  # the first one warms the page cache
         texts.append((name, f"{statistics.median(found):.0f}", f"{min(found):.0f}"))
-        report.add({"part": "import", "peer": name, "samples_ms": found}, {})
     report.say(table(("peer", "median", "minimum"), texts))
 
 
@@ -104,8 +102,6 @@ def start(place: Workplace, report: Report) -> None:
         for caches, pairs in samples.items():
             first, later = (statistics.median(column) for column in zip(*pairs, strict=True))
             texts.append((f"{job.name}, {caches}", f"{first:.2f}", f"{first - later:.2f}"))
-            cell = {"part": "start", "peer": job.name, "caches": caches, "samples_s": pairs}
-            report.add(cell, {})
     report.say(table(("peer", "first result", "set-up"), texts))
 
 
@@ -145,7 +141,7 @@ def main() -> None:
     wanted = arguments.parts.split(",")
     if not set(wanted) <= set(PARTS):
         parser.error(f"expected --parts among {','.join(PARTS)}, got {arguments.parts}")
-    report = Report("latency", arguments)
+    report = Report()
     with ExitStack() as stack:
         place = Workplace(arguments, stack)
         asked = arguments.peers
@@ -154,8 +150,4 @@ def main() -> None:
                 keep = CALLERS if part == "call" else (*CALLERS, *STARTERS)
                 arguments.peers = ",".join(n for n in asked.split(",") if n in keep)
                 run(place, report)
-        report.write()
-
-
-if __name__ == "__main__":
-    main()
+        report.end()

@@ -1,13 +1,15 @@
-"""Images a second of a DataLoader, against MXNet 1.9.1's and the decoding library alone.
+"""Images a second of a DataLoader or ImageRecordIter, against MXNet 1.9.1's and decoding alone.
 
-    python benchmarks/loader.py --mxnet-python mxnet/bin/python [--images DIR] [--crop resized]
+    python -m benchmarks.cpu loader --mxnet-python mxnet/bin/python [--images DIR] \\
+        [--reader ImageRecordIter] [--crop resized]
 
 A record file of JPEG images of quality 95, whose shorter side has 256 pixels (`--short-side`), is
-read by worker processes: decoded, cropped to 224 x 224, flipped, made float32 planes and
-normalized, in batches of 64. `decoding` is OpenCV alone, on the same cores, of images in memory: by
-processes and by threads. The images are textures made here, or random regions of the photographs of
-a folder. MXNet runs with OMP_NUM_THREADS=1, which makes its loader 13 times faster. `--growth`
-instead takes 20 passes and says how much memory gluonish's processes hold after each.
+read by worker processes (ImageRecordIter: by threads): decoded, cropped to 224 x 224, flipped, made
+float32 planes and normalized, in batches of 64. `decoding` is OpenCV alone, on the same cores, of
+images in memory: by processes and by threads. The images are textures made here, or random regions
+of the photographs of a folder. MXNet's DataLoader runs with OMP_NUM_THREADS=1, which makes it 13
+times faster. `--growth` instead takes 20 passes and says how much memory gluonish's processes hold
+after each.
 """
 
 import argparse
@@ -16,30 +18,39 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from interleaved.driver import Job, workers
-from interleaved.image_records import compare_rates, image_arguments, recorded_images
-from interleaved.report import Report
+
+from benchmarks.interleaved.driver import Job, workers
+from benchmarks.interleaved.image_records import compare_rates, image_arguments, recorded_images
+from benchmarks.interleaved.report import Report
 
 
 def jobs(record: str, arguments: argparse.Namespace) -> list[Job]:
     """Return the peers."""
+    if arguments.reader == "DataLoader":
+        module, work = "loader_jobs", "Loading"
+        reading = {"record": record, "crop": arguments.crop, "batch_size": arguments.batch_size}
+        environment = {"OMP_NUM_THREADS": "1"}
+    else:
+        module, work = "image_record_jobs", "Reading"
+        reading = {"record": record, "batch_size": arguments.batch_size}
+        environment = {}
 
-    def job(name: str, work: str, options: dict[str, Any]) -> Job:
-        return Job(name, sys.executable, "loader_jobs", work, {"record": record, **options}, {})
+    def own(name: str, **options: Any) -> Job:
+        options = {"package": "gluonish", **reading, **options}
+        return Job(name, sys.executable, module, work, options, {})
 
-    loading = {"crop": arguments.crop, "batch_size": arguments.batch_size}
-    own = {"package": "gluonish", **loading}
-    found = [
-        job("gluonish", "Loading", own),
-        job("decoding_processes", "Decoding", {}),
-        job("decoding_threads", "Decoding", {"processes": False}),
-    ]
-    if arguments.threads_too:
-        found.insert(1, job("gluonish_threads", "Loading", {**own, "thread_pool": True}))
+    def decoding(name: str, **options: Any) -> Job:
+        options = {"record": record, **options}
+        return Job(name, sys.executable, "loader_jobs", "Decoding", options, {})
+
+    found = [own("gluonish"), decoding("decoding_threads", processes=False)]
+    if arguments.reader == "DataLoader":
+        found.insert(1, decoding("decoding_processes"))
+        if arguments.threads_too:
+            found.insert(1, own("gluonish_threads", thread_pool=True))
     if arguments.mxnet_python:
-        options = {"package": "mxnet", "record": record, **loading}
-        python, one = arguments.mxnet_python, {"OMP_NUM_THREADS": "1"}
-        found.append(Job("mxnet", python, "loader_jobs", "Loading", options, one))
+        options = {"package": "mxnet", **reading}
+        found.append(Job("mxnet", arguments.mxnet_python, module, work, options, environment))
     return found
 
 
@@ -56,24 +67,20 @@ def grow(record: str, report: Report, arguments: argparse.Namespace, folder: Pat
         held = np.load(worker.check(folder))
         report.say("MB after each pass: " + " ".join(f"{mb:.0f}" for mb in held))
         report.say(f"after the last less after the fifth: {held[-1] - held[4]:+.1f} MB")
-        report.add({"held_mb": held.tolist()}, worker.versions)
 
 
 def main() -> None:
     """Run it."""
     parser = image_arguments(__doc__, 2048, "worker processes")
+    parser.add_argument("--reader", choices=("DataLoader", "ImageRecordIter"), default="DataLoader")
     parser.add_argument("--crop", choices=("random", "resized"), default="random")
     parser.add_argument("--threads-too", action="store_true", help="also workers that are threads")
     parser.add_argument("--growth", action="store_true", help="measure memory over 20 passes")
     arguments = parser.parse_args()
-    report = Report("loader", arguments)
+    report = Report()
     way = f"{arguments.crop} crop, {arguments.threads} workers"
     with recorded_images(report, arguments, way) as record:
         if arguments.growth:
             grow(str(record), report, arguments, record.parent)
         else:
             compare_rates(jobs(str(record), arguments), report, arguments, record.parent)
-
-
-if __name__ == "__main__":
-    main()

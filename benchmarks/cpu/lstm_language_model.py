@@ -1,6 +1,7 @@
 """Training speed of an LSTM language model, against MXNet 1.9.1 and PyTorch.
 
-    python benchmarks/lstm_language_model.py --oracle PYTHON --torch PYTHON [--dropout 0.2] [--clip]
+    python -m benchmarks.cpu lstm_language_model --oracle PYTHON --torch PYTHON \\
+        [--dropout 0.2] [--clip]
 
 It learns the words of a text (``tutorials/moby_dick.txt``: 36,017 words and marks, 5,570 distinct),
 one window after the other. Each round starts a process of every package in turn (A B C A B C);
@@ -24,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def encoded(arguments: argparse.Namespace) -> Any:

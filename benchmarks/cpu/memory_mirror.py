@@ -1,6 +1,6 @@
 """Memory and time of a training step that recomputes: nothing, cheap values, all between segments.
 
-    python benchmarks/memory_mirror.py [--models resnet50_v1,resnet152_v1] [--run]
+    python -m benchmarks.cpu memory_mirror [--models resnet50_v1,resnet152_v1] [--run]
 
 Planned bytes come from shapes alone: what the forward pass keeps, and the arenas of both passes,
 of which the larger counts, since they lie in the same memory in turn. With ``--run``, steps are
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "engine")]
 
 import gluonish as mx  # noqa: E402

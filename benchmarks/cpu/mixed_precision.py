@@ -1,6 +1,6 @@
 """Training steps in bfloat16 against float32 and against PyTorch's autocast, in turns; and memory.
 
-    python benchmarks/mixed_precision.py --network resnet50|bert|lstm --torch PYTHON
+    python -m benchmarks.cpu mixed_precision --network resnet50|bert|lstm --torch PYTHON
 
 Each candidate is a process of its own that builds the network, warms up and then waits; rounds go
 A B C A B C, and printed are medians over rounds of the median time of a step, the ratio to
@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CANDIDATES = ("gluonish+bf16", "gluonish+fp32", "torch+autocast", "torch+compile")
 UNITS, HEADS, LAYERS, WORDS = 768, 12, 12, 30522
 VOCABULARY, LENGTH, BATCH, LSTM_UNITS = 10000, 35, 32, 650

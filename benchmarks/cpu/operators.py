@@ -1,6 +1,6 @@
 """A hundred operators, forward and with their gradients, small and large, beside MXNet and PyTorch.
 
-    python benchmarks/operators.py --mxnet-python .. --peers-python .. [--only softmax,take]
+    python -m benchmarks.cpu operators --mxnet-python .. --peers-python .. [--only softmax,take]
 
 The calls stand in interleaved/operator_table.py. Every package runs them imperatively in one
 process, in turns call by call. A time is that of many calls, and all their results waited for,
@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from interleaved.driver import Job, PeerError, Worker, measure, workers
-from interleaved.operator_table import ROWS, Row
-from interleaved.peers import add_arguments, make_job
-from interleaved.report import Report, geometric_mean, table
+
+from benchmarks.interleaved.driver import Job, PeerError, Worker, measure, workers
+from benchmarks.interleaved.operator_table import ROWS, Row
+from benchmarks.interleaved.peers import add_arguments, make_job
+from benchmarks.interleaved.report import Report, geometric_mean, table
 
 TOLERANCE = 1e-3
 
@@ -98,10 +99,7 @@ def time_all(arguments: argparse.Namespace, report: Report) -> dict[str, list[tu
                 texts.append(f"{name} {samples.median_s * 1e6:.1f} us ({ratio:.2f} x)")
                 if name != "gluonish":
                     ratios.setdefault(name, []).append((cell, ratio))
-                report.add(
-                    {"cell": str(cell), "peer": name, "median_s": samples.median_s},
-                    samples.versions,
-                )
+                report.note(samples.versions)
             report.say(f"{cell!s:46} {'  '.join(texts)}")
     for error in errors.values():
         report.say(error)
@@ -143,10 +141,6 @@ def main() -> None:
     add_arguments(parser, "mxnet,torch_eager")
     parser.add_argument("--only", default="", help="words of the operators' names")
     arguments = parser.parse_args()
-    report = Report("operators", arguments)
+    report = Report()
     summary(time_all(arguments, report), report)
-    report.write()
-
-
-if __name__ == "__main__":
-    main()
+    report.end()

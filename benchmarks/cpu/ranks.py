@@ -1,6 +1,6 @@
 """Two ranks with a core each against one, and against PyTorch's DistributedDataParallel on gloo.
 
-    python benchmarks/ranks.py [--torch /path/to/python] [--batch-size 32] [--rounds 5]
+    python -m benchmarks.cpu ranks [--torch /path/to/python] [--batch-size 32] [--rounds 5]
 
 ResNet-18 for 100 classes on random images of 64 x 64 pixels, float32, SGD with momentum. Every
 measurement is a job of its own (mpiexec for gluonish, torch.multiprocessing for PyTorch) of some
@@ -10,14 +10,13 @@ one, and the step with sums to the step without.
 """
 
 import argparse
-import json
 import os
 import statistics
 import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 STEPS, WARM_UP = 14, 4
 
 GLUONISH = """
@@ -142,7 +141,6 @@ def main() -> None:
     parser.add_argument("--torch", help="a Python with PyTorch")
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     batch = options.batch_size
     jobs = {
@@ -166,9 +164,3 @@ def main() -> None:
     print(f"two ranks to one {speedup:.2f}; step with sums to step without {hidden:.3f}")
     if options.torch:
         print(f"gluonish to DDP {_ratio(times['torch 2, DDP'], times['gluonish 2']):.2f}")
-    if options.json:
-        options.json.write_text(json.dumps({"batch_size": batch, "seconds": times}, indent=1))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """A training step on 1 to 1,024 devices, by a model that runs of 1, 2 and 4 ranks are held against.
 
-    python benchmarks/scaling.py [--out benchmarks/results/scaling]
+    python -m benchmarks.cpu scaling
 
 1. Measured: a step of ResNet-18 (64 px) on one core, which says when gradients are ready and in
    which sums they go; and for each of some networks what a message and a meeting of two ranks take.
@@ -10,8 +10,6 @@
    without sums. The prediction's error stands beside each.
 3. Predicted: the efficiency of up to 1,024 devices that are ``--speed`` times as fast as the core,
    ``--per-host`` of them in a host, over networks of the given latency and bandwidth.
-
-Writes OUT.json, OUT.txt and OUT.png. ``--replot`` draws from OUT.json without measuring.
 """
 
 import argparse
@@ -24,16 +22,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))
+from tqdm import tqdm
 
-from matplotlib.figure import Figure  # noqa: E402  # below the path
-from tqdm import tqdm  # noqa: E402
+from benchmarks.cpu.scaling_model import Bucket, Compute, Link, Network, efficiency, step_s
 
-from benchmarks.scaling_model import Bucket, Compute, Link, Network, efficiency, step_s  # noqa: E402
-
+ROOT = Path(__file__).resolve().parents[2]
 RANKS = (1, 2, 4)
+DEVICES = tuple(2**i for i in range(11))
 # Latency in seconds and bytes a second of the slowed links.
 NETWORKS = ((2e-4, 1e9), (1e-3, 3e8), (5e-3, 2e8))
 REAL = NETWORKS[:1]  # where two ranks really compute, too
@@ -49,7 +44,7 @@ def run(ranks: int, mode: str, network: tuple[float, float], **settings: Any) ->
         {"mode": mode, "latency_s": latency_s, "bytes_per_s": bytes_per_s, **settings}
     )
     words = [sys.executable, "-m", "gluonish", "launch", "--standalone", "--no-prefix"]
-    words += ["-n", str(ranks), sys.executable, "-m", "benchmarks.scaling_rank", told]
+    words += ["-n", str(ranks), sys.executable, "-m", "benchmarks.cpu.scaling_rank", told]
     if ranks == 1:
         words = ["taskset", "-c", str(min(os.sched_getaffinity(0))), *words]
     paths = os.pathsep.join([str(ROOT), str(ROOT / "engine")])
@@ -158,7 +153,7 @@ def table(found: dict[str, Any]) -> str:
 
 
 def networks(options: argparse.Namespace, message_s: float) -> dict[str, Network]:
-    """Return the networks of the picture, by name."""
+    """Return the networks of the prediction, by name."""
     within = Link(options.within_latency_us / 1e6, options.within_gigabytes * 1e9)
     found = {}
     for gigabits in options.gigabits:
@@ -170,41 +165,19 @@ def networks(options: argparse.Namespace, message_s: float) -> dict[str, Network
     return found
 
 
-def draw(found: dict[str, Any], options: argparse.Namespace, path: Path) -> None:
-    """Draw measured against predicted steps, and efficiency over devices."""
-    figure = Figure(figsize=(13, 5.2), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=[1, 1.25])
-    lines = compared(found)
-    markers = {"1 rank": "o", "2 ranks": "s", "4 ranks": "^", "2 ranks that compute": "D"}
-    shades = {name: f"C{i}" for i, name in enumerate(dict.fromkeys(x[0] for x in lines))}
-    most = 1.1e3 * max(max(x[2:]) for x in lines)
-    left.plot([0, most], [0, most], color="0.7", lw=1, zorder=0)
-    for name, what, measured, predicted in lines:
-        style = {"marker": markers[what], "color": shades[name], "ls": "", "ms": 8, "alpha": 0.85}
-        left.plot([measured * 1e3], [predicted * 1e3], **style)
-    for what, marker in markers.items():
-        left.plot([], [], marker=marker, color="0.4", ls="", label=what)
-    for name, shade in shades.items():
-        left.plot([], [], color=shade, lw=4, label=f"links of {name}")
-    left.set(xlabel="measured, ms a step", ylabel="predicted, ms a step", xlim=(0, most))
-    left.set(ylim=(0, most), title="The model against runs on this machine")
-    left.legend(fontsize=8.5)
-    devices = [2**i for i in range(11)]
+def predicted(found: dict[str, Any], options: argparse.Namespace) -> str:
+    """Return the efficiency over devices as text, in percent of as many single devices."""
     compute = compute_of(found["compute"]).faster(options.speed)
-    for i, (name, network) in enumerate(networks(options, found["message_s"]).items()):
-        dashes = "-" if network.algorithm == "ring" else "--"
-        values = [100 * efficiency(compute, network, n) for n in devices]
-        right.plot(devices, values, dashes, color=f"C{i // 2}", lw=2, label=name)
-    right.set_xscale("log", base=2)
-    right.set_xticks(devices, [f"{n:,}" for n in devices])
-    right.grid(color="0.9")
-    right.set(xlabel="devices", ylabel="efficiency, % of as many single devices", ylim=(0, 104))
     step_ms = step_s(compute, next(iter(networks(options, 0.0).values())), 1) * 1e3
-    right.set_title(
-        f"Predicted: {options.per_host} devices a host, {step_ms:.0f} ms of compute a step"
-    )
-    right.legend(fontsize=8.5, title=f"between hosts ({options.latency_us:g} µs)")
-    figure.savefig(path, dpi=110)
+    lines = [
+        f"predicted efficiency, %: {options.per_host} devices a host, {step_ms:.0f} ms of compute "
+        f"a step, {options.latency_us:g} us between hosts",
+        f"{'devices':20s}" + "".join(f"{n:>7,}" for n in DEVICES),
+    ]
+    for name, network in networks(options, found["message_s"]).items():
+        values = (100 * efficiency(compute, network, n) for n in DEVICES)
+        lines.append(f"{name:20s}" + "".join(f"{value:7.1f}" for value in values))
+    return "\n".join(lines)
 
 
 def numbers(text: str) -> Sequence[float]:
@@ -213,10 +186,8 @@ def numbers(text: str) -> Sequence[float]:
 
 
 def main() -> None:
-    """Measure, compare, and draw."""
+    """Measure, compare, and predict."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--out", type=Path, default=Path("scaling"), help="without an ending")
-    parser.add_argument("--replot", action="store_true", help="draw OUT.json, and measure nothing")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=16, help="of the measured compute")
     parser.add_argument("--batch-size", type=int, default=32)
@@ -227,17 +198,5 @@ def main() -> None:
     parser.add_argument("--within-latency-us", type=float, default=3.0)
     parser.add_argument("--within-gigabytes", type=float, default=100.0, help="a second, in a host")
     options = parser.parse_args()
-    text, figures = options.out.with_suffix(".txt"), options.out.with_suffix(".json")
-    if options.replot:
-        found = json.loads(figures.read_text())
-    else:
-        found = measure(options)
-        figures.write_text(json.dumps(found, indent=1) + "\n")
-    text.write_text(table(found) + "\n")
-    print(table(found))
-    draw(found, options, options.out.with_suffix(".png"))
-    print(f"picture: {options.out.with_suffix('.png')}")
-
-
-if __name__ == "__main__":
-    main()
+    found = measure(options)
+    print(f"{table(found)}\n\n{predicted(found, options)}")

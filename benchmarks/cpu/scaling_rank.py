@@ -4,7 +4,7 @@ The links: in this process, and for this benchmark only, the store's communicato
 go around a ring of real messages, each of which is on its way for a given latency and for its bytes
 at a given bandwidth; and a meeting of ranks takes two latencies more.
 
-    python -m benchmarks.scaling_rank '{"mode": "links", "latency_s": 0.001, "bytes_per_s": 1e8}'
+    python -m benchmarks.cpu.scaling_rank '{"mode": "links", "latency_s": 1e-3, "bytes_per_s": 1e8}'
 
 prints, on rank 0, one line of JSON:
 

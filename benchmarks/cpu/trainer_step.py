@@ -1,6 +1,6 @@
 """Time of one Trainer.step, against MXNet 1.9.1 and PyTorch's optimizers.
 
-    python benchmarks/trainer_step.py [--oracle python-with-mxnet] [--torch python-with-torch]
+    python -m benchmarks.cpu trainer_step [--oracle python-with-mxnet] [--torch python-with-torch]
 
 Two sets of float32 parameters: 200 of 1000 elements, and the 161 of ResNet-50 (25.6 million
 elements). SGD with momentum 0.9 and weight decay, or with --optimizer another; gradients are there
@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 MOMENTUM = {"sgd": 0.9}
 # Arrays of a weight's size that a step reads, and that it writes.

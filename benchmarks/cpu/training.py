@@ -1,6 +1,6 @@
 """Images a second of training steps, gluonish beside its peers in turns; and peak memory.
 
-    python benchmarks/training.py --mxnet-python .. --peers-python .. \\
+    python -m benchmarks.cpu training --mxnet-python .. --peers-python .. \\
         --network resnet50_v1 --batch-size 32
 
 A step is forward, softmax cross entropy, backward, and SGD with momentum, on synthetic data. The
@@ -11,9 +11,9 @@ gluonish's before a peer is timed. Memory: ``--peers gluonish+mirror,mxnet,torch
 import argparse
 from contextlib import ExitStack
 
-from interleaved.compare import Row, Workplace, comparison_table, summary
-from interleaved.peers import add_arguments
-from interleaved.report import Report
+from benchmarks.interleaved.compare import Row, Workplace, comparison_table, summary
+from benchmarks.interleaved.peers import add_arguments
+from benchmarks.interleaved.report import Report
 
 PEERS = "mxnet,torch_eager,torch_eager+keep,torch_cl,torch_cl+keep,torch_compile,torch_compile+keep"
 SMALL = ("lenet", "mlp")  # what the JAX jobs can do
@@ -32,7 +32,7 @@ def main() -> None:
     )
     add_arguments(parser, PEERS + ",jax")
     arguments = parser.parse_args()
-    report = Report("training", arguments)
+    report = Report()
     cells: list[list[Row]] = []
     wanted = arguments.peers.split(",")
     with ExitStack() as stack:
@@ -47,13 +47,8 @@ def main() -> None:
                 flops=network.training_flops * arguments.batch_size,
             )
             report.say(f"\n{network.name}, batch {arguments.batch_size}, float32, training")
-            cell = {"network": network.name, "batch_size": arguments.batch_size, "dtype": "float32"}
-            comparison_table(rows, arguments.batch_size, "images", report, cell)
+            comparison_table(rows, arguments.batch_size, "images", report)
             cells.append(rows)
         if len(cells) > 1:
             summary(cells, report)
-        report.write()
-
-
-if __name__ == "__main__":
-    main()
+        report.end()

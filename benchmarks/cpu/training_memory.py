@@ -1,6 +1,6 @@
 """Peak memory of training, gluonish beside its peers, each alone in a process of its own.
 
-    python benchmarks/training_memory.py --mxnet-python .. --peers-python ..
+    python -m benchmarks.cpu training_memory --mxnet-python .. --peers-python ..
 
 A step is forward, softmax cross entropy, backward, and SGD with momentum, on synthetic data in
 float32. Base: what is resident with the library loaded, before there is a model. Peak: the most
@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from interleaved.compare import Workplace
-from interleaved.driver import PeerError, Worker
-from interleaved.peers import add_arguments, make_job
-from interleaved.report import Report, table
+
+from benchmarks.interleaved.compare import Workplace
+from benchmarks.interleaved.driver import PeerError, Worker
+from benchmarks.interleaved.peers import add_arguments, make_job
+from benchmarks.interleaved.report import Report, table
 
 PEERS = "gluonish+mirror,mxnet,torch_eager,torch_cl,torch_compile"
 TOLERANCE = 0.01  # of losses three steps apart
@@ -44,7 +45,6 @@ def measure(
         "peak_mb": worker.peak_mb,
         "above_base_mb": worker.peak_mb - worker.base_mb,
         "step_s": min(seconds),
-        "steps_s": seconds,
         "versions": worker.versions,
     }
     return figures, losses
@@ -58,7 +58,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=2, help="after the three that are compared")
     add_arguments(parser, PEERS)
     arguments = parser.parse_args()
-    report = Report("training_memory", arguments)
+    report = Report()
     report.say(f"\n{arguments.network}, batch {arguments.batch_size}, float32, training")
     rows = []
     ours: dict[str, Any] = {}
@@ -84,13 +84,7 @@ def main() -> None:
                     "same" if gap <= TOLERANCE else f"losses {gap:.1%} off",
                 ]
             )
-            versions = found.pop("versions")
-            cell = {"network": arguments.network, "batch_size": arguments.batch_size}
-            report.add({**cell, "peer": name, **found, "gluonish_takes": share}, versions)
+            report.note(found["versions"])
     header = ["peer", "base MB", "peak MB", "above base", "gluonish takes", "s a step", "losses"]
     report.say(table(header, rows))
-    report.write()
-
-
-if __name__ == "__main__":
-    main()
+    report.end()

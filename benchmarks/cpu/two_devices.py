@@ -1,6 +1,6 @@
 """A training step on two CPU devices: with everything overlapping, and the same in sequence.
 
-    python benchmarks/two_devices.py [--json benchmarks/results/two-devices.json]
+    python -m benchmarks.cpu two_devices
 
 ResNet-18 of the model zoo, hybridized, 16 images on each of cpu(0) and cpu(1), SGD with momentum
 through the default store. Three programs take turns in processes of their own; printed are medians.
@@ -15,10 +15,8 @@ backward pass did, and for how long both devices computed at once.
 """
 
 import argparse
-import datetime
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -27,7 +25,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 ENGINES = {
     "overlap": "ThreadedEnginePerDevice",
     "phases": "ThreadedEnginePerDevice",
@@ -163,7 +161,6 @@ def main() -> None:
     parser.add_argument("--image-size", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--steps", type=int, default=2, help="steps in a turn")
-    parser.add_argument("--json", type=Path, help="where to write all samples")
     arguments = parser.parse_args()
     if arguments.work:
         work(arguments.work, arguments.batch_size, arguments.image_size)
@@ -182,18 +179,6 @@ def main() -> None:
         print(f"{mode:9} {median:7.4f} s a step (best {min(taken):.4f}), {median / ours:.2f} x")
     for name, value in traced.items():
         print(f"  {name:36} {value:7.4f}")
-    if arguments.json:
-        content = {
-            "machine": {"cpu": platform.processor() or platform.machine(), "cores": os.cpu_count()},
-            "python": platform.python_version(),
-            "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-            "network": "resnet18_v1",
-            "batch_size": [arguments.batch_size] * 2,
-            "image_size": arguments.image_size,
-            "seconds_per_step": samples,
-            "trace": traced,
-        }
-        arguments.json.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Loading weights from files: time and memory, beside a plain read, safetensors and NumPy.
 
-    python benchmarks/weight_files.py [--gigabytes 1] [--rounds 5] [--folder FOLDER]
+    python -m benchmarks.cpu weight_files [--gigabytes 1] [--rounds 5] [--folder FOLDER]
 
 Writes one network's parameters in each format, and then has new processes load them, in turns
 (A B C A B C ..). Printed are medians: of the seconds until all arrays are there, of those until
