@@ -39,6 +39,7 @@ EAGER = {"ml_dtypes", "numpy"}
 # Optional or slow to import: inside the function that needs them, and nowhere else.
 LAZY = {
     "PIL",
+    "cloudpickle",
     "pandas",
     "cuda",
     "cudnn",

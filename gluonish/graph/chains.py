@@ -1,7 +1,7 @@
 """Chains: neighbouring steps of one library that run as one, so that Python is left once for all.
 
 A step of a plan costs some 3 us beside what its primitive costs; a chain of them costs that once.
-That is 3 to 4 % of MobileNet v2 in 8 bits at batch size 1 (benchmarks/chained_steps.py).
+That is 3 to 4 % of MobileNet v2 in 8 bits at batch size 1 (benchmarks/cpu/chained_steps.py).
 """
 
 from collections.abc import Sequence

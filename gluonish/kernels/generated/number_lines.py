@@ -1,5 +1,6 @@
 """Numbers in lines of text, read by a generated kernel in one pass over the bytes.
 
+They read files 12 to 30 times as fast as `np.fromstring` (figures in `gluonish.io.number_text`).
 The kernels know ordinary lines alone. Where anything else stands, right or wrong, they give the
 text back unread: what it means, and what is wrong with it, others say.
 """

@@ -96,6 +96,7 @@ _REQUIRED = (
     _Package("ml_dtypes", "ml_dtypes", "ml_dtypes", "bfloat16"),
     _Package("llvmlite", "llvmlite", "llvmlite", "generated kernels"),
     _Package("Pillow", "PIL", "pillow", "images", _jpeg_of_pillow),
+    _Package("cloudpickle", "cloudpickle", "cloudpickle", "workers of a DataLoader"),
     _Package("Matplotlib", "matplotlib", "matplotlib", "plots"),
     _Package("Requests", "requests", "requests", "downloads"),
     _Package("filelock", "filelock", "filelock", "downloads"),
