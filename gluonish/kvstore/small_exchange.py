@@ -70,7 +70,7 @@ class SmallExchange:
             arrays: The arrays.
         """
         return all(
-            x.stype == "default" and x._device.xp_name == "numpy" and x.size <= LIGHT_INLINE_SIZE
+            x.stype == "default" and x._device.is_host and x.size <= LIGHT_INLINE_SIZE
             for x in arrays
         )
 

@@ -24,6 +24,6 @@ when_made(lambda: load("gluonish.profiler.autostart"))
 for name, module in NUMPY_FACES.items():
     add_later(name, partial(load, f"gluonish.ndarray.{module}"))
 add_later("CachedOp", lambda: load("gluonish.symbol.cached_op").CachedOp)
-register_gpu_support(lambda: load("gluonish.kernels.cupy").CuPySupport())
+register_gpu_support(lambda: load("gluonish.kernels.back_ends").gpu_support())
 register_symbol_maker(lambda link: load("gluonish.symbol.recorded").symbol_of(link))
 set_imports_aside()

@@ -58,7 +58,7 @@ def _kernel(name: str, shapes: Sequence[Shape], **attrs: Any) -> str:
     """Return the name of the kernel that runs an operator on float32 arrays of some shapes."""
     op = find_operator(name)
     specs = [Spec(shape, FLOAT32) for shape in shapes]
-    fast = op.select_fast("numpy", specs, op.schema.parse(name, attrs))
+    fast = op.select_fast("cpu", specs, op.schema.parse(name, attrs))
     return "the reference" if fast is None else fast.name
 
 

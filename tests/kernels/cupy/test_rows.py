@@ -91,7 +91,7 @@ def test_other_types_and_lengths_are_left_alone() -> None:
     plain = SOFTMAX.schema.parse("softmax", {})
 
     def chosen(*specs: Any, **attrs: Any) -> Any:
-        return SOFTMAX.select_fast("cupy", specs, {**plain, **attrs})
+        return SOFTMAX.select_fast("gpu", specs, {**plain, **attrs})
 
     assert chosen(data) is not None
     assert chosen(data, dtype=np.dtype(np.float64)) is None

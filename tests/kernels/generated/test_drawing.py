@@ -43,9 +43,9 @@ def test_small_draws_stay_in_the_calling_thread() -> None:
     op = find_operator("_random_normal")
     few = op.schema.parse("normal", {"shape": (100, 100)})
     many = op.schema.parse("normal", {"shape": (1000, 1000)})
-    assert op.chosen_kernel("numpy", [], {**few, "key": _KEY})[1] is False
-    assert op.chosen_kernel("numpy", [], {**many, "key": _KEY})[1] is True
-    assert op.select_fast("numpy", [], {**few, "dtype": np.dtype("float64")}) is None
+    assert op.chosen_kernel("cpu", [], {**few, "key": _KEY})[1] is False
+    assert op.chosen_kernel("cpu", [], {**many, "key": _KEY})[1] is True
+    assert op.select_fast("cpu", [], {**few, "dtype": np.dtype("float64")}) is None
 
 
 def test_dropout_of_a_small_array() -> None:
