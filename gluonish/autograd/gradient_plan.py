@@ -34,10 +34,10 @@ from gluonish.ops.support.work import SMALL
 
 if TYPE_CHECKING:
     from gluonish.graph import passes
-    from gluonish.kernels.generated import eager
+    from gluonish.kernels.generated import elementwise
 else:
     passes = later("gluonish.graph.passes")
-    eager = later("gluonish.kernels.generated.eager")
+    elementwise = later("gluonish.kernels.generated.elementwise")
 
 __all__ = ["Rule", "planned_gradients", "trace_rule"]
 
@@ -187,7 +187,7 @@ class _Plan:
         assert op is not None
         if "program" in attrs:
             self.on_team = True
-            return eager.LargeProgram(attrs["program"], self.name)
+            return elementwise.LargeProgram(attrs["program"], self.name)
         kernel, on_team = op.kernel, False
         if op.may_be_fast and not (few and op.large_only):
             kernel, on_team, _ = op.chosen_kernel("cpu", [x.spec for x in node.inputs], attrs)

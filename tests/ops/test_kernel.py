@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.generated import assignments
+from gluonish.kernels.generated import data_movement
 from gluonish.ops.facts import Execution
 from gluonish.ops.kernel import BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.registry import Attrs, Operator, all_operators
@@ -159,7 +159,7 @@ def test_no_kernel_is_hung_twice() -> None:
     for op in all_operators():
         assert len(set(map(id, op.fast_kernels))) == len(op.fast_kernels)
     names = [(op.name, fast.name) for op in all_operators() for fast in op.fast_kernels]
-    movers = {fast.name for op in all_operators() for fast in assignments.kernels_of(op)}
+    movers = {fast.name for op in all_operators() for fast in data_movement.kernels_of(op)}
     doubles = {name for op, name in names if names.count((op, name)) > 1}
     assert doubles <= movers  # a copy, and an expression of single elements, under one name
 

@@ -42,7 +42,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy import CuPySupport
 from gluonish.kernels.cupy.cudnn import opened
 from gluonish.kernels.generated import register as numba
-from gluonish.kernels.generated.eager import LARGE, LargeProgram
+from gluonish.kernels.generated.elementwise import LARGE, LargeProgram
 from gluonish.kernels.onednn import register as onednn
 from gluonish.kernels.onednn.library import locate
 from gluonish.ndarray import NDArray

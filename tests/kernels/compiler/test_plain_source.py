@@ -12,8 +12,8 @@ import pytest
 from gluonish.kernels.compiler import CompiledKernel, frontend
 from gluonish.kernels.compiler.machine_code import generate, load
 from gluonish.kernels.compiler.plain_source import lower_plain
-from gluonish.kernels.generated.drawing import _NORMAL, _UNIFORM
 from gluonish.kernels.generated.optimizer_source import PRECISIONS, update_source
+from gluonish.kernels.generated.random_numbers import _NORMAL, _UNIFORM
 from gluonish.kernels.generated.sums import _COLUMNS as COLUMN_SUMS
 from gluonish.kernels.generated.sums import _RUNS as LONG_SUMS
 from gluonish.kernels.optimizer_formulas import FORMULAS

@@ -10,8 +10,8 @@ import pytest
 from gluonish.core.config import MXNET_FUSION_VERBOSE, MXNET_USE_FUSION
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy import pointwise
-from gluonish.kernels.cupy.drawing import StoredKey
 from gluonish.kernels.cupy.pointwise_source import divisor
+from gluonish.kernels.cupy.random_numbers import StoredKey
 from gluonish.ops.fused.pointwise import (
     FUSED_POINTWISE,
     FUSED_POINTWISE_MANY,

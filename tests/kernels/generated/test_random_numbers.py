@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gluonish.kernels.compiler import available, compile_kernel
-from gluonish.kernels.generated import drawing
+from gluonish.kernels.generated import random_numbers
 from gluonish.ops.nn.dropout import DROPOUT
 from gluonish.ops.registry import find_operator
 
@@ -18,7 +18,7 @@ _KEY = (2**63 + 12345678901, (7 << 33) + 5)
 def _both(word: str, shape: tuple[int, ...], **given: float) -> tuple[Any, Any]:
     op = find_operator(f"_random_{word}")
     attrs = op.schema.parse(word, {"shape": shape, **given})
-    kernel = drawing.DrawKernel(op, word)
+    kernel = random_numbers.DrawKernel(op, word)
     compile_kernel(kernel._draws._source, ())  # or the reference would run
     want, got = np.empty(shape, np.float32), np.empty(shape, np.float32)
     op.kernel(np, want, key=_KEY, **attrs)
@@ -49,7 +49,7 @@ def test_small_draws_stay_in_the_calling_thread() -> None:
 
 
 def test_dropout_of_a_small_array() -> None:
-    compile_kernel(drawing._STEPS, ())
+    compile_kernel(random_numbers._STEPS, ())
     data = np.random.default_rng(3).standard_normal((40, 50)).astype(np.float32)
     attrs = DROPOUT.schema.parse("Dropout", {"p": 0.3})
     fast = next(f for f in DROPOUT.fast_kernels if f.name == "numpy.Dropout")
