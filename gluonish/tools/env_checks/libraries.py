@@ -87,7 +87,7 @@ def _onednn() -> str:
 def _winograd() -> str:
     shapes = [(8, 64, 56, 56), (64, 64, 3, 3)]
     attrs = {"kernel": (3, 3), "pad": (1, 1), "num_filter": 64, "no_bias": True}
-    return _two(MXNET_WINOGRAD_CONVOLUTION, "Convolution", shapes, "numba.winograd", **attrs)
+    return _two(MXNET_WINOGRAD_CONVOLUTION, "Convolution", shapes, "generated.winograd", **attrs)
 
 
 @observes(MXNET_USE_MKLDNN_RNN)

@@ -40,4 +40,4 @@ def test_no_boxes_are_no_error() -> None:
 
 
 def test_the_operator_prefers_it() -> None:
-    assert [kernel.name for kernel in BOX_NMS.fast_kernels] == ["numba.suppression"]
+    assert [kernel.name for kernel in BOX_NMS.fast_kernels] == ["generated.suppression"]

@@ -68,7 +68,7 @@ def test_result_is_that_of_the_reference(
 def test_each_operator_has_its_kernel_in_front() -> None:
     for name in (op.name for op in all_operators() if op.moves):
         first = find_operator(name).fast_kernels[0]
-        assert (first.name, first.large_only) == (f"numba.{name}", True)
+        assert (first.name, first.large_only) == (f"generated.{name}", True)
 
 
 def test_small_arrays_are_left_to_the_reference() -> None:

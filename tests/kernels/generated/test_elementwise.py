@@ -36,7 +36,7 @@ def warm(name: str) -> LargeKernel:
 @pytest.mark.parametrize("name", SLOW)
 def test_kernels_stand_behind_those_of_libraries(name: str) -> None:
     names = [fast.name for fast in find_operator(name).fast_kernels]
-    behind = names[names.index(f"numba.{name}") :]
+    behind = names[names.index(f"generated.{name}") :]
     assert not any(other.startswith("onednn.") for other in behind)
 
 
@@ -195,7 +195,7 @@ def test_arrays_that_the_kernel_cannot_address_go_to_the_reference() -> None:
     x[...] = values
     out = np.empty_like(values)
     sign = find_operator("sign")
-    fast = next(fast for fast in sign.fast_kernels if fast.name == "numba.sign")
+    fast = next(fast for fast in sign.fast_kernels if fast.name == "generated.sign")
     refused = refusals().get("sign", 0)
     with compiled_at_once():
         fast.kernel(np, out, x)

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
 
 
 def _fast(name: str) -> FastKernel:
-    (found,) = [f for f in find_operator(name).fast_kernels if f.name == f"numba.{name}"]
+    (found,) = [f for f in find_operator(name).fast_kernels if f.name == f"generated.{name}"]
     return found
 
 

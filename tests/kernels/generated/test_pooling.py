@@ -17,7 +17,10 @@ pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
 
 FORWARD, BACKWARD = (
     next(fast for fast in op.fast_kernels if fast.name == name)
-    for op, name in ((POOLING, "numba.pooling"), (POOLING_BACKWARD, "numba.pooling_backward"))
+    for op, name in (
+        (POOLING, "generated.pooling"),
+        (POOLING_BACKWARD, "generated.pooling_backward"),
+    )
 )
 
 # Data, attributes. Compiling takes most of the time: the cases share few kernels.

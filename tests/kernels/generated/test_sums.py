@@ -52,7 +52,7 @@ WAYS = [
 
 def kernel_of(name: str) -> tuple[Any, Any]:
     operator = find_operator(name)
-    (fast,) = [k for k in operator.fast_kernels if k.name == f"numba.exact_{name}"]
+    (fast,) = [k for k in operator.fast_kernels if k.name == f"generated.exact_{name}"]
     return operator, fast
 
 

@@ -31,7 +31,7 @@ TOLERANCE = 3e-6
 
 
 def winograd_of(op: Operator) -> FastKernel:
-    return next(fast for fast in op.fast_kernels if fast.name.startswith("numba.winograd"))
+    return next(fast for fast in op.fast_kernels if fast.name.startswith("generated.winograd"))
 
 
 def last(array: Any) -> Any:
@@ -278,7 +278,7 @@ def test_a_variable_switches_it_off(flag: Any) -> None:
     attrs = attributes(CONVOLUTION, 1, 64)
     chosen = CONVOLUTION.select_fast("cpu", specs, attrs)
     assert chosen is not None
-    assert chosen.name == "numba.winograd"
+    assert chosen.name == "generated.winograd"
     with flag.override(False):
         chosen = CONVOLUTION.select_fast("cpu", specs, attrs)
     assert chosen is not None
