@@ -198,6 +198,29 @@ def environment(module: str, tree: ast.AST) -> Iterator[str]:
             yield f"{module}:{node.lineno}: reads the environment; declare a Flag"
 
 
+def names_platform(module: str, tree: ast.AST) -> Iterator[str]:
+    """A device says by `is_host` what it is, and its back ends what they offer: by no name."""
+    if module.startswith("gluonish.kernels."):
+        return
+    for node in ast.walk(tree):
+        sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+        asked = any(map(is_library_name, sides))
+        if asked and any(isinstance(side, ast.Constant | ast.Tuple) for side in sides):
+            yield f"{module}:{node.lineno}: asks for a platform by name, see kernels.back_ends"
+
+
+def is_library_name(node: ast.expr) -> bool:
+    """Whether an expression is the platform of a device, or the name of an array library."""
+    if isinstance(node, ast.Name):
+        return node.id in ("platform", "xp_name")
+    if not isinstance(node, ast.Attribute):
+        return False
+    if node.attr == "__name__":
+        return "xp" in (getattr(node.value, "id", ""), getattr(node.value, "attr", ""))
+    of_system = isinstance(node.value, ast.Name) and node.value.id == "sys"
+    return node.attr in ("platform", "xp_name") and not of_system
+
+
 def is_reexport(node: ast.stmt) -> bool:
     """Whether an ``__init__.py`` may hold it: docstring, import, or assignment to a dunder name.
 
@@ -243,7 +266,7 @@ def parsed(source: str) -> ast.Module:
 
 @pytest.mark.parametrize(
     "rule",
-    [unplaced, upward, root, misplaced, strange, environment],
+    [unplaced, upward, root, misplaced, strange, environment, names_platform],
     ids=lambda rule: str(rule.__name__),
 )
 def test_sources_keep_the_rule(rule: object) -> None:
@@ -354,6 +377,10 @@ def test_packages_say_that_they_are_typed() -> None:
         (strange, "gluonish.engine", "from .core import errors"),
         (environment, "gluonish.engine", "import os\nx = os.environ.get('A')"),
         (environment, "gluonish.engine", "from os import getenv"),
+        (names_platform, "gluonish.graph.x", "if device.xp_name == 'numpy': ..."),
+        (names_platform, "gluonish.graph.x", "on = device.platform != 'cpu'"),
+        (names_platform, "gluonish.ops.x", "on = platform in ('cpu', 'gpu')"),
+        (names_platform, "gluonish.kvstore.x", "on = x._device.xp.__name__ == 'numpy'"),
         (more_than_reexports, "gluonish.gluon.nn", "__all__ = []\ndef f(): ..."),
         (more_than_reexports, "gluonish.gluon.nn", "from gluonish.gluon.nn.dense import Dense"),
         (more_than_reexports, "gluonish.gluon.nn", "__all__ = []\nx = 1"),
@@ -376,6 +403,9 @@ def test_broken_rule_is_found(rule: object, module: str, source: str) -> None:
         (misplaced, "gluonish.kernels.cupy.dense", "def f():\n    import cupy.cuda"),
         (strange, "gluonish.ops.nn.dense", "import json\nimport numpy as np"),
         (environment, "gluonish.core.config.flag", "import os\nx = os.environ"),
+        (names_platform, "gluonish.kernels.x", "on = device.platform == 'cpu'"),
+        (names_platform, "gluonish.kvstore.x", "on = sys.platform == 'linux' and device.is_host"),
+        (names_platform, "gluonish.ops.x", "on = back_end.platform == platform"),
         (more_than_reexports, "gluonish.gluon.nn", '"""Layers."""\n'),
         (
             more_than_reexports,

@@ -28,6 +28,7 @@ from gluonish.graph.pipeline import finish, fuse_layers, optimize, split_layers,
 from gluonish.graph.rewrite import constants, detached
 from gluonish.graph.source_lines import SourceLines
 from gluonish.graph.state import State, States, StateUse, state_places
+from gluonish.kernels import back_ends
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import Link, NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, freed_error, moment
@@ -205,7 +206,7 @@ class CallPlan:
         self, graph: Graph, given: Sequence[tuple[int, int]], plain: int
     ) -> frozenset[tuple[int, int]]:
         """Return which values lie channels last: none of the first ``plain`` outputs."""
-        if self.device.xp_name != "numpy":
+        if "channels_last" not in back_ends.passes(self.device.platform):
             return frozenset()
         found = channels_last_values(graph.nodes, given)
         return found - {value.key for value in graph.outputs[:plain]}

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.steps import Frame, PlanStep, Step
-from gluonish.ops.kernel import Attached, BackEnd, Joinable, Key
+from gluonish.ops.kernel import Attached, Joinable, Key
 
 __all__ = ["Chain", "StepError", "chained", "unchained"]
 
@@ -123,8 +123,4 @@ def unchained(steps: Sequence[Step | Chain]) -> list[Step]:
 
 
 def _joins(step: Step) -> bool:
-    return (
-        isinstance(step, PlanStep)
-        and step.fast is not None
-        and step.fast.back_end is BackEnd.ONEDNN
-    )
+    return isinstance(step, PlanStep) and step.fast is not None and step.fast.back_end.joins_calls

@@ -16,9 +16,9 @@ from gluonish.ndarray.recording import RECORDING, Leaf, Node, moment
 from gluonish.ops.support.work import LARGE_COPY
 
 if TYPE_CHECKING:
-    from gluonish.kernels.generated import moves
+    from gluonish.kernels.generated import strided_copy
 else:
-    moves = later("gluonish.kernels.generated.moves")
+    strided_copy = later("gluonish.kernels.generated.strided_copy")
 
 __all__ = ["as_in_context", "copy_into", "copyto", "duplicate", "on_one_cpu"]
 
@@ -76,8 +76,8 @@ def copy_into(
             kvstore: if the source failed, that value stays, as in an update in place.
         lane: The engine's lane; None for the usual one.
     """
-    large = source._data.size >= LARGE_COPY and source._device.xp_name == "numpy"
-    on_team = large and moves.is_large(source._data)
+    large = source._data.size >= LARGE_COPY and source._device.is_host
+    on_team = large and strided_copy.is_large(source._data)
     if lane is None:
         near = source._device is target._device
         lane = target._device.lane if near else target._device.copy_lane
@@ -95,14 +95,14 @@ def copy_into(
 
 def transfer(source: NDArray, target: NDArray) -> None:
     """Copy values at once, in whatever thread the engine chose."""
-    if source._device.xp_name == target._device.xp_name == "numpy":
+    if source._device.is_host and target._device.is_host:
         if target._data.size >= LARGE_COPY:
-            moves.copy(target._data, source._data)
+            strided_copy.copy(target._data, source._data)
         else:
             target._data[...] = source._data
-    elif source._device.xp_name == target._device.xp_name:
+    elif source._device.is_host == target._device.is_host:
         target._device.from_peer(source._data, target._data)
-    elif target._device.xp_name == "numpy":
+    elif target._device.is_host:
         place = target._data
         if place.flags.c_contiguous and place.dtype == source._data.dtype:
             source._device.to_host(source._data, place)

@@ -12,7 +12,8 @@ from gluonish.core.device import Device
 from gluonish.core.errors import DeviceError
 from gluonish.core.program import Program
 from gluonish.engine import submit
-from gluonish.kernels.fused_updates import Column, FusedStep, fused_step
+from gluonish.kernels.back_ends import fused_step
+from gluonish.kernels.fused_updates import Column, FusedStep
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.copying import on_one_cpu
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE

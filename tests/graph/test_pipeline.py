@@ -11,6 +11,7 @@ from gluonish.core.errors import ConfigError
 from gluonish.graph import passes, pipeline
 from gluonish.graph.layout import channels_last_values
 from gluonish.graph.pipeline import finish, fuse_layers, optimize, split_layers
+from gluonish.kernels.compiler import compile as compiler
 from gluonish.kernels.generated import register as generated
 from gluonish.kernels.onednn import register as onednn
 from tests.graph.builders import call, graph, inputs, text
@@ -91,6 +92,17 @@ def test_the_layout_of_memory_can_stay_that_of_the_shapes() -> None:
     with MXNET_DISABLED_GRAPH_PASSES.override(("channels_last",)):
         assert not channels_last_values([y.node])
         assert channels_last_values([y.node], [x.key]) == {x.key}
+
+
+def test_without_a_compiler_operators_stay_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    (a,) = inputs((32, 64))
+    plain = graph([a], call("relu", call("exp", a)))
+    compiler.available.cache_clear()
+    monkeypatch.setattr(compiler, "find_spec", lambda name: None)
+    try:
+        assert finish(plain, device_of(cpu())) is plain
+    finally:
+        compiler.available.cache_clear()
 
 
 def test_common_subexpressions_of_split_layers_have_the_same_switch() -> None:

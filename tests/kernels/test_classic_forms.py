@@ -17,7 +17,7 @@ def selected(name: str, *shapes: tuple[int, ...], dtype: Any = FLOAT, **attrs: A
     """Return the attributes and the fast kernel of a call."""
     op = find_operator(name)
     known = op.schema.parse(name, attrs)
-    fast = op.select_fast("numpy", [Spec(s, np.dtype(dtype)) for s in shapes], known)
+    fast = op.select_fast("cpu", [Spec(s, np.dtype(dtype)) for s in shapes], known)
     return known, fast
 
 

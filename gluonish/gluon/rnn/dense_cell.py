@@ -103,7 +103,7 @@ class DenseCell(HybridRecurrentCell):
         if (
             spec.shape != (len(i2h), self._hidden_size)
             or not (i2h._spec == h2h._spec == wanted)
-            or state._device.xp_name != "numpy"
+            or not state._device.is_host
             or not is_floating(spec.dtype)
             or recording.mode.get() & WATCHED
         ):

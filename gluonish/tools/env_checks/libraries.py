@@ -42,7 +42,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy import CuPySupport
 from gluonish.kernels.cupy.cudnn import opened
 from gluonish.kernels.generated import register as generated
-from gluonish.kernels.generated.eager import LARGE, LargeProgram
+from gluonish.kernels.generated.elementwise import LARGE, LargeProgram
 from gluonish.kernels.onednn import register as onednn
 from gluonish.kernels.onednn.library import locate
 from gluonish.ndarray import NDArray
@@ -58,7 +58,7 @@ def _kernel(name: str, shapes: Sequence[Shape], **attrs: Any) -> str:
     """Return the name of the kernel that runs an operator on float32 arrays of some shapes."""
     op = find_operator(name)
     specs = [Spec(shape, FLOAT32) for shape in shapes]
-    fast = op.select_fast("numpy", specs, op.schema.parse(name, attrs))
+    fast = op.select_fast("cpu", specs, op.schema.parse(name, attrs))
     return "the reference" if fast is None else fast.name
 
 

@@ -8,7 +8,7 @@ import pytest
 from gluonish.core.errors import OperatorError
 from gluonish.kernels.compiler import available
 from gluonish.kernels.generated import gathering as _gathering  # noqa: F401  # hangs its kernels
-from gluonish.kernels.generated import numbered as _numbered  # noqa: F401  # the same
+from gluonish.kernels.generated import one_hot_and_sequences as _numbered  # noqa: F401  # the same
 from gluonish.kernels.generated import scattering as _scattering  # noqa: F401  # the same
 from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import find_operator

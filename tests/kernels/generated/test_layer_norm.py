@@ -42,7 +42,7 @@ def _exact(inputs: list[Any]) -> list[Any]:
 
 def _chosen(inputs: list[Any]) -> Any:
     specs = [spec_of(x) for x in inputs]
-    found = LAYER_NORM_BACKWARD.select_fast("numpy", specs, ATTRS)
+    found = LAYER_NORM_BACKWARD.select_fast("cpu", specs, ATTRS)
     assert found is not None
     return found
 

@@ -14,7 +14,7 @@ import numpy as np
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import available, compile_kernel
-from gluonish.kernels.generated.eager import pays
+from gluonish.kernels.generated.elementwise import pays
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.nn.dropout import DROPOUT, drops, fill_dropout
 from gluonish.ops.registry import Operator, find_operator

@@ -13,8 +13,8 @@ import numpy as np
 
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import available, compile_kernel
-from gluonish.kernels.generated.moves import VIEWS
 from gluonish.kernels.generated.plan import KernelPlan
+from gluonish.kernels.generated.strided_copy import VIEWS
 from gluonish.ops.indexing.slice import SLICE_AXIS
 from gluonish.ops.kernel import BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.registry import Attrs

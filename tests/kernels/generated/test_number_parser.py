@@ -14,8 +14,8 @@ import pytest
 from hypothesis import strategies
 
 from gluonish.kernels.compiler import available
-from gluonish.kernels.generated import number_lines
-from gluonish.kernels.generated.number_lines import dense_lines, sparse_lines
+from gluonish.kernels.generated import number_parser
+from gluonish.kernels.generated.number_parser import dense_lines, sparse_lines
 
 pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")
 def _compiled() -> Iterator[None]:
     """Have the kernels, which short texts alone do not compile, whatever is on disk."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(number_lines, "_WORTH_NBYTES", 0)
+        patch.setattr(number_parser, "_WORTH_NBYTES", 0)
         assert dense_lines(b"1\n", 1) is not None
         assert sparse_lines(b"1\n", 1) is not None
         yield
@@ -201,13 +201,13 @@ def test_widths_that_no_kernel_takes_are_given_back(width: int) -> None:
 
 
 def test_without_llvmlite_every_text_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(number_lines, "available", lambda: False)
+    monkeypatch.setattr(number_parser, "available", lambda: False)
     assert dense_lines(b"1\n", 1) is None
     assert sparse_lines(b"1\n", 1) is None
 
 
 def test_only_much_text_is_worth_compiling_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(number_lines, "is_compiled", lambda source, fastmath: False)
-    monkeypatch.setattr(number_lines, "_asked_nbytes", Counter())
-    monkeypatch.setattr(number_lines, "_WORTH_NBYTES", 6)
+    monkeypatch.setattr(number_parser, "is_compiled", lambda source, fastmath: False)
+    monkeypatch.setattr(number_parser, "_asked_nbytes", Counter())
+    monkeypatch.setattr(number_parser, "_WORTH_NBYTES", 6)
     assert [dense_lines(b"1\n", 1) is not None for _ in range(4)] == [False, False, True, True]

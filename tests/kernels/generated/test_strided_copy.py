@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gluonish.kernels.compiler import available
-from gluonish.kernels.generated.moves import move
+from gluonish.kernels.generated.strided_copy import move
 from gluonish.ops.kernel import RefusedError
 
 pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.generated import columns
+from gluonish.kernels.generated import concat_and_slice
 from gluonish.ops.indexing.slice import SLICE_AXIS
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.shape.concat import CONCAT
@@ -30,7 +30,7 @@ def test_concat_puts_columns_beside_each_other(dtype: Any, last: bool, dim: int)
     out = np.zeros_like(wanted)
     if last:
         arrays, out = [_last(x) for x in arrays], _last(out)
-    bound = columns._plan_concat((out,), arrays, {"dim": dim, "num_args": 3})
+    bound = concat_and_slice._plan_concat((out,), arrays, {"dim": dim, "num_args": 3})
     bound.plan.run(out, *arrays)
     np.testing.assert_array_equal(out, wanted)
 
@@ -46,7 +46,7 @@ def test_slice_axis_takes_columns(last: bool, axis: int, begin: int, end: int | 
     if last:
         data, out = _last(data), _last(out)
     attrs = {"axis": axis, "begin": begin, "end": end}
-    columns._plan_slice((out,), (data,), attrs).plan.run(out, data)
+    concat_and_slice._plan_slice((out,), (data,), attrs).plan.run(out, data)
     np.testing.assert_array_equal(out, wanted)
 
 
@@ -54,7 +54,7 @@ def test_arrays_that_lie_differently_go_to_the_reference_kernel() -> None:
     a, b = _values(2, 64, 32, 32), _last(_values(2, 64, 32, 32))
     out = np.empty((2, 128, 32, 32), np.float32)
     with pytest.raises(RefusedError, match="lie alike"):
-        columns._plan_concat((out,), (a, b), {"dim": 1, "num_args": 2})
+        concat_and_slice._plan_concat((out,), (a, b), {"dim": 1, "num_args": 2})
     fast = next(f for f in CONCAT.fast_kernels if f.name == "generated.concat")
     fast.kernel(np, out, a, b, num_args=2, dim=1)
     np.testing.assert_array_equal(out, np.concatenate([a, b], axis=1))
@@ -62,9 +62,9 @@ def test_arrays_that_lie_differently_go_to_the_reference_kernel() -> None:
 
 def test_small_and_empty_arrays_are_left_alone() -> None:
     kind = np.dtype(np.float32)
-    assert not columns._takes_concat(*[Spec((2, 3), kind)] * 2, num_args=2, dim=1)
+    assert not concat_and_slice._takes_concat(*[Spec((2, 3), kind)] * 2, num_args=2, dim=1)
     large = Spec((2, 1 << 14), kind)
-    assert not columns._takes_concat(large, Spec((2, 0), kind), num_args=2, dim=1)
-    assert columns._takes_concat(large, large, num_args=2, dim=1)
-    assert not columns._takes_slice(large, axis=1, begin=5, end=5)
-    assert SLICE_AXIS.select_fast("numpy", [large], {"axis": 1, "begin": 0, "end": None})
+    assert not concat_and_slice._takes_concat(large, Spec((2, 0), kind), num_args=2, dim=1)
+    assert concat_and_slice._takes_concat(large, large, num_args=2, dim=1)
+    assert not concat_and_slice._takes_slice(large, axis=1, begin=5, end=5)
+    assert SLICE_AXIS.select_fast("cpu", [large], {"axis": 1, "begin": 0, "end": None})

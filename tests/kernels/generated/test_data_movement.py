@@ -7,7 +7,7 @@ import pytest
 
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import available
-from gluonish.kernels.generated.assignments import Mover, SwiftArray
+from gluonish.kernels.generated.data_movement import Mover, SwiftArray
 from gluonish.ops.registry import all_operators, find_operator
 from tests.checking.values import run_kernel, spec_of
 

@@ -139,7 +139,7 @@ def test_views_with_gaps_are_copied_first(device: OneDevice) -> None:
     out = device.upload(np.zeros((4, 6), np.float32))
     specs = (Spec((4, 6), np.dtype(np.float32)),)
     attrs = LEAKY_RELU.schema.parse("LeakyReLU", {"act_type": "gelu"})
-    kernel = LEAKY_RELU.select_kernel("cupy", specs, attrs)
+    kernel = LEAKY_RELU.select_kernel("gpu", specs, attrs)
     kernel(device.cupy, (out,), x.T, **attrs)
     whole = device.upload(np.zeros((4, 6), np.float32))
     kernel(device.cupy, (whole,), device.upload(x._raw.T), **attrs)

@@ -8,8 +8,8 @@ import pytest
 
 from gluonish.core.config import MXNET_ENFORCE_DETERMINISM, MXNET_USE_FUSION
 from gluonish.core.spec import Spec
-from gluonish.kernels.generated import eager, register  # hangs the kernels on
-from gluonish.kernels.generated.eager import (
+from gluonish.kernels.generated import elementwise, register  # hangs the kernels on
+from gluonish.kernels.generated.elementwise import (
     LARGE,
     SLOW,
     LargeKernel,
@@ -56,7 +56,7 @@ def test_whole_numbers_are_not_taken() -> None:
 
 
 def test_nothing_is_compiled_before_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(eager, "_WORTH", 2 * LARGE)
+    monkeypatch.setattr(elementwise, "_WORTH", 2 * LARGE)
     kernel = LargeKernel(SIGMOID)
     out = np.empty_like(X)
     for pays in (False, False, True):
@@ -214,12 +214,12 @@ def test_calls_ask_no_kernel_that_takes_large_arrays_only() -> None:
 
 
 def test_within_a_scope_every_kernel_pays_at_once() -> None:
-    assert not eager.pays(0)
+    assert not elementwise.pays(0)
     with compiled_at_once():
         with compiled_at_once():
-            assert eager.pays(0)
-        assert eager.pays(0)
-    assert not eager.pays(0)
+            assert elementwise.pays(0)
+        assert elementwise.pays(0)
+    assert not elementwise.pays(0)
 
 
 def test_the_first_call_has_the_bits_of_all_others_where_that_is_asked_for() -> None:

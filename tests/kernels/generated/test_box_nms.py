@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gluonish.kernels.compiler import available
-from gluonish.kernels.generated.suppression import kept_by_overlap
+from gluonish.kernels.generated.box_nms import kept_by_overlap
 from gluonish.ops.detection.box_nms import BOX_NMS
 from gluonish.ops.detection.boxes import Rule
 from gluonish.ops.detection.boxes import kept_by_overlap as reference

@@ -21,6 +21,7 @@ from gluonish.ops.support.precision import accumulator
 
 __all__ = ["KERNELS"]
 
+_SOURCE = "softmax_and_norms"
 # As in the source.
 _THREADS = 256
 _ABREAST = 32
@@ -43,7 +44,7 @@ def _launch(
     args = (*arrays, index(rows, wide), index(size, wide), *numbers)
     blocks = (-(-rows * lanes // _THREADS),)
     macros = (("LANES", lanes), *macros)
-    launch_blocks(xp, "rows", function, data.dtype, args, blocks, _THREADS, macros, wide=wide)
+    launch_blocks(xp, _SOURCE, function, data.dtype, args, blocks, _THREADS, macros, wide=wide)
 
 
 def _filled(xp: Any, *outputs: Any) -> tuple[Any, ...]:
@@ -109,9 +110,9 @@ def _layer_norm_backward(
     wide = data.size >= _MOST_32
     args = (grad, data, mean, std, sums, *(index(n, wide) for n in (rows, size, chunk)))
     blocks, kind = (tiles, chunks), data.dtype
-    launch_blocks(xp, "rows", "layer_norm_sums", kind, args, blocks, _THREADS, macros, wide=wide)
+    launch_blocks(xp, _SOURCE, "layer_norm_sums", kind, args, blocks, _THREADS, macros, wide=wide)
     arrays = (sums, d_gamma, d_beta)
-    launch(xp, "rows", "layer_norm_chunks", kind, arrays, size, (np.int32(chunks),), macros)
+    launch(xp, _SOURCE, "layer_norm_chunks", kind, arrays, size, (np.int32(chunks),), macros)
     _deliver(outputs, made)
 
 

@@ -14,8 +14,8 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
 from gluonish.kernels.generated.expressions import KINDS
 from gluonish.kernels.generated.gathering import gather_rows
-from gluonish.kernels.generated.moves import VIEWS
-from gluonish.kernels.generated.positions import POSITIONS, readable
+from gluonish.kernels.generated.indices import POSITIONS, readable
+from gluonish.kernels.generated.strided_copy import VIEWS
 from gluonish.ops.creation import ARANGE, arange_bounds, is_rounded, whole_steps
 from gluonish.ops.indexing.one_hot import ONE_HOT
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gluonish.kernels.compiler import available, compile_kernel
-from gluonish.kernels.generated import drawing
+from gluonish.kernels.generated import random_numbers
 from gluonish.ops.nn.dropout import DROPOUT
 from gluonish.ops.registry import find_operator
 
@@ -18,7 +18,7 @@ _KEY = (2**63 + 12345678901, (7 << 33) + 5)
 def _both(word: str, shape: tuple[int, ...], **given: float) -> tuple[Any, Any]:
     op = find_operator(f"_random_{word}")
     attrs = op.schema.parse(word, {"shape": shape, **given})
-    kernel = drawing.DrawKernel(op, word)
+    kernel = random_numbers.DrawKernel(op, word)
     compile_kernel(kernel._draws._source, ())  # or the reference would run
     want, got = np.empty(shape, np.float32), np.empty(shape, np.float32)
     op.kernel(np, want, key=_KEY, **attrs)
@@ -43,13 +43,13 @@ def test_small_draws_stay_in_the_calling_thread() -> None:
     op = find_operator("_random_normal")
     few = op.schema.parse("normal", {"shape": (100, 100)})
     many = op.schema.parse("normal", {"shape": (1000, 1000)})
-    assert op.chosen_kernel("numpy", [], {**few, "key": _KEY})[1] is False
-    assert op.chosen_kernel("numpy", [], {**many, "key": _KEY})[1] is True
-    assert op.select_fast("numpy", [], {**few, "dtype": np.dtype("float64")}) is None
+    assert op.chosen_kernel("cpu", [], {**few, "key": _KEY})[1] is False
+    assert op.chosen_kernel("cpu", [], {**many, "key": _KEY})[1] is True
+    assert op.select_fast("cpu", [], {**few, "dtype": np.dtype("float64")}) is None
 
 
 def test_dropout_of_a_small_array() -> None:
-    compile_kernel(drawing._STEPS, ())
+    compile_kernel(random_numbers._STEPS, ())
     data = np.random.default_rng(3).standard_normal((40, 50)).astype(np.float32)
     attrs = DROPOUT.schema.parse("Dropout", {"p": 0.3})
     fast = next(f for f in DROPOUT.fast_kernels if f.name == "numpy.Dropout")

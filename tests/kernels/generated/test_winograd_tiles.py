@@ -1,6 +1,6 @@
 import pytest
 
-from gluonish.kernels.generated.tiles import Tiles
+from gluonish.kernels.generated.winograd_tiles import Tiles
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3, 64])

@@ -14,7 +14,7 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.kernels.compiler.typed_values import SCRATCH_SUMS
-from gluonish.kernels.generated.narrowing import is_narrow, narrowed
+from gluonish.kernels.generated.half_precision import is_narrow, narrowed
 from gluonish.kernels.generated.plan import KernelPlan
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.nn.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD

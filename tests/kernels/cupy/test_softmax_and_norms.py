@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gluonish.kernels.cupy import rows
+from gluonish.kernels.cupy import softmax_and_norms
 from gluonish.ops.nn.softmax import LOG_SOFTMAX, SOFTMAX, SOFTMAX_BACKWARD, SOFTMIN
 from gluonish.ops.normalization.layer_norm import LAYER_NORM, LAYER_NORM_BACKWARD
 from gluonish.ops.registry import Operator
@@ -91,7 +91,7 @@ def test_other_types_and_lengths_are_left_alone() -> None:
     plain = SOFTMAX.schema.parse("softmax", {})
 
     def chosen(*specs: Any, **attrs: Any) -> Any:
-        return SOFTMAX.select_fast("cupy", specs, {**plain, **attrs})
+        return SOFTMAX.select_fast("gpu", specs, {**plain, **attrs})
 
     assert chosen(data) is not None
     assert chosen(data, dtype=np.dtype(np.float64)) is None
@@ -102,7 +102,7 @@ def test_arrays_with_gaps(device: OneDevice) -> None:
     data, _ = values((5, 6), np.float32)
     doubled, target = (device.upload(np.repeat(data, 2, axis=1)) for _ in range(2))
     (want,) = device.run(SOFTMAX, data)
-    rows._softmax(
+    softmax_and_norms._softmax(
         1.0, False, device.cupy, target[:, ::2], doubled[:, ::2], axis=1, temperature=None
     )
     np.testing.assert_array_equal(target._raw[:, ::2], want)
@@ -125,7 +125,7 @@ def test_equal_runs_give_equal_bits_and_numbers_of_64_bits_the_same(
     mean, std = values((300, 1), np.float32)
     calls = [(LAYER_NORM_BACKWARD, (grad, data, gamma, mean, std)), (SOFTMAX, (data,))]
     found = [device.run(op, *inputs) for op, inputs in calls for _ in range(2)]
-    monkeypatch.setattr(rows, "_MOST_32", 1)
+    monkeypatch.setattr(softmax_and_norms, "_MOST_32", 1)
     found += [device.run(op, *inputs) for op, inputs in calls]
     for i, j in ((0, 1), (0, 4), (2, 3), (2, 5)):
         for a, b in zip(found[i], found[j], strict=True):

@@ -2,7 +2,8 @@
 
 Such a kernel says ``out[region] = view of data``, and NumPy copies on one core, element by element
 where the view is a transposition. Here the same kernels are given outputs whose assignments are
-copies by `gluonish.kernels.generated.moves`, and for ``xp`` what joins arrays in the same way.
+copies by `gluonish.kernels.generated.strided_copy`, and for ``xp`` what joins arrays in the same
+way.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ import numpy as np
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.compiler import available
 from gluonish.kernels.generated.expressions import KINDS
-from gluonish.kernels.generated.moves import move
+from gluonish.kernels.generated.strided_copy import move
 from gluonish.ops.kernel import BackEnd, FastKernel, RefusedError
 from gluonish.ops.registry import Operator
 
@@ -117,7 +118,7 @@ _LIBRARY = _Library()
 
 
 class Mover:
-    """The kernel of an operator that moves only; `columns` has those of two more.
+    """The kernel of an operator that moves only; `concat_and_slice` has those of two more.
 
     Args:
         op: The operator.
