@@ -203,7 +203,9 @@ def names_platform(module: str, tree: ast.AST) -> Iterator[str]:
     if module.startswith("gluonish.kernels."):
         return
     for node in ast.walk(tree):
-        sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+        if not isinstance(node, ast.Compare):
+            continue
+        sides = [node.left, *node.comparators]
         asked = any(map(is_library_name, sides))
         if asked and any(isinstance(side, ast.Constant | ast.Tuple) for side in sides):
             yield f"{module}:{node.lineno}: asks for a platform by name, see kernels.back_ends"
