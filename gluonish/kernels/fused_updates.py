@@ -6,23 +6,16 @@ weights (`fused_step`); the operators that update several weights have kernels m
 
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from gluonish.core.device import Device
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
-from gluonish.core.later import later
+from gluonish.core.loading import load
 from gluonish.core.spec import Spec
 from gluonish.ops.kernel import BackEnd, FastKernel, always
 from gluonish.ops.registry import Operator, find_operator
 from gluonish.ops.updates.multi_update import MULTI_UPDATES, MultiUpdate
 from gluonish.ops.updates.rules import Rule
-
-if TYPE_CHECKING:
-    from gluonish.kernels.cupy import optimizer as cupy_optimizer
-    from gluonish.kernels.generated import optimizer as numba_optimizer
-else:
-    cupy_optimizer = later("gluonish.kernels.cupy.optimizer")
-    numba_optimizer = later("gluonish.kernels.generated.optimizer")
 
 __all__ = ["Column", "FusedStep", "Groups", "fits_dtypes", "fused_step", "operator_kernels"]
 
@@ -64,7 +57,8 @@ def fused_step(
         groups: The arrays of each weight.
         mixed: Whether there are float32 weights beside 16-bit ones.
     """
-    module = cupy_optimizer if device.xp_name == "cupy" else numba_optimizer
+    back_end = "cupy" if device.xp_name == "cupy" else "generated"
+    module = load(f"gluonish.kernels.{back_end}.optimizer")
     made: FusedStep | None = module.fused_step(device.xp, rule, outs, groups, mixed)
     return made
 

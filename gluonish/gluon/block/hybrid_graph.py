@@ -11,7 +11,7 @@ from gluonish.core.errors import (
     OperatorError,
     UntraceableError,
 )
-from gluonish.core.later import later
+from gluonish.core.loading import load
 from gluonish.core.versions import Basis, Version
 from gluonish.gluon.block.arguments import call
 from gluonish.gluon.block.export_files import values_by_name
@@ -40,10 +40,8 @@ from gluonish.symbol import Symbol
 
 if TYPE_CHECKING:
     from gluonish.gluon.block.hybrid_block import HybridBlock
-    from gluonish.graph import cached_graph, repeated_call
-else:
-    cached_graph = later("gluonish.graph.cached_graph")
-    repeated_call = later("gluonish.graph.repeated_call")
+    from gluonish.graph.cached_graph import CachedGraph
+    from gluonish.graph.repeated_call import RepeatedCall
 
 __all__ = ["Graph", "HybridGraph", "ImperativeCall", "graph_of_call", "parameters_of"]
 
@@ -62,7 +60,7 @@ class _Bound:
     def __init__(self, moves: int, arrays: list[NDArray]) -> None:
         self.moves = moves
         self.arrays = arrays
-        self.repeated: repeated_call.RepeatedCall | None = None
+        self.repeated: RepeatedCall | None = None
 
 
 class HybridGraph:
@@ -124,7 +122,7 @@ class HybridGraph:
                 variables = traced._replace(outputs=partitioned).variables()
                 self._parameters = parameters_of(block, variables)
                 self._dynamic = [is_dynamic(partitioned, train=train) for train in (False, True)]
-        self._cached = cached_graph.CachedGraph(
+        self._cached: CachedGraph = load("gluonish.graph.cached_graph").CachedGraph(
             [*traced.data, *variables],
             self._outputs,
             static_alloc=options.static_alloc,

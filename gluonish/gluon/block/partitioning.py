@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from gluonish.core.later import later
+from gluonish.core.loading import load
 from gluonish.core.spec import PartialSpec
 from gluonish.gluon.block.tracing import Traced
 from gluonish.gluon.parameter import Parameter
@@ -15,9 +15,6 @@ from gluonish.symbol.subgraph import backend_of_environment
 
 if TYPE_CHECKING:
     from gluonish.gluon.block.hybrid_block import HybridBlock
-    from gluonish.symbol import partition
-else:
-    partition = later("gluonish.symbol.partition")
 
 __all__ = ["partitioned_outputs"]
 
@@ -80,6 +77,7 @@ def partitioned_outputs(
         _given[parameter] = _value_of(parameter)
         return parameter.name
 
+    partition = load("gluonish.symbol.partition").partition
     for name, options in backends:
         parameters = {p.name: p for p in block.collect_params().values()}
         wanted = [node.name for node in Symbol(outputs)._variables() if node.name in parameters]
@@ -87,5 +85,5 @@ def partitioned_outputs(
         known = {
             key: PartialSpec(x._spec.shape, x._spec.dtype) for key, x in {**values, **data}.items()
         }
-        outputs = partition.partition(what, outputs, name, options, known, values, add)
+        outputs = partition(what, outputs, name, options, known, values, add)
     return outputs

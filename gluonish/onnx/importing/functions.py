@@ -3,17 +3,14 @@
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gluonish.core.errors import NotSupportedError
-from gluonish.core.later import later
+from gluonish.core.loading import load
 from gluonish.onnx.importing.arrays import plain
 from gluonish.onnx.importing.elements import element_of
 from gluonish.onnx.importing.nodes import Call, Node
 from gluonish.onnx.importing.package import onnx_package
 
 if TYPE_CHECKING:
-    from gluonish.onnx.importing import running
     from gluonish.onnx.importing.programs import Compiler, Program
-else:
-    running = later("gluonish.onnx.importing.running")
 
 __all__ = ["FunctionRule", "SchemaFunction"]
 
@@ -45,7 +42,7 @@ class FunctionRule:
     def __call__(self, call: Call, *inputs: Any) -> tuple[Any, ...]:
         """Return the outputs."""
         padded = [*inputs, *[None] * (len(self.program.inputs) - len(inputs))]
-        return tuple(running.run(self.program, padded))
+        return tuple(load("gluonish.onnx.importing.running").run(self.program, padded))
 
 
 class SchemaFunction:
