@@ -58,6 +58,14 @@ LAZY = {
     "tqdm",
 }
 MAX_LINES = 600
+# Where the name of a module comes from a user or a file; all else that loads late is `load`'s.
+NAMES_OF_MODULES = {
+    "gluonish.core.loading",
+    "gluonish.core.module_names",
+    "gluonish.gluon.data.by_value",
+    "gluonish.mxnet_names.numpy1",
+    "gluonish.test_utils.rank_process",
+}
 ENVIRONMENT = {"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"}
 
 FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -169,6 +177,14 @@ def environment(module: str, tree: ast.AST) -> Iterator[str]:
             yield f"{module}:{node.lineno}: reads the environment; declare a Flag"
 
 
+def loaded(module: str, tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        name = getattr(node, "attr", getattr(node, "id", None))
+        if name == "import_module" and module not in NAMES_OF_MODULES:
+            line = getattr(node, "lineno", 0)
+            yield f"{module}:{line}: use core.loading.load, not import_module"
+
+
 def is_reexport(node: ast.stmt) -> bool:
     """Whether an ``__init__.py`` may hold it: docstring, import, or assignment to a dunder name.
 
@@ -214,7 +230,7 @@ def parsed(source: str) -> ast.Module:
 
 @pytest.mark.parametrize(
     "rule",
-    [unplaced, upward, root, misplaced, strange, environment],
+    [unplaced, upward, root, misplaced, strange, environment, loaded],
     ids=lambda rule: str(rule.__name__),
 )
 def test_sources_keep_the_rule(rule: object) -> None:
@@ -273,7 +289,7 @@ def test_packages_say_that_they_are_typed() -> None:
         (upward, "gluonish_engine.var", "from gluonish.core.errors import GluonishError"),
         (upward, "gluonish.ops.nn.dense", "if True:\n    from gluonish.graph.ir import Node"),
         (upward, "gluonish.engine", "import_module('gluonish.profiler.autostart')"),
-        (upward, "gluonish.ndarray.x", "graph = later('gluonish.graph.ir')"),
+        (upward, "gluonish.ndarray.x", "graph = load('gluonish.graph.ir')"),
         (upward, "gluonish.ndarray.x", "HOMES = {'Symbol': 'gluonish.symbol:Symbol'}"),
         (upward, "gluonish.ops.x", "if TYPE_CHECKING:\n    from gluonish.graph.ir import Node"),
         (upward, "gluonish.ops.x", "def f():\n    from gluonish.graph.ir import Node"),
@@ -290,6 +306,8 @@ def test_packages_say_that_they_are_typed() -> None:
         (strange, "gluonish.engine", "from .core import errors"),
         (environment, "gluonish.engine", "import os\nx = os.environ.get('A')"),
         (environment, "gluonish.engine", "from os import getenv"),
+        (loaded, "gluonish.engine", "importlib.import_module('json')"),
+        (loaded, "gluonish.engine", "import_module('json')"),
         (more_than_reexports, "gluonish.gluon.nn", "__all__ = []\ndef f(): ..."),
         (more_than_reexports, "gluonish.gluon.nn", "from gluonish.gluon.nn.dense import Dense"),
         (more_than_reexports, "gluonish.gluon.nn", "__all__ = []\nx = 1"),
@@ -312,6 +330,7 @@ def test_broken_rule_is_found(rule: object, module: str, source: str) -> None:
         (misplaced, "gluonish.kernels.cupy.dense", "def f():\n    import cupy.cuda"),
         (strange, "gluonish.ops.nn.dense", "import json\nimport numpy as np"),
         (environment, "gluonish.core.config.flag", "import os\nx = os.environ"),
+        (loaded, "gluonish.core.loading", "importlib.import_module(name)"),
         (more_than_reexports, "gluonish.gluon.nn", '"""Layers."""\n'),
         (
             more_than_reexports,
