@@ -30,6 +30,11 @@ import numpy as np
 import pytest
 
 from tests.gluon_repository import repository, zip_of_fixture  # noqa: F401  # fixtures
+from tests.left_files import (  # noqa: F401  # hooks
+    pytest_sessionfinish,
+    pytest_sessionstart,
+    pytest_terminal_summary,
+)
 from tests.long_tests import long_tests
 
 # Many tests start programs. Their modules are compiled once and kept until the tests end, whatever

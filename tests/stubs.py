@@ -124,9 +124,6 @@ NAMESPACES = {
 }
 
 
-# -- functions of operators ------------------------------------------------------------------------
-
-
 def _type_of(attribute: Attribute) -> str:
     """Return the type of an attribute, from the words that its errors use."""
     expected = attribute.expected
@@ -303,9 +300,6 @@ def _refusing(name: str, reason: str) -> str:
     return _function(name, ["*args: object", "**kwargs: object"], "NoReturn", _summary(doc))
 
 
-# -- namespaces ------------------------------------------------------------------------------------
-
-
 def _imported(module: ModuleType) -> dict[str, str]:
     """Return the import line of each name that a module's source imports from elsewhere."""
     lines = {}
@@ -376,8 +370,13 @@ def namespace_text(module: ModuleType, face: Face) -> str:
         own.pop(later, None)
     lines = [*own.values()]
     if leaf in ("ndarray", "symbol", "op", "_internal") and hasattr(module, "npx"):
-        package = module.npx.__name__.rpartition(".")[0]
-        lines += [f"from {package} import {to} as {name}\n" for name, to in NUMPY_FACES.items()]
+        homes = {name: getattr(module, name).__name__.rpartition(".") for name in NUMPY_FACES}
+        lines += [
+            f"from {package} import {last} as {last}\n"
+            for name, (package, _, last) in homes.items()
+            if name == last
+        ]
+        lines += [f"{name} = {last}\n" for name, (*_, last) in homes.items() if name != last]
     shown = _shown(module, own)
     body = [
         f"from {parent} import {name} as {name}\n" if name in above else _made(module, name, face)
@@ -410,9 +409,6 @@ def _stub(lines: Sequence[str], body: str) -> str:
     ]
     imports = "".join(sorted({*prelude, *lines}))
     return f"{_HEAD}\n{imports}\n{body}"
-
-
-# -- methods ---------------------------------------------------------------------------------------
 
 
 def _operator_method(name: str, face: Face) -> str:

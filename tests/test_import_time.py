@@ -7,14 +7,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAVY = (
+    "cloudpickle",
     "cudnn",
     "cupy",
     "cv2",
     "filelock",
     "graphviz",
+    "llvmlite",
     "matplotlib",
     "mpi4py",
-    "numba",
     "onnx",
     "requests",
     "tqdm",

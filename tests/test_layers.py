@@ -5,6 +5,7 @@ the packages to its left on its own floor, also under TYPE_CHECKING, in function
 """
 
 import ast
+import graphlib
 import re
 import sys
 from collections.abc import Iterator
@@ -38,6 +39,7 @@ EAGER = {"ml_dtypes", "numpy"}
 # Optional or slow to import: inside the function that needs them, and nowhere else.
 LAZY = {
     "PIL",
+    "cloudpickle",
     "pandas",
     "cuda",
     "cudnn",
@@ -50,7 +52,6 @@ LAZY = {
     "llvmlite",
     "matplotlib",
     "mpi4py",
-    "numba",
     "onnx",
     "requests",
     "scipy",
@@ -108,6 +109,34 @@ def imports(tree: ast.AST, inside: bool = False) -> Iterator[tuple[str, ast.stmt
             yield "." * node.level + (node.module or ""), node, inside
         else:
             yield from imports(node, inside or isinstance(node, FUNCTION))
+
+
+def modules_read(module: str, tree: ast.AST, known: set[str]) -> set[str]:
+    """The modules that one imports, also for types only, in functions, and by name.
+
+    ``from a.b import c`` imports ``a.b.c`` where that is a module, else ``a.b``. A text that names
+    a package around the module imports nothing: Python has begun that import already.
+    """
+    named = set()
+    for name, node, _ in imports(tree):
+        objects = node.names if isinstance(node, ast.ImportFrom) else []
+        modules = {f"{name}.{alias.name}" for alias in objects}
+        named |= modules & known
+        if not modules or modules - known:
+            named.add(name)
+    texts = {name for name, _ in names_in_texts(tree)}
+    texts |= {name.rpartition(".")[0] for name in texts - known}  # an object in a module
+    named |= {name for name in texts if not f"{module}.".startswith(f"{name}.")}
+    return (named & known) - {module}
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """A circle of modules that import each other; empty if there is none."""
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 def own(name: str) -> bool:
@@ -185,6 +214,29 @@ def loaded(module: str, tree: ast.AST) -> Iterator[str]:
             yield f"{module}:{line}: use core.loading.load, not import_module"
 
 
+def names_platform(module: str, tree: ast.AST) -> Iterator[str]:
+    """A device says by `is_host` what it is, and its back ends what they offer: by no name."""
+    if module.startswith("gluonish.kernels."):
+        return
+    for node in ast.walk(tree):
+        sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+        asked = any(map(is_library_name, sides))
+        if asked and any(isinstance(side, ast.Constant | ast.Tuple) for side in sides):
+            yield f"{module}:{node.lineno}: asks for a platform by name, see kernels.back_ends"
+
+
+def is_library_name(node: ast.expr) -> bool:
+    """Whether an expression is the platform of a device, or the name of an array library."""
+    if isinstance(node, ast.Name):
+        return node.id in ("platform", "xp_name")
+    if not isinstance(node, ast.Attribute):
+        return False
+    if node.attr == "__name__":
+        return "xp" in (getattr(node.value, "id", ""), getattr(node.value, "attr", ""))
+    of_system = isinstance(node.value, ast.Name) and node.value.id == "sys"
+    return node.attr in ("platform", "xp_name") and not of_system
+
+
 def is_reexport(node: ast.stmt) -> bool:
     """Whether an ``__init__.py`` may hold it: docstring, import, or assignment to a dunder name.
 
@@ -230,7 +282,7 @@ def parsed(source: str) -> ast.Module:
 
 @pytest.mark.parametrize(
     "rule",
-    [unplaced, upward, root, misplaced, strange, environment, loaded],
+    [unplaced, upward, root, misplaced, strange, environment, loaded, names_platform],
     ids=lambda rule: str(rule.__name__),
 )
 def test_sources_keep_the_rule(rule: object) -> None:
@@ -256,6 +308,37 @@ def test_every_folder_of_modules_is_a_package() -> None:
     folders = {path.parent for _, path in sources()}
     missing = sorted(str(folder) for folder in folders if not (folder / "__init__.py").exists())
     assert not missing, "\n".join(missing)
+
+
+def test_no_modules_import_each_other() -> None:
+    trees = {module: parsed(path.read_text("utf-8")) for module, path in sources()}
+    graph = {module: modules_read(module, tree, set(trees)) for module, tree in trees.items()}
+    assert circle(graph) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from gluonish.ops import b",
+        "from gluonish.ops.b import f",
+        "if TYPE_CHECKING:\n    from gluonish.ops import b",
+        "def f():\n    import gluonish.ops.b",
+        "b = load('gluonish.ops.b')",
+        "HOMES = {'f': 'gluonish.ops.b:f'}",
+        "HOMES = {'f': 'gluonish.ops.b.f'}",
+    ],
+)
+def test_circle_is_found(source: str) -> None:
+    known = {"gluonish.ops", "gluonish.ops.a", "gluonish.ops.b"}
+    sources = {"gluonish.ops.a": source, "gluonish.ops.b": "from gluonish.ops.a import g"}
+    graph = {name: modules_read(name, parsed(text), known) for name, text in sources.items()}
+    assert set(circle(graph)) == {"gluonish.ops.a", "gluonish.ops.b"}
+
+
+def test_packages_around_a_module_are_no_circle() -> None:
+    known = {"gluonish", "gluonish.ops", "gluonish.ops.a"}
+    text = "from gluonish.ops.a import f\nNAME = 'gluonish.ops'\nKEY = 'gluonish.key'"
+    assert modules_read("gluonish.ops.a", parsed(text), known) == set()
 
 
 def test_no_module_is_too_long() -> None:
@@ -308,6 +391,10 @@ def test_packages_say_that_they_are_typed() -> None:
         (environment, "gluonish.engine", "from os import getenv"),
         (loaded, "gluonish.engine", "importlib.import_module('json')"),
         (loaded, "gluonish.engine", "import_module('json')"),
+        (names_platform, "gluonish.graph.x", "if device.xp_name == 'numpy': ..."),
+        (names_platform, "gluonish.graph.x", "on = device.platform != 'cpu'"),
+        (names_platform, "gluonish.ops.x", "on = platform in ('cpu', 'gpu')"),
+        (names_platform, "gluonish.kvstore.x", "on = x._device.xp.__name__ == 'numpy'"),
         (more_than_reexports, "gluonish.gluon.nn", "__all__ = []\ndef f(): ..."),
         (more_than_reexports, "gluonish.gluon.nn", "from gluonish.gluon.nn.dense import Dense"),
         (more_than_reexports, "gluonish.gluon.nn", "__all__ = []\nx = 1"),
@@ -331,6 +418,9 @@ def test_broken_rule_is_found(rule: object, module: str, source: str) -> None:
         (strange, "gluonish.ops.nn.dense", "import json\nimport numpy as np"),
         (environment, "gluonish.core.config.flag", "import os\nx = os.environ"),
         (loaded, "gluonish.core.loading", "importlib.import_module(name)"),
+        (names_platform, "gluonish.kernels.x", "on = device.platform == 'cpu'"),
+        (names_platform, "gluonish.kvstore.x", "on = sys.platform == 'linux' and device.is_host"),
+        (names_platform, "gluonish.ops.x", "on = back_end.platform == platform"),
         (more_than_reexports, "gluonish.gluon.nn", '"""Layers."""\n'),
         (
             more_than_reexports,

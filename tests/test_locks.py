@@ -34,7 +34,7 @@ REASONS = {
     ("gluonish/gluon/data/thread_pool.py", "Lock"): GATE,
     ("gluonish/gluon/data/worker_service.py", "Lock"): GATE,
     ("gluonish/kvstore/distributed/server.py", "Event"): GATE,
-    ("gluonish/gluon/download/stalling.py", "Event"): GATE,
+    ("gluonish/gluon/download/http_fetch.py", "Event"): GATE,
     ("gluonish/graph/executable.py", "Turn"): TURN,
     ("gluonish/gluon/block/hybrid_block.py", "Turn"): TURN,
     ("gluonish/kernels/cupy/cublas.py", "Turn"): TURN,

@@ -26,6 +26,8 @@ def names_in(text: str) -> set[str]:
             found.add(node.name)
         elif isinstance(node, ast.ImportFrom | ast.Import):
             found |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.Assign):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     return found
 
 

@@ -24,8 +24,8 @@ _COMPILE_S = 100
 
 def _described(place: Place) -> Any:
     """Return the description that peers build the network from."""
-    from interleaved.graph import read_network
-    from interleaved.networks import describe
+    from benchmarks.interleaved.graph import read_network
+    from benchmarks.interleaved.networks import describe
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "network.json"
@@ -35,8 +35,8 @@ def _described(place: Place) -> Any:
 
 def _ours(place: Place, described: Any, count: int, dtype: str) -> tuple[Any, Any, Any]:
     """Return the network, images and labels on the device."""
-    from interleaved.gluon_jobs import network_of
-    from interleaved.weights import batch, labels
+    from benchmarks.interleaved.gluon_jobs import network_of
+    from benchmarks.interleaved.weights import batch, labels
 
     mx = place.mx
     with mx.gpu(0):
@@ -51,8 +51,8 @@ def _ours(place: Place, described: Any, count: int, dtype: str) -> tuple[Any, An
 
 def _theirs(place: Place, described: Any, count: int, *, training: bool) -> tuple[Any, Any, Any]:
     """Return the same of PyTorch, channels last."""
-    from interleaved.torch_jobs import module_of, parameters_of
-    from interleaved.weights import batch, labels
+    from benchmarks.interleaved.torch_jobs import module_of, parameters_of
+    from benchmarks.interleaved.weights import batch, labels
 
     torch = place.torch
     net = module_of(parameters_of(described), described, training=training).to(place.torch_device)

@@ -12,7 +12,7 @@ Shapes = tuple[tuple[int, ...], ...]
 
 
 class Operator(NamedTuple):
-    """One operator; attributes mean what they do in `interleaved.operator_table.Row`.
+    """One operator; attributes mean what they do in `benchmarks.interleaved.operator_table.Row`.
 
     Attributes:
         precision: ``float32``, ``TF32``, or a type that arrays are converted to.

@@ -70,7 +70,7 @@ def _theirs(place: Place, operator: Operator, values: list[Any]) -> Callable[[],
 
 def _operator(place: Place, note: Note, *, operator: Operator) -> Iterator[None]:
     """Check that both compute the same, and time them."""
-    from interleaved.operator_jobs import make_arrays
+    from benchmarks.interleaved.operator_jobs import make_arrays
 
     values = make_arrays(operator, place.pick("large", "small"))
     with our_precision(operator.precision):

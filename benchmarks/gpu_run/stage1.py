@@ -19,7 +19,16 @@ __all__ = ["TABLE"]
 TABLE = Table()
 _PARTS = 64  # blocks that fill the device
 _ALONE = ("tests/gpu/test_contexts.py", "tests/gpu/test_memory.py")  # they look at all memory
-_MODULES = ("numpy", "ml_dtypes", "numba", "torch", "torchvision", "triton", "pytest", "hypothesis")
+_MODULES = (
+    "numpy",
+    "ml_dtypes",
+    "llvmlite",
+    "torch",
+    "torchvision",
+    "triton",
+    "pytest",
+    "hypothesis",
+)
 
 
 def _from_cuda(version: int) -> str:

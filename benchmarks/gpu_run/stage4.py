@@ -35,7 +35,7 @@ Loss = Callable[[Any, Any, Any], Any]
 
 def _gradients(mx: Any, net: Any, data: Any, context: Any, dtype: str, loss: Loss) -> Any:
     """Return the gradients of a network's parameters, one after another."""
-    from interleaved.weights import parameter
+    from benchmarks.interleaved.weights import parameter
 
     net.initialize(mx.init.Zero(), ctx=context)
     x = mx.nd.array(data, ctx=context, dtype=dtype)
@@ -84,10 +84,10 @@ def _compare_gradients(
 
 @TABLE.row("gradients of ResNet-18", 100)
 def _resnet(place: Place, note: Note) -> None:
-    from interleaved.weights import batch, labels
+    from benchmarks.interleaved.weights import batch, labels
 
     mx, name = place.mx, place.pick("resnet18_v1", "lenet")
-    build = importlib.import_module("interleaved.networks").build
+    build = importlib.import_module("benchmarks.interleaved.networks").build
     data = batch(place.pick(8, 2), place.pick((3, 64, 64), (1, 28, 28)))
 
     def loss(mx: Any, out: Any, context: Any) -> Any:

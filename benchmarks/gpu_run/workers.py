@@ -34,7 +34,6 @@ def environment_of(more: Mapping[str, str]) -> dict[str, str]:
     """Return a process's environment: the checkout's code first, one kernel cache for all."""
     path = [str(ROOT), str(ROOT / "engine")]
     path += [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
-    path.append(str(ROOT / "benchmarks"))  # last: its scripts have names that others may have
     caches = Path(tempfile.gettempdir()) / f"gluonish-gpu-run-{os.getuid()}"
     shared = {
         "CUPY_CACHE_DIR": str(caches / "cupy"),

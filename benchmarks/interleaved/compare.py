@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from interleaved.driver import (
-    BENCHMARKS,
+from benchmarks.interleaved.driver import (
+    ROOT,
     Job,
     PeerError,
     Samples,
@@ -21,9 +21,9 @@ from interleaved.driver import (
     process_environment,
     workers,
 )
-from interleaved.graph import Network, read_network
-from interleaved.peers import make_job
-from interleaved.report import Report, geometric_mean, table
+from benchmarks.interleaved.graph import Network, read_network
+from benchmarks.interleaved.peers import make_job
+from benchmarks.interleaved.report import Report, geometric_mean, table
 
 __all__ = ["Row", "Workplace", "comparison_table", "summary"]
 
@@ -73,10 +73,10 @@ class Workplace:
         """
         path = self._folder / f"{name}.json"
         if not path.exists():
-            command = [sys.executable, "-m", "interleaved.networks", name, str(path)]
+            command = [sys.executable, "-m", "benchmarks.interleaved.networks", name, str(path)]
             environment = process_environment(self.arguments.threads)
             done = subprocess.run(
-                command, cwd=BENCHMARKS, env=environment, stderr=subprocess.PIPE, text=True
+                command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True
             )
             if done.returncode:
                 raise PeerError(f"{name}: expected a network, got {done.stderr.strip()[-200:]}")
@@ -218,17 +218,14 @@ def _difference(found: Any, wanted: Any) -> float:
     return float(np.abs(found - wanted).max() / max(np.abs(wanted).max(), 1e-30))
 
 
-def comparison_table(
-    rows: Sequence[Row], amount: float, unit: str, report: Report, cell: Mapping[str, Any]
-) -> None:
-    """Print a comparison, and add it to the results.
+def comparison_table(rows: Sequence[Row], amount: float, unit: str, report: Report) -> None:
+    """Print a comparison.
 
     Args:
         rows: What `Workplace.compare` returned.
         amount: How much one run does, in ``unit``.
         unit: Such as ``images``.
-        report: Takes the text and the numbers.
-        cell: What was measured, for the results file.
+        report: Takes the text and the versions.
     """
     header = ("peer", f"{unit}/s", "gluonish is", "of peak", "spread", "peak MB", "start s")
     texts = []
@@ -253,19 +250,8 @@ def comparison_table(
     for row in rows:
         if row.error:
             report.say(f"  {row.error}")
-        measured = None if row.samples is None else row.samples.as_json()
-        report.add(
-            {
-                **cell,
-                "peer": row.name,
-                "ratio": row.ratio,
-                "share_of_peak": row.share,
-                "error": row.error,
-                f"{unit}_per_s": row.samples and amount / row.samples.median_s,
-                "measured": measured,
-            },
-            row.samples.versions if row.samples else {},
-        )
+        if row.samples is not None:
+            report.note(row.samples.versions)
 
 
 def _three(ratios: Sequence[float]) -> tuple[float, float, float]:
@@ -288,4 +274,3 @@ def summary(cells: Sequence[Sequence[Row]], report: Report) -> None:
         for name, found in ratios.items()
     ]
     report.say(table(header, texts))
-    report.write()

@@ -17,10 +17,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["BENCHMARKS", "ROOT", "Job", "PeerError", "Samples", "Worker", "measure", "workers"]
+__all__ = ["ROOT", "Job", "PeerError", "Samples", "Worker", "measure", "workers"]
 
-BENCHMARKS = Path(__file__).resolve().parents[1]
-ROOT = BENCHMARKS.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 _START_TIMEOUT_S = 1200.0
 _RUN_TIMEOUT_S = 600.0
@@ -82,9 +81,9 @@ class Worker:
         text = json.dumps(request | {"threads": threads})
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed by `end`
         self._process = subprocess.Popen(
-            [job.python, "-W", "ignore", "-m", "interleaved.worker", text],
+            [job.python, "-W", "ignore", "-m", "benchmarks.interleaved.worker", text],
             env=process_environment(threads) | job.environment,
-            cwd=BENCHMARKS,
+            cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -176,7 +175,7 @@ class Worker:
 def process_environment(threads: int) -> dict[str, str]:
     """The variables of every peer's process."""
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    paths = [str(BENCHMARKS), str(ROOT), str(ROOT / "engine")]
+    paths = [str(ROOT), str(ROOT / "engine")]
     return {
         **os.environ,
         **dict.fromkeys(names, str(threads)),
@@ -239,15 +238,6 @@ class Samples:
             self.seconds += other.seconds
             self.peak_mb = max(self.peak_mb, other.peak_mb)
         self.median_s = statistics.median(self.seconds)
-
-    def as_json(self) -> dict[str, Any]:
-        """For a results file."""
-        return {
-            "median_s": self.median_s,
-            "samples_s": self.seconds,
-            "start_s": self.start_s,
-            "peak_mb": self.peak_mb,
-        }
 
 
 def measure(

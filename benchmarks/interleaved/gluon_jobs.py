@@ -3,9 +3,9 @@
 import importlib
 from typing import Any
 
-from interleaved.graph import Network, read_network
-from interleaved.networks import build
-from interleaved.weights import batch, labels, parameter
+from benchmarks.interleaved.graph import Network, read_network
+from benchmarks.interleaved.networks import build
+from benchmarks.interleaved.weights import batch, labels, parameter
 
 __all__ = ["DenseCall", "Inference", "Training", "network_of"]
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.interleaved.driver import Job, measure, workers
+from benchmarks.interleaved.report import Report, table
 from gluonish.recordio import IRHeader, MXIndexedRecordIO, pack_img
-from interleaved.driver import Job, measure, workers
-from interleaved.report import Report, table
 
 __all__ = ["compare_rates", "image_arguments", "recorded_images"]
 
@@ -101,8 +101,6 @@ def image_arguments(doc: str | None, records: int, threads: str) -> argparse.Arg
     parser.add_argument("--threads", type=int, default=2, help=f"{threads}, and cores")
     parser.add_argument("--rounds", type=int, default=7, help="turns of each")
     parser.add_argument("--seconds", type=float, default=1.0, help="of a turn, at least one pass")
-    parser.add_argument("--json", help="file for the results; the tables go beside it as .txt")
-    parser.add_argument("--date", help="written into the results file (default: today)")
     return parser
 
 
@@ -155,8 +153,8 @@ def compare_rates(
         spread = (max(found.seconds) - min(found.seconds)) / found.median_s
         ratios = f"{found.median_s / own:.2f}", f"{decoding / found.median_s:.2f}"
         rows.append((name, f"{rate:.0f}", *ratios, f"{spread:.0%}"))
-        report.add({"peer": name, "images_a_second": rate, **found.as_json()}, found.versions)
+        report.note(found.versions)
     report.say(table(("peer", "images/s", "gluonish is", "of decoding alone", "spread"), rows))
     for name, error in errors.items():
         report.say(f"{name}: {error}")
-    report.write()
+    report.end()

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from interleaved.graph import Network, Step, read_network, window
-from interleaved.weights import batch, labels, parameter
+from benchmarks.interleaved.graph import Network, Step, read_network, window
+from benchmarks.interleaved.weights import batch, labels, parameter
 
 __all__ = ["DenseCall", "Training"]
 

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from interleaved.graph import Step, parse_steps
+from benchmarks.interleaved.graph import Step, parse_steps
 
 __all__ = ["build", "describe", "image_shape"]
 

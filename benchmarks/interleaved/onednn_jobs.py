@@ -11,13 +11,13 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from benchmarks.interleaved.graph import Window, read_network, window
 from gluonish.kernels.onednn.api import AlgorithmKind, Argument, DataType, PropagationKind, dims
 from gluonish.kernels.onednn.backend import load
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Descriptor
 from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
-from interleaved.graph import Window, read_network, window
 
 __all__ = ["Convolutions", "PeakConvolution", "PeakProduct"]
 

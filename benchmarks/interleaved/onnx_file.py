@@ -1,6 +1,6 @@
 """A network as an ONNX file.
 
-    python -m interleaved.onnx_file resnet50_v1.json resnet50_v1.onnx 8
+    python -m benchmarks.interleaved.onnx_file resnet50_v1.json resnet50_v1.onnx 8
 
 for batches of 8; it needs the package onnx.
 """
@@ -12,8 +12,8 @@ from typing import Any
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from interleaved.graph import Network, Step, read_network, window
-from interleaved.weights import parameter
+from benchmarks.interleaved.graph import Network, Step, read_network, window
+from benchmarks.interleaved.weights import parameter
 
 __all__ = ["write_onnx"]
 

@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from interleaved.graph import read_network
-from interleaved.weights import batch
+from benchmarks.interleaved.graph import read_network
+from benchmarks.interleaved.weights import batch
 
 __all__ = ["OnnxRuntime", "OpenVino"]
 
@@ -27,7 +27,7 @@ class _Job:
         self.data = batch(batch_size, read_network(network).shape)
         self._folder = tempfile.TemporaryDirectory(prefix="gluonish-onnx-")
         self.path = str(Path(self._folder.name) / "network.onnx")
-        writer = [sys.executable, "-m", "interleaved.onnx_file", network, self.path]
+        writer = [sys.executable, "-m", "benchmarks.interleaved.onnx_file", network, self.path]
         subprocess.run([*writer, str(batch_size)], check=True)
 
     def forget_file(self) -> None:

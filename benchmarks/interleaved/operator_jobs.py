@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from interleaved.operator_table import ROWS, Row
+from benchmarks.interleaved.operator_table import ROWS, Row
 
 __all__ = ["GluonOperators", "TorchOperators", "make_arrays"]
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from interleaved.driver import Job, PeerError
+from benchmarks.interleaved.driver import Job, PeerError
 
 __all__ = ["NAMES", "SETTINGS", "add_arguments", "make_job"]
 
@@ -75,8 +75,6 @@ def add_arguments(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument("--threads", type=int, default=2, help="of each process")
     parser.add_argument("--rounds", type=int, default=5, help="turns of each peer")
     parser.add_argument("--seconds", type=float, default=0.5, help="of each turn, at least one run")
-    parser.add_argument("--json", help="file for the results; the tables go beside it as .txt")
-    parser.add_argument("--date", help="written into the results file (default: today)")
 
 
 def make_job(

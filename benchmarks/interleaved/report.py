@@ -1,17 +1,13 @@
-"""Tables, ratios, and the results file. Standard library only."""
+"""Tables, ratios, and what a machine is. Standard library only."""
 
-import argparse
-import datetime
-import json
 import math
 import os
 import platform
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Report", "geometric_mean", "table"]
+__all__ = ["Report", "geometric_mean", "machine", "table"]
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -52,44 +48,19 @@ def machine() -> dict[str, Any]:
 
 
 class Report:
-    """What a script prints and writes.
+    """What a benchmark prints, and the versions of the libraries that took part."""
 
-    Args:
-        benchmark: The script's name.
-        arguments: Its arguments, with those of `peers.add_arguments`.
-    """
-
-    def __init__(self, benchmark: str, arguments: argparse.Namespace) -> None:
-        self._path = None if arguments.json is None else Path(arguments.json)
-        self._text: list[str] = []
-        self._found: dict[str, Any] = {
-            "benchmark": benchmark,
-            "command": " ".join(sys.argv),
-            "date": arguments.date or datetime.date.today().isoformat(),
-            "machine": machine(),
-            "threads": arguments.threads,
-            "versions": {},
-            "cells": [],
-        }
-        found = self._found
-        self.say(f"{benchmark}, {found['date']}: {found['machine']['processor']}")
+    def __init__(self) -> None:
+        self._versions: dict[str, str] = {}
 
     def say(self, text: str) -> None:
-        """Print a text, which also belongs to the results."""
+        """Print a text."""
         print(text, flush=True)
-        self._text.append(text)
 
-    def add(self, cell: Mapping[str, Any], versions: Mapping[str, str]) -> None:
-        """Add one measurement, and write the files so far: a long run may be interrupted."""
-        self._found["cells"].append(dict(cell))
-        self._found["versions"] |= versions
-        self.write()
+    def note(self, versions: Mapping[str, str]) -> None:
+        """Remember versions for the last line."""
+        self._versions |= versions
 
-    def write(self) -> None:
-        """Write the results file and the tables, where a file was asked for."""
-        if self._path is None:
-            return
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._path.write_text(json.dumps(self._found, indent=1) + "\n", encoding="utf-8")
-        text = "\n".join(self._text) + "\n"
-        self._path.with_suffix(".txt").write_text(text, encoding="utf-8")
+    def end(self) -> None:
+        """Print the versions."""
+        self.say("\n" + ", ".join(f"{name} {found}" for name, found in self._versions.items()))

@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import fx, nn
 
-from interleaved.graph import Network, Step, read_network, window
-from interleaved.weights import batch, is_statistic, labels, parameter
+from benchmarks.interleaved.graph import Network, Step, read_network, window
+from benchmarks.interleaved.weights import batch, is_statistic, labels, parameter
 
 __all__ = ["DenseCall", "Inference", "Training", "module_of", "parameters_of"]
 

@@ -1,6 +1,6 @@
 """A peer's process: makes one job, and runs it as often as it is told to.
 
-    python -m interleaved.worker '{"module": ..., "job": ..., "options": {...}, "threads": 2}'
+    python -m benchmarks.interleaved.worker '{"module": .., "job": .., "options": {}, "threads": 2}'
 
 Commands come as JSON, one a line, on standard input; each is answered by one line of JSON on what
 was standard output (what a library prints goes to standard error). A job is a class with `start`
@@ -38,7 +38,7 @@ def _make(request: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     if hasattr(os, "sched_setaffinity"):
         cpus = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, cpus[: request["threads"]])
-    module = importlib.import_module(f"interleaved.{request['module']}")
+    module = importlib.import_module(f"benchmarks.interleaved.{request['module']}")
     if "package" in request["options"]:
         importlib.import_module(request["options"]["package"])
     base_mb = _resident_mb("VmRSS")

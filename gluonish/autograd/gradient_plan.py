@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.device import Device
 from gluonish.core.errors import GluonishError
 from gluonish.core.loading import load
@@ -24,6 +23,7 @@ from gluonish.core.spec import UNKNOWN, Spec
 from gluonish.engine import submit
 from gluonish.graph.ir import Graph, Node, Value, namer, variable
 from gluonish.graph.work import work
+from gluonish.kernels import back_ends
 from gluonish.ndarray.eager import HEAVY_INLINE_SIZE, LONE_INLINE_SIZE, keep_pace
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray, empty_like_spec
 from gluonish.ndarray.recording import OperatorNode
@@ -146,7 +146,7 @@ class _Plan:
         few = max(sizes) <= (HEAVY_INLINE_SIZE if heavy else LIGHT_INLINE_SIZE)
         small = work(nodes).is_within(SMALL) and max(sizes) <= SMALL.elements
         self.on_team = False
-        if not few and MXNET_USE_FUSION.value:
+        if not few and "fuse_pointwise" in back_ends.passes("cpu"):
             fuse = load("gluonish.graph.passes").fuse_pointwise
             graph = fuse(graph, LIGHT_INLINE_SIZE, alone=False)
             nodes = [node for node in graph.nodes if node.op is not None]
@@ -181,13 +181,12 @@ class _Plan:
         assert op is not None
         if "program" in attrs:
             self.on_team = True
-            run: Run = load("gluonish.kernels.generated.eager").LargeProgram(
-                attrs["program"], self.name
-            )
+            make = load("gluonish.kernels.generated.elementwise").LargeProgram
+            run: Run = make(attrs["program"], self.name)
             return run
         kernel, on_team = op.kernel, False
         if op.may_be_fast and not (few and op.large_only):
-            kernel, on_team, _ = op.chosen_kernel("numpy", [x.spec for x in node.inputs], attrs)
+            kernel, on_team, _ = op.chosen_kernel("cpu", [x.spec for x in node.inputs], attrs)
         self.on_team = self.on_team or on_team
         return partial(kernel, **attrs) if attrs else kernel
 
@@ -244,7 +243,7 @@ def planned_gradients(
         if x.stype != "default" or not x._data.flags.c_contiguous:
             return None
         if x._device is not device:
-            if device is not None or x._device.xp_name != "numpy":
+            if device is not None or not x._device.is_host:
                 return None
             device = x._device
     op, attrs, parents = node.op, node.attrs, node.parents

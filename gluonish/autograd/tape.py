@@ -154,7 +154,7 @@ def filled_like(array: NDArray, value: float) -> NDArray:
     """Return a new array like another, with one value everywhere."""
     device = array._device if array.stype == "default" else device_of(array.context)
     spec = array._spec
-    if device.xp_name == "numpy" and spec.size <= LIGHT_INLINE_SIZE:  # no engine sees a new array
+    if device.is_host and spec.size <= LIGHT_INLINE_SIZE:  # no engine sees a new array
         raw = np.empty(spec.shape, spec.dtype)
         raw.fill(value)
         return NDArray(raw, spec, device, Var())
@@ -253,7 +253,7 @@ def _total(parts: list[NDArray]) -> NDArray:
     """Return the sum of a gradient's parts, added up from the first to the last."""
     first = parts[0]
     spec, device = first._spec, first._device
-    plain = device.xp_name == "numpy" and not recording.mode.get() & RECORDING
+    plain = device.is_host and not recording.mode.get() & RECORDING
     for x in parts:
         plain = plain and x.stype == "default" and x._spec == spec and x._device is device
     if not plain:

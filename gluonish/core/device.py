@@ -9,11 +9,11 @@ without it.
 
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 
-from gluonish.core.context import Context, cache_owners, memory_readers
+from gluonish.core.context import Context, cache_owners, cpu, gpu, memory_readers
 from gluonish.core.cpu_memory import keep_freed_memory, memory_info, release_freed_memory
 from gluonish.core.hooks import make_gpu_support
 from gluonish.core.memory_info import MemoryInfo
@@ -27,9 +27,11 @@ __all__ = [
     "GPUSupport",
     "Graphs",
     "Lane",
+    "Platform",
     "Replay",
     "StoredKey",
     "device_of",
+    "device_of_library",
     "gpu_capability",
     "gpu_count",
     "gpu_memory",
@@ -37,6 +39,7 @@ __all__ = [
 ]
 
 Lane = tuple[str, int, str]
+Platform = Literal["cpu", "gpu"]
 
 
 class StoredKey(Protocol):
@@ -88,24 +91,30 @@ class Device(Protocol):
     Attributes:
         context: The context.
         xp: NumPy or CuPy; kernels are written for either.
-        xp_name: ``"numpy"`` or ``"cupy"``.
+        platform: Which back ends have kernels for its arrays. Only `gluonish.kernels` compares it
+            with a name; others pass it on.
+        is_host: Whether its arrays are NumPy's, in memory that the processor reads.
         lane: Engine lane of its compute work.
         copy_lane: Engine lane of copies that end here.
         ahead_lane: Engine lane of copies into arrays that `empty_ahead` gave.
         priority_lane: Engine lane of work that must not wait behind compute: a kvstore's sums.
         streams: The lanes of it that launch on a stream, with the stream; none for a CPU.
-        graphs: What captures its launches; None for a CPU.
     """
 
     context: Context
     xp: ModuleType
-    xp_name: str
+    platform: Platform
+    is_host: bool
     lane: Lane
     copy_lane: Lane
     ahead_lane: Lane
     priority_lane: Lane
     streams: Mapping[Lane, Stream]
-    graphs: Graphs | None
+
+    @property
+    def graphs(self) -> Graphs | None:
+        """What captures its launches (CUDA graphs); None for a CPU."""
+        raise NotImplementedError
 
     def empty(self, shape: Shape, dtype: np.dtype[Any], /) -> Any:
         """Return an array of undefined values here.
@@ -176,11 +185,12 @@ class CPUDevice:
         "context",
         "copy_lane",
         "graphs",
+        "is_host",
         "lane",
+        "platform",
         "priority_lane",
         "streams",
         "xp",
-        "xp_name",
     )
 
     # Not methods around them: every operator's call, and every result that is read, comes here.
@@ -191,7 +201,8 @@ class CPUDevice:
         keep_freed_memory()
         self.context = context
         self.xp: ModuleType = np
-        self.xp_name = "numpy"
+        self.platform: Platform = "cpu"
+        self.is_host = True
         self.lane: Lane = ("cpu", context.device_id, "compute")
         self.copy_lane: Lane = ("cpu", context.device_id, "copy")
         self.ahead_lane: Lane = self.copy_lane
@@ -260,6 +271,15 @@ def _add_device(context: Context) -> Device:
     for watcher in tuple(_watchers):
         watcher(found)
     return _devices.setdefault(context, found)
+
+
+def device_of_library(xp: ModuleType) -> Device:
+    """Return the device on which a kernel runs that is given an array library.
+
+    Args:
+        xp: NumPy, or CuPy while one of its devices is current.
+    """
+    return device_of(cpu() if xp is np else gpu(xp.cuda.runtime.getDevice()))
 
 
 def watch_devices(watcher: Callable[[Device], None]) -> None:

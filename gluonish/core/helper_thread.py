@@ -1,7 +1,7 @@
 """in_helper_thread: long work for the main thread, with locks of other libraries held.
 
 Python runs signal handlers in the main thread only, in the middle of whatever it does. Where that
-is a library's code with the library's lock held (Numba's compiler, an import), a handler that waits
+is a library's code with the library's lock held (LLVM's compiler, an import), a handler that waits
 for a thread which needs the lock waits for ever, and Ctrl-C leaves the library as it was in the
 middle. So the main thread has such work done by a helper thread, and waits for that.
 """

@@ -14,6 +14,8 @@ from gluonish.core.loading import is_partial, load, when_whole
 
 __all__ = ["attach", "attach_methods", "extend", "lists", "resolve"]
 
+_LOADS_FOR_PACKAGES = True  # `loading` passes over the frames of this module
+
 
 def attach(
     module: str,

@@ -88,7 +88,7 @@ def _half_imported(frame: FrameType | None) -> list[str]:
 
 def _is_code_of_module(frame: FrameType | None) -> bool:
     """Return whether a module's own code asks, by an attribute that is there at its first use."""
-    while frame is not None and frame.f_globals.get("__name__") == "gluonish.core.lazy":
+    while frame is not None and "_LOADS_FOR_PACKAGES" in frame.f_globals:
         frame = frame.f_back
     return frame is not None and frame.f_code.co_name == "<module>"
 

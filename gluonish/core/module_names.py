@@ -60,7 +60,9 @@ class _Aliases:
                 # Python itself says of a missing module what is missing, by the name in use.
                 found = find_spec(name)
                 loader: Any = _RealModule(name)
-                return None if found is None else spec_from_loader(fullname, loader, origin=found.origin)
+                if found is None:
+                    return None
+                return spec_from_loader(fullname, loader, origin=found.origin)
         return None
 
 

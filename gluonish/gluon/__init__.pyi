@@ -17,3 +17,5 @@ from gluonish.gluon.parameter import Parameter as Parameter
 from gluonish.gluon.parameter import ParameterDict as ParameterDict
 from gluonish.gluon.parameter import tensor_types as tensor_types
 from gluonish.gluon.trainer import Trainer as Trainer
+
+__all__: list[str]

@@ -11,7 +11,7 @@ from gluonish.gluon.block.nesting import indented as _indent  # noqa: F401  # th
 from gluonish.gluon.data.split import split_and_load, split_data
 from gluonish.gluon.download import check_sha1, download, published_url
 from gluonish.gluon.parameter import shape_is_known
-from gluonish.gluon.trainer.clipping import clip_global_norm
+from gluonish.gluon.trainer.gradients import clip_global_norm
 
 __all__ = [
     "HookHandle",

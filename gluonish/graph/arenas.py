@@ -118,7 +118,7 @@ def aligned_empty(device: Device, nbytes: int, owner: str) -> Any:
     Raises:
         OutOfMemoryError: There is no memory for them.
     """
-    if device.xp_name != "numpy" or not nbytes:
+    if not (device.is_host and nbytes):
         return empty_or_refuse(device, (nbytes,), UINT8, owner)
     raw = empty_or_refuse(device, (nbytes + ALIGNMENT,), UINT8, owner)
     start = -raw.ctypes.data % ALIGNMENT

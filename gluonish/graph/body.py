@@ -12,8 +12,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
 
-from gluonish.core.context import cpu, gpu
-from gluonish.core.device import Device, device_of
+from gluonish.core.device import Device, device_of_library
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.graph.body_gradient import branch_gradient, loop_gradient
 from gluonish.graph.call_plan import CallPlan
@@ -137,7 +136,7 @@ class Body:
             train: The mode.
             keep: Whether kept values are wanted, behind the outputs.
         """
-        device = _device(xp)
+        device = device_of_library(xp)
         specs = tuple(Spec(x.shape, x.dtype) for x in arrays)
         plan: CallPlan = self._cached(
             ("plan", specs, device.context, train, keep),
@@ -209,9 +208,3 @@ def kept_values(order: Sequence[Node]) -> list[Value]:
         if node.op is not None and (node.op.draws(node.attrs) or node.op.mutated_inputs(node.attrs))
         for i in range(node.num_outputs)
     ]
-
-
-def _device(xp: Any) -> Device:
-    if xp.__name__ == "numpy":
-        return device_of(cpu())
-    return device_of(gpu(xp.cuda.runtime.getDevice()))

@@ -4,8 +4,7 @@ Traced once, planned once for each signature, recorded as one tape node. A signa
 depends on: specs and device of the inputs, training mode, and which inputs want a gradient.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.config import (
@@ -17,10 +16,10 @@ from gluonish.core.config import (
 )
 from gluonish.core.device import Device
 from gluonish.core.errors import DeviceError, GraphError, MixedDevicesError
+from gluonish.core.program import Program, Programs
 from gluonish.core.spec import Spec
 from gluonish.graph.call_plan import CallPlan, Links
 from gluonish.graph.ir import Node, Value
-from gluonish.graph.repeated_call import RepeatedCall
 from gluonish.graph.source_lines import SourceLines
 from gluonish.ndarray.copying import on_one_cpu
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec
@@ -75,8 +74,8 @@ class CachedGraph:
         self._forward_bulk_size = forward_bulk_size
         self._backward_bulk_size = backward_bulk_size
         self._inline_limit = inline_limit
-        self._plans: dict[Any, CallPlan] = {}
-        self._last: CallPlan | None = None
+        self._plans = Programs[CallPlan](_MAX_PLANS)
+        self._program: Program[CallPlan] | None = None  # of the last call
 
     def __call__(self, inputs: Sequence[NDArray]) -> list[NDArray]:
         """Compute the outputs.
@@ -140,33 +139,32 @@ class CachedGraph:
             wanted = [link is not None for link in links]
             if True not in wanted:
                 wanted = []
-        # The plan of the call before is found by comparing lists: cheaper than hashing them.
-        plan = self._last
-        if (
-            plan is None
-            or plan.specs != specs
-            or plan.device is not device
-            or plan.training != flags & TRAINING
-            or plan.wanted != wanted
-        ):
-            plan = self._last = self._find_plan(specs, device, flags & TRAINING, wanted)
-        return plan, links
+        # The last call's version is compared as it is: cheaper than to hash it.
+        version = (specs, device, flags & TRAINING, wanted)
+        program = self._program
+        if program is None or not program.holds((), version):
+            program = self._program = Program((), version, self._find_plan(*version))
+        return program.work, links
 
-    def repeated(self, inputs: Sequence[NDArray]) -> RepeatedCall | None:
-        """Return how to do a call once more, on other data and the same parameters.
+    def repeated(
+        self, inputs: Sequence[NDArray]
+    ) -> Callable[[Sequence[NDArray]], list[NDArray]] | None:
+        """Return the last call as a function of the data, which have equal specs.
 
         Args:
-            inputs: Those of the call, which was the last one.
+            inputs: Those of the last call; the parameters among them stay.
 
         Returns:
-            None if its plan has a backward pass, or another thread's call came after it.
+            None while recording, or if another thread's call came after it.
         """
-        plan = self._last
-        if plan is None or plan.backward is not None:
+        flags, program = mode.get(), self._program
+        if flags not in (0, TRAINING) or program is None:
             return None
-        if [x._spec for x in inputs] != plan.specs or inputs[0]._device is not plan.device:
+        wanted: list[bool] = []
+        version = ([x._spec for x in inputs], inputs[0]._device, flags, wanted)
+        if not program.holds((), version):
             return None
-        return RepeatedCall(plan, inputs[self.data_count :])
+        return program.work.bind(inputs[self.data_count :])
 
     def _find_plan(
         self, specs: list[Spec], device: Device, training: int, wanted: list[bool]
@@ -193,10 +191,7 @@ class CachedGraph:
                 lines=self._lines,
                 inline_limit=0 if self.static_alloc else self._inline_limit,
             )
-        self._plans[signature] = plan
-        if len(self._plans) > _MAX_PLANS:
-            self._plans.pop(next(iter(tuple(self._plans))), None)
-        return plan
+        return self._plans.add(signature, plan)
 
     def _gathered(self, inputs: Sequence[NDArray]) -> list[NDArray]:
         """Return the inputs on one device, which host memory beside a CPU allows.

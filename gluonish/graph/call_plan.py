@@ -10,11 +10,12 @@ first that is there counts.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import ClassVar
 
 from gluonish.core.device import Device
+from gluonish.core.out_of_memory import empty_or_refuse
 from gluonish.core.spec import Spec
 from gluonish.graph import interpreter
 from gluonish.graph.arenas import Arenas
@@ -27,11 +28,13 @@ from gluonish.graph.pipeline import finish, fuse_layers, optimize, split_layers,
 from gluonish.graph.rewrite import constants, detached
 from gluonish.graph.source_lines import SourceLines
 from gluonish.graph.state import State, States, StateUse, state_places
+from gluonish.kernels import back_ends
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import Link, NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, freed_error, moment
 from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import apply
+from gluonish_engine import Var
 
 __all__ = ["CallPlan", "GraphNode", "Links"]
 
@@ -203,7 +206,7 @@ class CallPlan:
         self, graph: Graph, given: Sequence[tuple[int, int]], plain: int
     ) -> frozenset[tuple[int, int]]:
         """Return which values lie channels last: none of the first ``plain`` outputs."""
-        if self.device.xp_name != "numpy":
+        if "channels_last" not in back_ends.passes(self.device.platform):
             return frozenset()
         found = channels_last_values(graph.nodes, given)
         return found - {value.key for value in graph.outputs[:plain]}
@@ -215,6 +218,42 @@ class CallPlan:
         outputs = [empty_like_spec(spec, device, kind, name) for spec in self.output_specs]
         self.fill(inputs, links, outputs)
         return outputs
+
+    def bind(self, parameters: Sequence[NDArray]) -> Callable[[Sequence[NDArray]], list[NDArray]]:
+        """Return calls that are not recorded as a function of the data alone.
+
+        Args:
+            parameters: The inputs behind the data, in order. They stay the same arrays.
+        """
+        device, name, specs = self.device, self.forward.name, self.output_specs
+        submit, parameter_vars = self.forward.submit, [x._var for x in parameters]
+
+        def run(data: Sequence[NDArray]) -> list[NDArray]:
+            values, reads = [], []
+            for x in data:
+                raw = x._data
+                if not raw.flags.c_contiguous:
+                    raw = x._make_contiguous()
+                values.append(raw)
+                reads.append(x._var)
+            for x in parameters:
+                values.append(x._data)
+            reads += parameter_vars
+            kind = type(data[0])
+            outputs, writes = [], []
+            for spec in specs:
+                try:
+                    raw = device.empty(spec.shape, spec.dtype)
+                except (MemoryError, ValueError):
+                    raw = empty_or_refuse(device, spec.shape, spec.dtype, name)
+                var = Var()
+                values.append(raw)
+                writes.append(var)
+                outputs.append(kind(raw, spec, device, var))
+            submit(values, reads, writes)
+            return outputs
+
+        return run
 
     def fill(
         self,

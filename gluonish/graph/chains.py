@@ -1,7 +1,7 @@
 """Chains: neighbouring steps of one library that run as one, so that Python is left once for all.
 
 A step of a plan costs some 3 us beside what its primitive costs; a chain of them costs that once.
-That is 3 to 4 % of MobileNet v2 in 8 bits at batch size 1 (benchmarks/chained_steps.py).
+That is 3 to 4 % of MobileNet v2 in 8 bits at batch size 1 (benchmarks/cpu/chained_steps.py).
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.steps import Frame, PlanStep, Step
-from gluonish.ops.kernel import Attached, BackEnd, Joinable, Key
+from gluonish.ops.kernel import Attached, Joinable, Key
 
 __all__ = ["Chain", "StepError", "chained", "unchained"]
 
@@ -123,8 +123,4 @@ def unchained(steps: Sequence[Step | Chain]) -> list[Step]:
 
 
 def _joins(step: Step) -> bool:
-    return (
-        isinstance(step, PlanStep)
-        and step.fast is not None
-        and step.fast.back_end is BackEnd.ONEDNN
-    )
+    return isinstance(step, PlanStep) and step.fast is not None and step.fast.back_end.joins_calls

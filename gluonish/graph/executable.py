@@ -98,7 +98,7 @@ class Executable:
         self._prepared: Versions | None = None if has_prologue else []
         self._turn = Turn()  # to prepare
         light = is_light(nodes)
-        self._on_team = not light and device.xp_name == "numpy"
+        self._on_team = not light and device.is_host
         self._small = light or (self._on_team and is_small(nodes))
         self._arenas = arenas
         self._number = arenas.join(self.layout.arena_nbytes)

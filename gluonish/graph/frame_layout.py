@@ -131,8 +131,6 @@ class FrameLayout:
     ) -> list[RunStep]:
         """Return the steps but for those whose outputs can be views of other values."""
         self._strided: dict[int, tuple[StridedView, Spec]] = {}
-        if self._device.xp_name != "numpy":
-            return list(steps)
         others = {*others, *self._last_places}
         roots = _planned_specs(steps, others)
         views, idle = strided_views(steps, roots, {*roots}.difference(delivered))
@@ -212,9 +210,9 @@ class FrameLayout:
         try:
             key = (op, specs, *attrs.items())
             if key not in found:
-                found[key] = op.select_fast(self._device.xp_name, specs, attrs)
+                found[key] = op.select_fast(self._device.platform, specs, attrs)
         except TypeError:  # control flow holds what cannot be hashed
-            return op.select_fast(self._device.xp_name, specs, attrs)
+            return op.select_fast(self._device.platform, specs, attrs)
         return found[key]
 
     def _planned(self, step: RunStep, moving: Collection[int]) -> RunStep:

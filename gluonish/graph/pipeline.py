@@ -2,9 +2,10 @@
 
 A graph goes through four stages. `optimize` simplifies it. `fuse_layers` makes layers of several
 operators one, before gradients are taken. `split_layers` works on outputs and gradients together.
-`finish` works on what one executable runs. Besides the variables of whole stages,
-``MXNET_DISABLED_GRAPH_PASSES`` names single passes to leave out; `gluonish.graph.layout` heeds it,
-too.
+`finish` works on what one executable runs. All but the first run the passes that the back ends of
+the device offer (`gluonish.kernels.back_ends.passes`), in the order that stands here. Besides the
+variables of whole stages, ``MXNET_DISABLED_GRAPH_PASSES`` names single passes to leave out;
+`gluonish.graph.layout` heeds it, too.
 """
 
 from collections.abc import Callable, Collection
@@ -13,8 +14,6 @@ from functools import partial
 from gluonish.core.config import (
     MXNET_DISABLED_GRAPH_PASSES,
     MXNET_ELIMINATE_COMMON_EXPR,
-    MXNET_SUBGRAPH_BACKEND,
-    MXNET_USE_FUSION,
     Flag,
 )
 from gluonish.core.device import Device
@@ -38,10 +37,7 @@ from gluonish.graph.passes import (
     widen_products,
 )
 from gluonish.graph.passes.split_batch_norm import is_split
-from gluonish.kernels.cupy import pointwise
-from gluonish.kernels.generated import register as numba
-from gluonish.kernels.generated.expressions import REAL
-from gluonish.kernels.onednn import register as onednn
+from gluonish.kernels import back_ends
 
 __all__ = ["PASSES", "finish", "fuse_layers", "optimize", "split_layers", "without_history"]
 
@@ -78,16 +74,15 @@ def fuse_layers(graph: Graph, device: Device, stable: Collection[Node] | None) -
         device: Where it runs.
         stable: Inputs that rarely change, where no gradient is wanted; None where one may be.
     """
-    if _has_generated_kernels(device):
-        graph = _run(graph, fuse_log_softmax_pick, fuse_rnn)
-    if not _has_primitives(device):
-        return graph
+    offered = back_ends.passes(device.platform)
+    graph = _run(graph, *_chosen(offered, fuse_log_softmax_pick, fuse_rnn))
     if stable is None:
         # What can be split is fused better by its parts.
-        leave = is_split if _has_generated_kernels(device) and _is_on(split_batch_norm) else _never
-        graph = _run(graph, partial(fuse_batch_norm_relu, leave=leave))
-        return _run(graph, partial(fuse_primitives, train=True))
-    return _run(graph, fold_batch_norm, move_strides, partial(fuse_primitives, stable=stable))
+        splits = _name(split_batch_norm) in offered and _is_on(split_batch_norm)
+        fuse_relu = partial(fuse_batch_norm_relu, leave=is_split if splits else _never)
+        return _run(graph, *_chosen(offered, fuse_relu, partial(fuse_primitives, train=True)))
+    fuse = partial(fuse_primitives, stable=stable)
+    return _run(graph, *_chosen(offered, fold_batch_norm, move_strides, fuse))
 
 
 def _never(node: Node) -> bool:
@@ -96,13 +91,11 @@ def _never(node: Node) -> bool:
 
 def split_layers(graph: Graph, device: Device) -> Graph:
     """Return a graph, which may hold gradients, with layers by parts that can be fused better."""
-    if _has_gpu_kernels(device):
-        # Elements of any floats are read and written by one kernel there.
-        graph = _run(graph, partial(split_batch_norm, dtypes=REAL), drop_bias_gradient)
-    elif _has_generated_kernels(device):
-        graph = _run(graph, split_batch_norm, drop_bias_gradient, widen_products)
-    else:
+    offered = back_ends.passes(device.platform)
+    chosen = _chosen(offered, split_batch_norm, drop_bias_gradient, widen_products)
+    if not chosen:
         return graph
+    graph = _run(graph, *chosen)
     if MXNET_ELIMINATE_COMMON_EXPR.value:
         graph = _run(graph, eliminate_common_subexpressions)
     return _run(graph, eliminate_dead_code)
@@ -110,9 +103,15 @@ def split_layers(graph: Graph, device: Device) -> Graph:
 
 def finish(graph: Graph, device: Device) -> Graph:
     """Return an executable's graph after the last passes."""
-    if _has_gpu_kernels(device):
-        return _run(graph, partial(fuse_pointwise, xp_name="cupy"))
-    return _run(graph, fuse_pointwise) if _has_generated_kernels(device) else graph
+    fuse = partial(fuse_pointwise, platform=device.platform)
+    return _run(graph, *_chosen(back_ends.passes(device.platform), fuse))
+
+
+def _chosen(
+    offered: back_ends.Passes, *passes: Callable[..., Graph]
+) -> list[Callable[[Graph], Graph]]:
+    """Return those of the passes that pay with the kernels of a device, in order."""
+    return [partial(one, **offered[_name(one)]) for one in passes if _name(one) in offered]
 
 
 def _run(graph: Graph, *passes: Callable[[Graph], Graph]) -> Graph:
@@ -124,18 +123,9 @@ def _run(graph: Graph, *passes: Callable[[Graph], Graph]) -> Graph:
 
 
 def _is_on(graph_pass: Callable[..., Graph]) -> bool:
+    return _name(graph_pass) not in MXNET_DISABLED_GRAPH_PASSES.value
+
+
+def _name(graph_pass: Callable[..., Graph]) -> str:
     function = graph_pass.func if isinstance(graph_pass, partial) else graph_pass
-    return function.__name__ not in MXNET_DISABLED_GRAPH_PASSES.value
-
-
-def _has_primitives(device: Device) -> bool:
-    on = MXNET_SUBGRAPH_BACKEND.value != "NONE"
-    return on and device.xp_name == "numpy" and onednn.enabled()
-
-
-def _has_generated_kernels(device: Device) -> bool:
-    return MXNET_USE_FUSION.value and device.xp_name == "numpy" and numba.enabled()
-
-
-def _has_gpu_kernels(device: Device) -> bool:
-    return device.xp_name == "cupy" and pointwise.enabled()
+    return function.__name__

@@ -84,8 +84,6 @@ class _Traced:
         self._value = other._value
         return self
 
-    # -- what is known ---------------------------------------------------------------------------
-
     @property
     def _spec(self) -> Spec:
         return self._value.spec
@@ -107,8 +105,6 @@ class _Traced:
 
     wait_to_write = wait_to_read
 
-    # -- what is not -----------------------------------------------------------------------------
-
     @property
     def _data(self) -> Any:
         _refuse("values")
@@ -128,8 +124,6 @@ class _Traced:
     @_link.setter
     def _link(self, link: object) -> None:
         _refuse("gradient")
-
-    # -- what arrays do otherwise ----------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Any:
         keys = tuple(map(value_of, key)) if isinstance(key, tuple) else value_of(key)

@@ -14,7 +14,7 @@ from gluonish.io.number_text import converted_numbers, parse_numbers
 from gluonish.io.row_source import RowSource
 from gluonish.io.rows import Columns, DenseRows
 from gluonish.io.text_lines import TextPart, parsed_blocks, text_parts
-from gluonish.kernels.generated.number_lines import dense_lines
+from gluonish.kernels.generated.number_parser import dense_lines
 
 __all__ = ["CSVIter"]
 

@@ -1,23 +1,22 @@
 """Fused optimizer steps: one rule's step of several weights by few kernels, for each back end.
 
 A back end makes a `FusedStep` of a rule and arrays. Optimizers ask for one by the device of their
-weights (`fused_step`); the operators that update several weights have kernels made of it.
+weights (`gluonish.kernels.back_ends.fused_step`); the operators that update several weights have
+kernels made of it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Protocol
 
-from gluonish.core.device import Device
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
-from gluonish.core.loading import load
 from gluonish.core.spec import Spec
 from gluonish.ops.kernel import BackEnd, FastKernel, always
 from gluonish.ops.registry import Operator, find_operator
 from gluonish.ops.updates.multi_update import MULTI_UPDATES, MultiUpdate
 from gluonish.ops.updates.rules import Rule
 
-__all__ = ["Column", "FusedStep", "Groups", "fits_dtypes", "fused_step", "operator_kernels"]
+__all__ = ["Column", "FusedStep", "Groups", "Make", "fits_dtypes", "operator_kernels"]
 
 # A number for each weight, or one for all.
 Column = float | Sequence[float]
@@ -42,25 +41,9 @@ class FusedStep(Protocol):
         """
 
 
+# ``make(xp, rule, outs, groups, mixed)`` returns the step of some weights; None where the reference
+# kernels serve them. ``mixed`` says whether there are float32 weights beside 16-bit ones.
 Make = Callable[[ModuleType, Rule, Sequence[Any], Groups, bool], FusedStep | None]
-
-
-def fused_step(
-    device: Device, rule: Rule, outs: Sequence[Any], groups: Groups, mixed: bool
-) -> FusedStep | None:
-    """Return the fused step of some weights on a device; None where reference kernels serve.
-
-    Args:
-        device: Where the arrays are.
-        rule: The rule.
-        outs: Where the new weights go, which may be the weights.
-        groups: The arrays of each weight.
-        mixed: Whether there are float32 weights beside 16-bit ones.
-    """
-    back_end = "cupy" if device.xp_name == "cupy" else "generated"
-    module = load(f"gluonish.kernels.{back_end}.optimizer")
-    made: FusedStep | None = module.fused_step(device.xp, rule, outs, groups, mixed)
-    return made
 
 
 def fits_dtypes(groups: Sequence[Sequence[Any]], mixed: bool) -> bool:

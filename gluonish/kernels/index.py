@@ -9,7 +9,7 @@ MODULES: dict[str, str] = {
     "numpy.narrow_sums": "_softmax_backward log_softmax norm softmax softmin",
     "numpy.dense": "FullyConnected _fused_dense",
     "numpy.dot": "dot",
-    "generated.drawing": (
+    "generated.random_numbers": (
         "Dropout _random_normal _random_normal_like _random_uniform _random_uniform_like"
     ),
     "generated.winograd": (
@@ -17,13 +17,13 @@ MODULES: dict[str, str] = {
         "_convolution_backward_weight_bias _fused_convolution"
     ),
     "generated.pooling": "Pooling _pooling_backward",
-    "generated.rows": (
+    "generated.softmax_and_norms": (
         "L2Normalization LayerNorm _l2_normalization_backward _layer_norm_backward "
         "_softmax_backward log_softmax softmax"
     ),
     "generated.reductions": "_sum_to_shape mean sum",
-    "generated.columns": "Concat slice_axis",
-    "generated.assignments": (
+    "generated.concat_and_slice": "Concat slice_axis",
+    "generated.data_movement": (
         "BlockGrad Flatten MakeLoss Pad Reshape SliceChannel SwapAxis _CrossDeviceCopy "
         "_broadcast_exact _copy _copyto _full _np_copy _np_moveaxis _np_reshape _np_squeeze "
         "_np_transpose _npi_broadcast_to _npi_column_stack _npi_concatenate _npi_dsplit "
@@ -45,7 +45,7 @@ MODULES: dict[str, str] = {
     "generated.ctc": "CTCLoss",
     "generated.gathering": "Embedding _take_along batch_take gather_nd pick take",
     "generated.layer_norm": "_layer_norm_backward",
-    "generated.numbered": "SequenceMask SequenceReverse _arange one_hot",
+    "generated.one_hot_and_sequences": "SequenceMask SequenceReverse _arange one_hot",
     "generated.optimizer": (
         "_multi_adagrad_update _multi_adam_update _multi_adamw_update _multi_lamb_update "
         "_multi_mp_adagrad_update _multi_mp_adam_update _multi_mp_adamw_update "
@@ -63,10 +63,10 @@ MODULES: dict[str, str] = {
     "generated.roi_align": "_contrib_ROIAlign _roi_align_backward",
     "generated.roi_pooling": "ROIPooling",
     "generated.scattering": "_add_along _backward_gather_nd _embedding_backward _take_add",
-    "generated.suppression": (
+    "generated.box_nms": (
         "_contrib_MultiBoxDetection _contrib_MultiProposal _contrib_Proposal _contrib_box_nms"
     ),
-    "generated.vocabulary": "_log_softmax_pick _log_softmax_pick_backward",
+    "generated.log_softmax_pick": "_log_softmax_pick _log_softmax_pick_backward",
     "onednn.register_direct": "_convolution_backward_weight dot",
     "onednn.register_recurrent": "RNN _fused_rnn _fused_rnn_backward _rnn_backward",
     "onednn.register_arithmetic": "Concat LeakyReLU add_n mean sum",
@@ -104,9 +104,11 @@ MODULES: dict[str, str] = {
     ),
     "cupy.pointwise": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
     "cupy.pooling": "Pooling _pooling_backward",
-    "cupy.rows": "LayerNorm _layer_norm_backward _softmax_backward log_softmax softmax softmin",
+    "cupy.softmax_and_norms": (
+        "LayerNorm _layer_norm_backward _softmax_backward log_softmax softmax softmin"
+    ),
     "generated.register": "_fused_pointwise _fused_pointwise_many _fused_pointwise_random",
-    "generated.eager": (
+    "generated.elementwise": (
         "Activation BlockGrad Cast Dropout LeakyReLU MakeLoss _activation_backward _clip_backward "
         "_copy _div_scalar _equal _equal_scalar _flat_power _gelu_backward _greater "
         "_greater_equal _greater_equal_scalar _greater_scalar _leaky_relu_backward _lesser "

@@ -22,7 +22,11 @@ _QUIET = 64  # pieces of small work without a large one, after which the caller 
 
 
 class _State:
-    """Single words that are replaced as a whole: reading them needs no lock."""
+    """The state of the process, which several threads read and write without a lock.
+
+    A read of one attribute gives an old or a new value, never a mixture. Two threads that count at
+    the same time may lose a count in `moves` or `quiet`: the team then moves a few calls later.
+    """
 
     owner = 0  # the caller's thread that has the team; 0 while there is none
     ended = False  # whether workers have teams

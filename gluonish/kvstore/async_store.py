@@ -48,8 +48,6 @@ class AsyncStore(KVStore):
         self._codec: Compression | None = None
         self._server = channel.serve(Shard().handle)
 
-    # -- values ----------------------------------------------------------------------------------
-
     def init(self, key: Any, value: Any) -> None:
         """Set the initial value of a key on the servers; waits for all processes.
 
@@ -161,8 +159,6 @@ class AsyncStore(KVStore):
         ]
         sum_of_rows(found, target).copyto(target)
 
-    # -- requests --------------------------------------------------------------------------------
-
     def _parts(self, key: Key) -> list[tuple[int, int, int]]:
         """Return which servers have a value: rank, and the first and the last of its rows there.
 
@@ -243,8 +239,6 @@ class AsyncStore(KVStore):
             self._channel.alone(partial(self._ask, everyone), (), wait=True)
         self._channel.barrier(request.kind)
 
-    # -- updating --------------------------------------------------------------------------------
-
     def set_optimizer(self, optimizer: Optimizer) -> None:
         """Let the servers update the weights with a copy of an optimizer; waits for all processes.
 
@@ -298,8 +292,6 @@ class AsyncStore(KVStore):
             NotSupportedError: Always.
         """
         raise _spread("load_optimizer_states")
-
-    # -- processes -------------------------------------------------------------------------------
 
     def _barrier(self) -> None:
         """Wait until all processes have come here, and the servers have done what they asked."""

@@ -1,7 +1,7 @@
 """KVStore: adds up gradients of the devices of one process, and may update the weights itself."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -9,11 +9,12 @@ from gluonish.core.config import MXNET_KVSTORE_USETREE
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError
 from gluonish.core.files import atomic_write, open_to_read
+from gluonish.core.program import Program
 from gluonish.kvstore.arguments import Key, check_like, one_for_each, pairs_of
 from gluonish.kvstore.base import KVStoreBase, check_capability
 from gluonish.kvstore.compression import Compression, compression_from
 from gluonish.kvstore.nccl_reduce import NCCLReduction
-from gluonish.kvstore.small_exchange import SmallExchange
+from gluonish.kvstore.small_exchange import SmallExchange, are_small, small_exchange
 from gluonish.kvstore.sparse import copied, copy_over, pull_rows, sum_sparse
 from gluonish.kvstore.transfer import Cut, lend, sum_arrays
 from gluonish.kvstore.tree_reduce import TreeReduction
@@ -61,7 +62,7 @@ class KVStore(KVStoreBase):
         self._stored: dict[Key, NDArray] = {}
         self._updater: UpdateFunction | None = None
         self._compression: Compression | None = None
-        self._again: SmallExchange | None = None  # for the arguments of the last `pushpull`
+        self._program: Program[SmallExchange] | None = None  # of the last `pushpull`
         self._cut = Cut.from_environment()
         trees = self._on_device and MXNET_KVSTORE_USETREE.value
         self._trees = TreeReduction() if trees else None
@@ -154,16 +155,34 @@ class KVStore(KVStoreBase):
             out: Arrays that receive the stored values; None for ``value`` itself.
             priority: Operations of higher priority run first; dense arrays only.
         """
-        again, updater = self._again, self._updater
-        if again is not None and isinstance(updater, Updater) and out is not None:
-            if again.is_for(key, value, out):
-                again.run(updater, priority)
-                return
-            self._again = None
+        program, updater = self._program, self._updater
+        if program is None or out is None or not isinstance(updater, Updater):
+            self._push_and_pull(key, value, out, priority)
+        elif program.holds(*self._call(key, value, out)):
+            program.work(updater, priority)
+        else:
+            self._program = None
+            self._push_and_pull(key, value, out, priority)
+
+    def _push_and_pull(self, key: Any, value: Any, out: Any, priority: int) -> None:
         self.push(key, value, priority)
         self.pull(key, value if out is None else out, priority, ignore_sparse=False)
-        if out is not None and isinstance(key, list) and isinstance(updater, Updater):
-            self._again = self._small_exchange(key, value, out)
+        if out is not None and isinstance(key, list) and isinstance(self._updater, Updater):
+            exchange = self._small_exchange(key, value, out)
+            if exchange is not None:
+                self._program = Program(*self._call(key.copy(), value, out), exchange)
+
+    def _call(self, keys: Any, values: Any, outs: Any) -> tuple[Sequence[object], object]:
+        """Return the operands and the version of a `pushpull` of lists of lists."""
+        if type(keys) is not list or type(values) is not list or type(outs) is not list:
+            return (), None
+        lists = values + outs
+        try:
+            version = keys, list(map(len, lists))
+        except TypeError:  # an array without axes in place of a list
+            return (), None
+        stored = map(self._stored.get, keys)
+        return [self._compression, *stored, *chain.from_iterable(lists)], version
 
     def _small_exchange(self, keys: list[Key], values: Any, outs: Any) -> SmallExchange | None:
         """Return what does a `pushpull` that was done once more; None where that cannot be."""
@@ -174,12 +193,12 @@ class KVStore(KVStoreBase):
             return None
         stored = [self._stored[key] for key in keys]
         contexts = {weight.context for weight in stored}
-        if len(contexts) > 1 or not SmallExchange.takes(chain(stored, *lists)):
+        if len(contexts) > 1 or not are_small(chain(stored, *lists)):
             return None
         targets = list(chain.from_iterable(outs))
         if len({x._var for x in targets}) < len(targets):
             return None
-        return SmallExchange(keys, values, outs, stored, contexts.pop())
+        return small_exchange(keys, values, outs, stored, contexts.pop())
 
     def broadcast(self, key: Any, value: Any, out: Any, priority: int = 0) -> None:
         """`init` the key, then `pull` its value.
@@ -252,7 +271,6 @@ class KVStore(KVStoreBase):
         if stored.context == context:
             return stored
         moved = self._stored[key] = copied(stored, context)
-        self._again = None
         if isinstance(self._updater, Updater) and key in self._updater.states:
             self._updater.states_synced[key] = False
             self._updater.optimizer._continue_on_any_device()
@@ -260,7 +278,6 @@ class KVStore(KVStoreBase):
 
     def _overwrite(self, key: Key, value: NDArray) -> None:
         """Replace a stored value without an update; one of another dtype by a new array."""
-        self._again = None
         stored = self._find("overwrite", key)
         if stored.dtype == value.dtype:
             copy_over(value, stored)
@@ -322,7 +339,6 @@ class KVStore(KVStoreBase):
                 "create it with 'device'"
             )
         self._compression = compression_from(compression_params)
-        self._again = None
 
     def save_optimizer_states(
         self, fname: str | os.PathLike[str], dump_optimizer: bool = False

@@ -1,14 +1,14 @@
-"""SmallExchange: `KVStore.pushpull` once more for the small arrays of the call before.
+"""`KVStore.pushpull` of many small arrays in two engine operations.
 
-A Trainer hands the same gradients and weights to the store at every step. For small ones, what the
-store finds out and asks of the engine for each takes longer than the sums, so all sums are one
-operation, and so are all copies.
+A Trainer passes the same gradients and weights to the store at every step. For small arrays the
+look-ups and the pushes of each take longer than the sums, so all sums are one operation, and so are
+all copies. The store keeps the exchange as the `Program` of its last call.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain
-from operator import attrgetter, is_
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -20,13 +20,30 @@ from gluonish.ndarray import NDArray
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE
 from gluonish.optimizer import Updater
 
-__all__ = ["SmallExchange"]
+__all__ = ["SmallExchange", "are_small", "small_exchange"]
+
+SmallExchange = Callable[[Updater, int], None]
 
 _raw, _var = attrgetter("_data"), attrgetter("_var")
 
 
-class SmallExchange:
-    """Push and pull of many small arrays in two engine operations.
+def are_small(arrays: Iterable[NDArray]) -> bool:
+    """Whether arrays are dense, small, and on CPUs."""
+    return all(
+        x.stype == "default" and x._device.is_host and x.size <= LIGHT_INLINE_SIZE for x in arrays
+    )
+
+
+def small_exchange(
+    keys: Sequence[Any],
+    values: Sequence[Sequence[NDArray]],
+    outs: Sequence[Sequence[NDArray]],
+    stored: Sequence[NDArray],
+    context: Context,
+) -> SmallExchange:
+    """Return a function that sums gradients, updates the weights and copies them.
+
+    It takes the updater and a priority: operations of higher priority run first.
 
     Args:
         keys: Keys of the stored weights, each once.
@@ -35,73 +52,27 @@ class SmallExchange:
         stored: The stored weights; all arrays are dense, small, and on CPUs.
         context: Device of the sums.
     """
+    counts, out_counts = list(map(len, values)), list(map(len, outs))
+    gradients, targets = list(chain.from_iterable(values)), list(chain.from_iterable(outs))
+    # Tuples: the updater's own program holds while it gets the same ones.
+    names, weights = tuple(keys), tuple(stored)
+    sums = tuple([new_array(weight, context) for weight in weights])
+    device = sums[0]._device
+    received = list(map(_var, targets))
+    inline = sum(array.size for array in gradients) <= LIGHT_INLINE_SIZE
 
-    __slots__ = (
-        *("_counts", "_device", "_inline", "_keys", "_named", "_out_counts", "_outs"),
-        *("_stored", "_sums", "_targets", "_values"),
-    )
-
-    def __init__(
-        self,
-        keys: Sequence[Any],
-        values: Sequence[Sequence[NDArray]],
-        outs: Sequence[Sequence[NDArray]],
-        stored: Sequence[NDArray],
-        context: Context,
-    ) -> None:
-        self._keys = list(keys)
-        self._counts = list(map(len, values))
-        self._out_counts = list(map(len, outs))
-        self._values = list(chain.from_iterable(values))
-        self._outs = list(chain.from_iterable(outs))
-        # Tuples, so that the updater knows them again.
-        self._named = tuple(keys)
-        self._stored = tuple(stored)
-        self._sums = tuple([new_array(array, context) for array in stored])
-        self._device = self._sums[0]._device
-        self._targets = list(map(_var, self._outs))
-        self._inline = sum(array.size for array in self._values) <= LIGHT_INLINE_SIZE
-
-    @staticmethod
-    def takes(arrays: Iterable[NDArray]) -> bool:
-        """Whether arrays are dense, small, and on CPUs.
-
-        Args:
-            arrays: The arrays.
-        """
-        return all(
-            x.stype == "default" and x._device.xp_name == "numpy" and x.size <= LIGHT_INLINE_SIZE
-            for x in arrays
-        )
-
-    def is_for(self, keys: Any, values: Any, outs: Any) -> bool:
-        """Whether the arguments of `KVStore.pushpull` are those of the previous call."""
-        return (
-            keys == self._keys
-            and list(map(len, values)) == self._counts
-            and list(map(len, outs)) == self._out_counts
-            and all(map(is_, chain.from_iterable(values), self._values))
-            and all(map(is_, chain.from_iterable(outs), self._outs))
-        )
-
-    def run(self, updater: Updater, priority: int) -> None:
-        """Sum the gradients, update the weights and copy them.
-
-        Args:
-            updater: Updates the stored weights with the sums.
-            priority: Operations of higher priority run first.
-        """
-        engine, device, inline = current_engine(), self._device, self._inline
-        sums, stored = self._sums, self._stored
-        add = partial(_add_up, list(map(_raw, self._values)), self._counts, list(map(_raw, sums)))
-        reads, writes = list(map(_var, self._values)), list(map(_var, sums))
+    def exchange(updater: Updater, priority: int) -> None:
+        engine = current_engine()
+        add = partial(_add_up, list(map(_raw, gradients)), counts, list(map(_raw, sums)))
+        reads, writes = list(map(_var, gradients)), list(map(_var, sums))
         engine.push(add, reads, writes, device.priority_lane, priority, "kvstore", inline)
-        updater(self._named, sums, stored)
-        weights, outs = list(map(_raw, stored)), list(map(_raw, self._outs))
-        spread = partial(_spread, weights, self._out_counts, outs)
+        updater(names, sums, weights)
+        spread = partial(_spread, list(map(_raw, weights)), out_counts, list(map(_raw, targets)))
         # It reads its targets, too: those stay as they are where the update failed.
-        reads = [*map(_var, stored), *self._targets]
-        engine.push(spread, reads, self._targets, device.copy_lane, priority, "_copyto", inline)
+        reads = [*map(_var, weights), *received]
+        engine.push(spread, reads, received, device.copy_lane, priority, "_copyto", inline)
+
+    return exchange
 
 
 def _add_up(values: Sequence[Any], counts: Sequence[int], sums: Sequence[Any]) -> None:

@@ -177,7 +177,7 @@ def send(
 
 
 def _send(source: NDArray, target: NDArray) -> None:
-    if source._device.xp_name == target._device.xp_name == "numpy":
+    if source._device.is_host and target._device.is_host:
         np.copyto(target._data, source._data, casting="unsafe")  # takes one thread; others compute
     else:
         transfer(source, target)
@@ -208,7 +208,7 @@ def sum_arrays(
         send(values[0], out, priority, private=private)
         return out
     near = [_on_same_memory(value, out, priority) for value in values]
-    whole = all(x._data.flags.c_contiguous for x in near) and out._device.xp_name == "numpy"
+    whole = all(x._data.flags.c_contiguous for x in near) and out._device.is_host
     if out.size > cut.bound and cut.parts > 1 and whole:
         _sum_in_parts(near, out, priority, cut.parts)
     else:
@@ -219,7 +219,7 @@ def sum_arrays(
 
 def _on_same_memory(value: NDArray, out: NDArray, priority: int) -> NDArray:
     """Return an array that kernels of ``out``'s device can read: on the CPU, that of any CPU."""
-    if value._device is out._device or value._device.xp_name == out._device.xp_name == "numpy":
+    if value._device is out._device or (value._device.is_host and out._device.is_host):
         return value
     copied = private_array(value, out.context)
     send(value, copied, priority, private=True)

@@ -178,7 +178,7 @@ def _reduced(parts: Sequence[_Part], tree: Tree, priority: int) -> _Part:
 
 def _near(part: _Part, device: Device, priority: int) -> _Part:
     """Return a part where kernels of a device can read it: on the CPU, that of any CPU."""
-    if part.device is device or part.device.xp_name == device.xp_name == "numpy":
+    if part.device is device or (part.device.is_host and device.is_host):
         return part
     raw = private_memory(Spec(part.raw.shape, part.raw.dtype), device)
     copied = _Part(raw, Var(), device, True)
@@ -198,9 +198,9 @@ def _move(source: _Part, target: _Part, priority: int, *, refreshes: bool = Fals
 
 
 def _copy(source: _Part, target: _Part) -> None:
-    if source.device.xp_name == target.device.xp_name:
+    if source.device.is_host == target.device.is_host:
         target.device.from_peer(source.raw, target.raw)
-    elif target.device.xp_name == "numpy":
+    elif target.device.is_host:
         target.raw[...] = source.device.to_host(source.raw)
     else:
         target.device.from_host(source.raw, target.raw)

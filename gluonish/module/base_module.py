@@ -39,8 +39,6 @@ class BaseModule(ModuleInterface):
     Arguments and attributes are those of `ModuleInterface`.
     """
 
-    # -- loops -----------------------------------------------------------------------------------
-
     def forward_backward(self, data_batch: Any) -> None:
         """Compute outputs and gradients for a batch, in training mode.
 
@@ -312,8 +310,6 @@ class BaseModule(ModuleInterface):
     def _log(self, epoch: int, kind: str, found: Sequence[tuple[str, float]]) -> None:
         for name, value in found:
             self.logger.info("Epoch[%d] %s-%s=%f", epoch, kind, name, value)
-
-    # -- weights ---------------------------------------------------------------------------------
 
     def save_params(self, fname: str) -> None:
         """Save weights and auxiliary states to a file.

@@ -92,8 +92,6 @@ class BoundExecutors:
             if len(own) == len(lent) and all(map(is_, own, lent)):
                 setattr(self, field, getattr(other, field))
 
-    # -- binding ---------------------------------------------------------------------------------
-
     def decide_slices(self, data_shapes: Sequence[DataDesc]) -> list[int]:
         """Split the batch over the devices, and return the batch axis of each array.
 

@@ -58,8 +58,6 @@ class DataParallelExecutorGroup(BoundExecutors):
         ArgumentError: Arguments contradict each other; see the message.
     """
 
-    # -- weights ---------------------------------------------------------------------------------
-
     def set_params(
         self,
         arg_params: Mapping[str, NDArray],
@@ -91,8 +89,6 @@ class DataParallelExecutorGroup(BoundExecutors):
             arg_params[name] = on_host(arrays)
         for name, arrays in zip(self.aux_names, self.aux_arrays, strict=True):
             aux_params[name] = on_host(arrays)
-
-    # -- passes ----------------------------------------------------------------------------------
 
     def forward(
         self, data_batch: DataBatch | Sequence[DataBatch], is_train: bool | None = None

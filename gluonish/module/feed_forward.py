@@ -113,8 +113,6 @@ class FeedForward(BASE_ESTIMATOR):
         self.kwargs = kwargs
         self._predictor: tuple[Symbol, Module] | None = None
 
-    # -- training --------------------------------------------------------------------------------
-
     def fit(
         self,
         X: Any,
@@ -213,8 +211,6 @@ class FeedForward(BASE_ESTIMATOR):
         self.argument_checked = True
         return module
 
-    # -- evaluation ------------------------------------------------------------------------------
-
     def predict(
         self, X: Any, num_batch: int | None = None, return_data: bool = False, reset: bool = True
     ) -> Any:
@@ -296,8 +292,6 @@ class FeedForward(BASE_ESTIMATOR):
             force_init=True,
         )
         return module
-
-    # -- files -----------------------------------------------------------------------------------
 
     def save(
         self,

@@ -52,8 +52,6 @@ class ModuleInterface:
         self.optimizer_initialized = False
         self._symbol: Symbol | None = None
 
-    # -- checks ----------------------------------------------------------------------------------
-
     def _expect_bound(self, what: str) -> None:
         expect(self.binded, f"{type(self).__name__}.{what}", "a bound module", "call bind first")
 
@@ -96,8 +94,6 @@ class ModuleInterface:
         if kept:
             self.logger.warning("optimizer already initialized, ignoring...")
         return kept
-
-    # -- what a subclass defines -----------------------------------------------------------------
 
     def _undefined(self, name: str) -> NotSupportedError:
         return NotSupportedError(

@@ -69,8 +69,6 @@ class Module(SymbolModule):
         (8, 3)
     """
 
-    # -- files -----------------------------------------------------------------------------------
-
     @staticmethod
     def load(
         prefix: str, epoch: int, load_optimizer_states: bool = False, **kwargs: Any
@@ -152,8 +150,6 @@ class Module(SymbolModule):
         assert self._updates is not None
         return self._updates
 
-    # -- binding ---------------------------------------------------------------------------------
-
     def bind(
         self,
         data_shapes: Shapes,
@@ -232,8 +228,6 @@ class Module(SymbolModule):
         check_described(self._data_names, data, "data")
         group.reshape(data, label)
 
-    # -- optimizer -------------------------------------------------------------------------------
-
     def init_optimizer(
         self,
         kvstore: str | KVStoreBase | None = "local",
@@ -290,8 +284,6 @@ class Module(SymbolModule):
         updates.check(self._param_names)
         self._updates = updates
         self.optimizer_initialized = True
-
-    # -- steps -----------------------------------------------------------------------------------
 
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
         """Compute the outputs of a batch; its shapes may differ from those of the last batch.

@@ -63,8 +63,6 @@ class SequentialModule(BaseModule):
         self.binded = self.params_initialized = self.optimizer_initialized = False
         return self
 
-    # -- facts -----------------------------------------------------------------------------------
-
     @property
     def data_names(self) -> Sequence[str]:
         """Names of the first module's data inputs."""
@@ -92,8 +90,6 @@ class SequentialModule(BaseModule):
         """Pairs (name, shape) of the last module's outputs."""
         self._expect_bound("output_shapes")
         return self._modules[-1].output_shapes
-
-    # -- weights ---------------------------------------------------------------------------------
 
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
         """Return the weights and the auxiliary states of all modules, two dicts by name."""
@@ -155,8 +151,6 @@ class SequentialModule(BaseModule):
             module.set_params(arg_params, aux_params, allow_missing, force_init, allow_extra=True)
         self.params_initialized = True
 
-    # -- binding ---------------------------------------------------------------------------------
-
     def bind(
         self,
         data_shapes: Sequence[Any],
@@ -215,8 +209,6 @@ class SequentialModule(BaseModule):
         for module in self._modules:
             module.init_optimizer(kvstore, optimizer, optimizer_params, force_init)
         self.optimizer_initialized = True
-
-    # -- steps -----------------------------------------------------------------------------------
 
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
         """Compute the outputs of all modules, one after another; see `Module.forward`."""

@@ -68,8 +68,6 @@ class SymbolModule(ModuleAttributes):
         self._exec_group: DataParallelExecutorGroup | None = None
         self._updates: WeightUpdates | None = None
 
-    # -- facts -----------------------------------------------------------------------------------
-
     @property
     def data_names(self) -> list[str]:
         """Names of the data inputs."""
@@ -101,8 +99,6 @@ class SymbolModule(ModuleAttributes):
 
     def _computer(self, what: str) -> DataParallelExecutorGroup:
         return self._bound(what)
-
-    # -- weights ---------------------------------------------------------------------------------
 
     def get_params(self) -> tuple[dict[str, NDArray], dict[str, NDArray]]:
         """Return weights and auxiliary states by name, on the CPU: means over the devices.

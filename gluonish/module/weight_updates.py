@@ -190,8 +190,6 @@ class WeightUpdates:
         for call in self._calls:
             self._updater(*call)
 
-    # -- files -----------------------------------------------------------------------------------
-
     def save_states(self, fname: str | os.PathLike[str]) -> None:
         """Save the optimizer's states to a file, atomically.
 

@@ -45,9 +45,9 @@ IMPORTED = {
     "gluon.contrib.rnn.conv_rnn_cell": (
         "_BaseConvRNNCell=gluon.contrib.rnn.conv_cell:ConvCell "
         "_get_conv_out_size=gluon.contrib.rnn.conv_cell:conv_extents "
-        "_ConvRNNCell=gluon.contrib.rnn.conv_elman_cell:_ConvElmanCell "
-        "_ConvLSTMCell=gluon.contrib.rnn.conv_lstm_cell:_ConvLSTMCell "
-        "_ConvGRUCell=gluon.contrib.rnn.conv_gru_cell:_ConvGRUCell"
+        "_ConvRNNCell=gluon.contrib.rnn.conv_rnn_cell:_ConvElmanCell "
+        "_ConvLSTMCell=gluon.contrib.rnn.conv_rnn_cell:_ConvLSTMCell "
+        "_ConvGRUCell=gluon.contrib.rnn.conv_rnn_cell:_ConvGRUCell"
     ),
     "contrib.svrg_optimization.svrg_module": "mx=.",
     "contrib.svrg_optimization.svrg_optimizer": "mx=.",

@@ -32,5 +32,5 @@ def load(path: str, verbose: bool = True) -> None:
     raise NotSupportedError(
         f"library.load: expected operators written in Python, got the compiled {path!r}; write "
         "them as mx.operator.CustomOp, which runs eagerly, in graphs and in Symbols, with "
-        "numba for speed"
+        "llvmlite for speed"
     )

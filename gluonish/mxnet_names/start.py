@@ -20,7 +20,7 @@ for name, module in NUMPY_FACES.items():
     hooks.ndarray_names[name] = f"gluonish.ndarray.{module}"
 hooks.end_idle_teams.fill("gluonish.engine:end_idle_teams")
 hooks.kernels_of.fill("gluonish.kernels.preference:kernels_of")
-hooks.make_gpu_support.fill("gluonish.kernels.cupy:CuPySupport")
+hooks.make_gpu_support.fill("gluonish.kernels.back_ends:gpu_support")
 hooks.start_profiler.fill("gluonish.profiler.autostart:start")
 hooks.symbol_of.fill("gluonish.symbol.recorded:symbol_of")
 set_imports_aside()

@@ -23,7 +23,7 @@ MODULES = {
     "contrib.quant": "contrib.quantization",
     "contrib.sym": "symbol.contrib",
     "contrib.symbol": "symbol.contrib",
-    "contrib.text.vocab": "gluon.contrib.data.vocabulary",
+    "contrib.text.vocab": "gluon.contrib.data.text",
     "context": "core.devices",
     "data": "gluon.data",
     "error": "core.internal_error",

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from gluonish.core.dtype import DType
-from gluonish.kernels import preference as _preference
 from gluonish.ndarray import _internal as _internal
 from gluonish.ndarray import contrib as contrib
 from gluonish.ndarray import image as image
@@ -65,12 +64,12 @@ from gluonish.ndarray.serialization import load as load
 from gluonish.ndarray.serialization import load_frombuffer as load_frombuffer
 from gluonish.ndarray.serialization import load_metadata as load_metadata
 from gluonish.ndarray.serialization import save as save
-from gluonish.numpy_extension.nd_namespaces import numpy as np
-from gluonish.numpy_extension.nd_namespaces import numpy as numpy
-from gluonish.numpy_extension.nd_namespaces import numpy_extension as npx
-from gluonish.numpy_extension.nd_namespaces import numpy_extension as numpy_extension
+from gluonish.numpy_extension.nd_namespaces import np as np
+from gluonish.numpy_extension.nd_namespaces import npx as npx
 from typing import Any
 from typing import Literal
+numpy = np
+numpy_extension = npx
 
 __all__ = [
     "NDArray",

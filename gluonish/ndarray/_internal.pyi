@@ -276,12 +276,12 @@ from gluonish.ndarray import unravel_index as unravel_index
 from gluonish.ndarray import where as where
 from gluonish.ndarray import zeros_like as zeros_like
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.numpy_extension.nd_namespaces import numpy as np
-from gluonish.numpy_extension.nd_namespaces import numpy as numpy
-from gluonish.numpy_extension.nd_namespaces import numpy_extension as npx
-from gluonish.numpy_extension.nd_namespaces import numpy_extension as numpy_extension
+from gluonish.numpy_extension.nd_namespaces import np as np
+from gluonish.numpy_extension.nd_namespaces import npx as npx
 from typing import Any
 from typing import Literal
+numpy = np
+numpy_extension = npx
 
 
 def _CachedOp(

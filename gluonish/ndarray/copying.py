@@ -17,7 +17,7 @@ from gluonish.ops.support.work import LARGE_COPY
 
 __all__ = ["as_in_context", "copy_into", "copyto", "duplicate", "on_one_cpu"]
 
-_MOVES = "gluonish.kernels.generated.moves"
+_STRIDED_COPY = "gluonish.kernels.generated.strided_copy"
 
 
 class _CopyNode:
@@ -73,8 +73,8 @@ def copy_into(
             kvstore: if the source failed, that value stays, as in an update in place.
         lane: The engine's lane; None for the usual one.
     """
-    large = source._data.size >= LARGE_COPY and source._device.xp_name == "numpy"
-    on_team = large and load(_MOVES).is_large(source._data)
+    large = source._data.size >= LARGE_COPY and source._device.is_host
+    on_team = large and load(_STRIDED_COPY).is_large(source._data)
     if lane is None:
         near = source._device is target._device
         lane = target._device.lane if near else target._device.copy_lane
@@ -92,14 +92,14 @@ def copy_into(
 
 def transfer(source: NDArray, target: NDArray) -> None:
     """Copy values at once, in whatever thread the engine chose."""
-    if source._device.xp_name == target._device.xp_name == "numpy":
+    if source._device.is_host and target._device.is_host:
         if target._data.size >= LARGE_COPY:
-            load(_MOVES).copy(target._data, source._data)
+            load(_STRIDED_COPY).copy(target._data, source._data)
         else:
             target._data[...] = source._data
-    elif source._device.xp_name == target._device.xp_name:
+    elif source._device.is_host == target._device.is_host:
         target._device.from_peer(source._data, target._data)
-    elif target._device.xp_name == "numpy":
+    elif target._device.is_host:
         place = target._data
         if place.flags.c_contiguous and place.dtype == source._data.dtype:
             source._device.to_host(source._data, place)

@@ -98,7 +98,7 @@ def invoke(op: Operator, inputs: Sequence[Any], attrs: Attrs, out: Any = None) -
         results = _given_outputs(op, out, inputs, out_specs, device)
     else:
         try:
-            if len(out_specs[0].shape) > 2 and device.xp_name == "numpy":
+            if len(out_specs[0].shape) > 2 and device.is_host:
                 results = _new_outputs(op, inputs, attrs, out_specs, device)
             else:
                 kind = type(inputs[0])  # arrays of ``np`` give arrays of ``np``
@@ -132,14 +132,14 @@ def _new_outputs(
 ) -> list[NDArray]:
     """Return outputs that may have axes of channels, laid out for the operator."""
     rank = len(specs[0].shape)
-    if device.xp_name != "numpy":
+    if not device.is_host:
         last = False
     elif starts_layout(op, attrs):
         large = specs[0].size > _LAID_OUT and not (
             inputs[0]._data.flags.c_contiguous and keeps_layout(attrs)
         )
         given = [x._spec for x in inputs]
-        last = large and op.select_fast(device.xp_name, given, attrs) is not None
+        last = large and op.select_fast(device.platform, given, attrs) is not None
     else:
         last = follows_layout(op) and any(
             not x._data.flags.c_contiguous for x in inputs if x._data.ndim == rank
@@ -183,12 +183,12 @@ def run(
     on_team = False
     if op.may_be_fast and not (inline and op.large_only):
         kernel, on_team, small = op.chosen_kernel(
-            device.xp_name, list(map(_spec_of, inputs)), attrs
+            device.platform, list(map(_spec_of, inputs)), attrs
         )
         inline = inline or (on_team and (small or not inputs))
     if not inline and kernel is op.kernel and not op.heavy:
         inline = max([x._data.size for x in (*results, *inputs)]) <= LONE_INLINE_SIZE
-    if given and inline and kernel is op.kernel and not op.at_once and device.xp_name == "numpy":
+    if given and inline and kernel is op.kernel and not op.at_once and device.is_host:
         kernel = partial(fill_at_once, kernel)
     if op.single:
         out, writes = first._data, [first._var]
@@ -220,7 +220,7 @@ def keep_pace(device: Device, made: NDArray) -> None:
         device: Where the last operator runs.
         made: What it writes.
     """
-    if device.xp_name != "numpy":
+    if not device.is_host:
         return
     if made._data.nbytes >= _BULKY:
         running, most = _under_way[device.lane], _AHEAD

@@ -55,7 +55,7 @@ def _has_moved(source: NDArray, target: NDArray) -> bool:
 def _may_move(source: NDArray, target: NDArray) -> bool:
     if not source.stype == target.stype == "default" or source._spec != target._spec:
         return False
-    near = source._device is target._device and source._device.xp_name == "numpy"
+    near = source._device is target._device and source._device.is_host
     return near and source.size >= _LEAST_SIZE
 
 

@@ -1,9 +1,10 @@
 """NDArray: an array on a device whose values the engine may still be computing.
 
-An NDArray is a handle: raw memory (always C-contiguous), its Spec, the device it lies on, and the
-engine's variable that orders reads and writes of that memory. Views share memory and variable. Its
-operators run in `gluonish.ndarray.eager`, its indexing in `gluonish.ndarray.indexing`;
-`gluonish.ndarray.methods` makes them methods of the class.
+An NDArray is a handle: a raw array, its Spec, its device, and the engine's variable that orders
+reads and writes of the memory. The raw array need not be C-contiguous: a convolution, for example,
+may leave its output with the channels last; `_make_contiguous` copies the values into the order of
+the shape. Views share memory and variable. Operators run in `gluonish.ndarray.eager`, indexing in
+`gluonish.ndarray.indexing`; `gluonish.ndarray.methods` makes both methods of the class.
 """
 
 from collections.abc import Iterator, Sequence
@@ -100,8 +101,6 @@ class NDArray(AttachedMethods):
             return self
         return NDArray(self._data, self._spec, self._device, self._var, link)
 
-    # -- facts ---------------------------------------------------------------------------------
-
     @property
     def shape(self) -> Shape:
         """The size of each axis, as a tuple."""
@@ -145,8 +144,6 @@ class NDArray(AttachedMethods):
         """Whether the array may be assigned to: always."""
         return True
 
-    # -- gradient ------------------------------------------------------------------------------
-
     @property
     def grad(self) -> "NDArray | Any":  # Any for None, which few programs ask about
         """The gradient that `backward` writes; None without `attach_grad`."""
@@ -169,8 +166,6 @@ class NDArray(AttachedMethods):
         detached = type(self)(self._data, self._spec, self._device, self._var)
         detached._truth = self._truth
         return detached
-
-    # -- waiting and host access -----------------------------------------------------------------
 
     def wait_to_read(self) -> None:
         """Block until the values are computed.
@@ -256,8 +251,6 @@ class NDArray(AttachedMethods):
 
     def __dlpack_device__(self) -> Any:
         return self._data.__dlpack_device__()
-
-    # -- writing -------------------------------------------------------------------------------
 
     def _write(self, fill: Any, reads: Sequence["NDArray"] = (), name: str = "_write") -> None:
         """Push ``fill(raw)``, which overwrites some of the raw array, as one engine operation."""

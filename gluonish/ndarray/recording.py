@@ -9,14 +9,11 @@ import math
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from itertools import count
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from gluonish.core.errors import AutogradError
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.composite import input_gradients
-
-if TYPE_CHECKING:
-    from gluonish.ndarray.ndarray import NDArray
 
 __all__ = [
     "NOTHING",
@@ -35,6 +32,8 @@ __all__ = [
     "watcher",
 ]
 
+Array = Any  # an NDArray, whose module stands above this one
+
 # The mode is one int, so that the eager path reads one variable: 0, or a sum of these.
 NOTHING = 0
 RECORDING = 1
@@ -45,7 +44,7 @@ WATCHED = 4  # each operator is told to `watcher`
 class Tracer(Protocol):
     """What a traced `forward` sees of the world around it; see `gluonish.graph.trace`."""
 
-    def parameter(self, name: str, array: "NDArray") -> Any:
+    def parameter(self, name: str, array: Array) -> Any:
         """Return the graph's value for a parameter that holds ``array``."""
 
     def source(self, op: Operator, attrs: Attrs) -> Any:
@@ -56,7 +55,7 @@ class Tracer(Protocol):
 tracer: ContextVar[Tracer | None] = ContextVar("gluonish_tracer", default=None)
 
 # Called with an operator that has run, its attributes, its inputs and all its outputs.
-Watcher = Callable[[Operator, Attrs, Sequence["NDArray"], Sequence["NDArray"]], None]
+Watcher = Callable[[Operator, Attrs, Sequence[Array], Sequence[Array]], None]
 watcher: ContextVar[Watcher] = ContextVar("gluonish_watcher")
 
 mode: ContextVar[int] = ContextVar("gluonish_mode", default=NOTHING)
@@ -93,11 +92,11 @@ class Node(Protocol):
 
     def backward(
         self,
-        grads: Sequence["NDArray | None"],
-        targets: Sequence["NDArray | None"] = (),
+        grads: Sequence[Array | None],
+        targets: Sequence[Array | None] = (),
         *,
         last: bool = False,
-    ) -> Sequence["NDArray | None"]:
+    ) -> Sequence[Array | None]:
         """Return the gradient of every input (None: none) from those of the outputs.
 
         Args:
@@ -125,8 +124,8 @@ class Leaf:
 
     freed: ClassVar[float] = math.inf
 
-    def __init__(self, grad: "NDArray", req: str) -> None:
-        self.grad: Any = grad
+    def __init__(self, grad: Array, req: str) -> None:
+        self.grad = grad
         self.req = req
         self.fresh = False
 
@@ -150,13 +149,13 @@ class OperatorNode:
         self,
         op: Operator,
         attrs: Attrs,
-        inputs: Sequence["NDArray"],
+        inputs: Sequence[Array],
         parents: Sequence[tuple["Node | Leaf", int] | None],
         output_count: int,
     ) -> None:
         self.op = op
         self.attrs = attrs
-        self.inputs: Sequence[NDArray] = inputs
+        self.inputs: Sequence[Array] = inputs
         self.parents = parents
         self.output_count = output_count
         self.outputs: Sequence[Any] = ()
@@ -170,11 +169,11 @@ class OperatorNode:
 
     def backward(
         self,
-        grads: Sequence["NDArray | None"],
-        targets: Sequence["NDArray | None"] = (),
+        grads: Sequence[Array | None],
+        targets: Sequence[Array | None] = (),
         *,
         last: bool = False,
-    ) -> Sequence["NDArray | None"]:
+    ) -> Sequence[Array | None]:
         """Return the gradient of every input from those of the outputs, by the operator's rule."""
         inputs = [x.connected(parent) for x, parent in zip(self.inputs, self.parents, strict=True)]
         outputs = [y.connected((self, i)) for i, y in enumerate(self.outputs)]

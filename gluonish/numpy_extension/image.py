@@ -1,6 +1,8 @@
 """`npx.image`: operators on images, (H, W, C) or (N, H, W, C)."""
 
-from gluonish.numpy_extension.operators import image_function as __getattr__
-from gluonish.numpy_extension.operators import image_names as __dir__
+from gluonish.numpy.views import operator_view
+from gluonish.numpy_extension.operators import IMAGE_NAMES, make_function
 
 __all__ = ["__dir__", "__getattr__"]
+
+__getattr__, __dir__ = operator_view(IMAGE_NAMES, make_function, __name__)

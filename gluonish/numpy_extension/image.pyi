@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 from gluonish.numpy.array import ndarray
+from gluonish.numpy.views import operator_view as operator_view
+from gluonish.numpy_extension.operators import IMAGE_NAMES as IMAGE_NAMES
+from gluonish.numpy_extension.operators import make_function as make_function
 
 
 def adjust_lighting(

@@ -14,8 +14,7 @@ from gluonish.ops.registry import Operator
 __all__ = [
     "IMAGE_NAMES",
     "NAMES",
-    "image_function",
-    "image_names",
+    "make_function",
     "operator_function",
     "operator_names",
     "taking_np_arrays",
@@ -56,7 +55,7 @@ IMAGE_NAMES = {
 def taking_np_arrays(make: Make) -> Make:
     """Return a maker of operators' functions that refuse arrays of the ``nd`` face."""
 
-    def make_function(op: Operator, name: str) -> Callable[..., Any]:
+    def make_checked(op: Operator, name: str) -> Callable[..., Any]:
         plain = make(op, name)
 
         def function(*args: Any, **kwargs: Any) -> Any:
@@ -73,9 +72,8 @@ def taking_np_arrays(make: Make) -> Make:
             "gluonish.numpy_extension",
         )
 
-    return make_function
+    return make_checked
 
 
-_make = taking_np_arrays(make_operator_function)
-operator_function, operator_names = operator_view(NAMES, _make, "gluonish.numpy_extension")
-image_function, image_names = operator_view(IMAGE_NAMES, _make, "gluonish.numpy_extension.image")
+make_function = taking_np_arrays(make_operator_function)
+operator_function, operator_names = operator_view(NAMES, make_function, "gluonish.numpy_extension")

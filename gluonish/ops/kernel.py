@@ -26,6 +26,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from gluonish.core.device import Platform
 from gluonish.core.errors import GluonishError
 from gluonish.core.spec import Spec
 
@@ -86,14 +87,19 @@ class BackEnd(Enum):
     CUPY = "cupy"
 
     @property
-    def xp_name(self) -> str:
-        """The array module of the devices that it runs on, ``"numpy"`` or ``"cupy"``."""
-        return "cupy" if self is BackEnd.CUPY else "numpy"
+    def platform(self) -> Platform:
+        """The platform of the devices that it runs on."""
+        return "gpu" if self is BackEnd.CUPY else "cpu"
 
     @property
     def has_team(self) -> bool:
         """Whether its kernels run on the team of OpenMP's threads."""
         return self in (BackEnd.ONEDNN, BackEnd.GENERATED)
+
+    @property
+    def joins_calls(self) -> bool:
+        """Whether calls of it that follow one another can run as one, see `Joinable`."""
+        return self is BackEnd.ONEDNN
 
 
 class Attached(Protocol):

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any, Protocol, Self
 
 from gluonish.core.config import kernel_switches
+from gluonish.core.device import Platform
 from gluonish.core.errors import NotSupportedError, OperatorError
 from gluonish.core.hooks import kernels_of
 from gluonish.core.loading import importing_frame, is_superseded, is_whole, load
@@ -262,7 +263,7 @@ class Operator:
         kernels = self.fast_kernels
         specs = [Spec(x.shape, x.dtype) for x in inputs]
         behind = kernels[kernels.index(fast) + 1 :]
-        return self.select_fast(fast.back_end.xp_name, specs, attrs, behind)
+        return self.select_fast(fast.back_end.platform, specs, attrs, behind)
 
     def _after(
         self, fast: FastKernel, inputs: Sequence[Any], attrs: Attrs, error: RefusedError
@@ -313,20 +314,20 @@ class Operator:
         """Return how many outputs a caller sees under these attributes."""
         return self.visible(attrs) if callable(self.visible) else self.visible
 
-    def select_kernel(self, xp_name: str, specs: Sequence[Spec], attrs: Attrs) -> Kernel:
+    def select_kernel(self, platform: Platform, specs: Sequence[Spec], attrs: Attrs) -> Kernel:
         """Return the kernel that runs these inputs: the first fast one that takes them, else the
         reference.
 
         Args:
-            xp_name: The device's array module, ``"numpy"`` or ``"cupy"``.
+            platform: The device's.
             specs: The inputs' specs.
             attrs: Parsed attributes.
         """
-        fast = self.select_fast(xp_name, specs, attrs)
+        fast = self.select_fast(platform, specs, attrs)
         return self.kernel if fast is None else fast.kernel
 
     def chosen_kernel(
-        self, xp_name: str, specs: Sequence[Spec], attrs: Attrs
+        self, platform: Platform, specs: Sequence[Spec], attrs: Attrs
     ) -> tuple[Kernel, bool, bool]:
         """Return what `select_kernel` does, whether it runs on a team of threads, and whether that
         is so little work that handing it to a worker would be a large part of it.
@@ -334,19 +335,19 @@ class Operator:
         It is kept from call to call: asking each kernel takes long. Arguments of `select_kernel`.
         """
         if "key" in attrs:  # new in every call
-            return self._choose(xp_name, specs, attrs)
-        choice = (xp_name, kernel_switches(), *specs, *attrs.items())
+            return self._choose(platform, specs, attrs)
+        choice = (platform, kernel_switches(), *specs, *attrs.items())
         found = self._chosen.get(choice)
         if found is None:
             if len(self._chosen) >= _MAX_CHOICES:
                 self._chosen.clear()
-            found = self._chosen[choice] = self._choose(xp_name, specs, attrs)
+            found = self._chosen[choice] = self._choose(platform, specs, attrs)
         return found
 
     def _choose(
-        self, xp_name: str, specs: Sequence[Spec], attrs: Attrs
+        self, platform: Platform, specs: Sequence[Spec], attrs: Attrs
     ) -> tuple[Kernel, bool, bool]:
-        fast = self.select_fast(xp_name, specs, attrs)
+        fast = self.select_fast(platform, specs, attrs)
         if fast is None:
             return self.kernel, False, False
         small = fast.alone and max((spec.size for spec in specs), default=0) <= fast.alone
@@ -362,7 +363,7 @@ class Operator:
 
     def select_fast(
         self,
-        xp_name: str,
+        platform: Platform,
         specs: Sequence[Spec],
         attrs: Attrs,
         among: Sequence[FastKernel] | None = None,
@@ -370,14 +371,15 @@ class Operator:
         """Return the first fast kernel that takes these inputs and makes what follows from them.
 
         Args:
-            xp_name: As for `select_kernel`.
+            platform: As for `select_kernel`.
             specs: As for `select_kernel`.
             attrs: As for `select_kernel`.
             among: The kernels to choose from; all of the operator's by default.
         """
         outputs: Sequence[Spec] | None = None
         for fast in self.fast_kernels if among is None else among:
-            if fast.back_end.xp_name == xp_name and fast.enabled() and fast.takes(*specs, **attrs):
+            here = fast.back_end.platform == platform
+            if here and fast.enabled() and fast.takes(*specs, **attrs):
                 if outputs is None:
                     outputs = self.infer(*specs, **self._without_runtime(attrs))
                 if fast.fills(specs, outputs):

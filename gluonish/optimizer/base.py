@@ -126,8 +126,6 @@ class Optimizer(UpdateCounts):
         self.set_lr_mult({})
         self.set_wd_mult({})
 
-    # -- names -----------------------------------------------------------------------------------
-
     @staticmethod
     def register(klass: O) -> O:
         """Class decorator that makes an optimizer available to `create` by its lower-case name.
@@ -173,8 +171,6 @@ class Optimizer(UpdateCounts):
             )
         check_arguments(klass, kwargs)
         return klass(**kwargs)
-
-    # -- what a subclass defines -----------------------------------------------------------------
 
     def create_state(self, index: Any, weight: NDArray) -> State:  # a subclass may know more
         """Create the state that `update` needs for a weight, such as momentum; None by default.
@@ -247,8 +243,6 @@ class Optimizer(UpdateCounts):
         master, inner = state
         self.update(index, master, grad.astype(FLOAT32), inner)
         master.copyto(weight)
-
-    # -- learning rate and weight decay ----------------------------------------------------------
 
     @property
     def learning_rate(self) -> float:
@@ -331,8 +325,6 @@ class Optimizer(UpdateCounts):
         if index in given:
             return given[index]
         return given.get(self.idx2name[index], 1.0) if index in self.idx2name else 1.0
-
-    # -- pickling --------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the Parameters, whose arrays and multipliers are saved with the network."""

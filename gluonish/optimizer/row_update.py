@@ -5,7 +5,6 @@ it stays as it is, without decay. Any other step takes the rows that are not the
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from gluonish.ndarray.sparse.array import RowSparseNDArray
 from gluonish.ndarray.sparse.storage import to_dense
 from gluonish.ndarray.sparse.updates import put_rows
 from gluonish.ops.updates.rules import Rule
-from gluonish.optimizer.weight_update import Column, WeightUpdate
+from gluonish.optimizer.weight_update import Column, Rates, WeightUpdate
 
 __all__ = ["RowUpdate"]
 
@@ -30,10 +29,10 @@ class RowUpdate:
         lazy: Whether only rows move that the gradient holds.
 
     Attributes:
-        memo: For the optimizer: what it computed last, to find out that nothing has changed.
+        rates: Learning rates and weight decays of the last step, with multipliers.
     """
 
-    __slots__ = ("_grad", "_lazy", "_mixed", "_rule", "_written", "memo")
+    __slots__ = ("_grad", "_lazy", "_mixed", "_rule", "_written", "rates")
 
     def __init__(self, rule: Rule, group: Sequence[NDArray], mixed: bool, lazy: bool) -> None:
         weight, self._grad, *states = group
@@ -41,7 +40,7 @@ class RowUpdate:
         self._written = (weight, *states)
         self._mixed = mixed
         self._lazy = lazy
-        self.memo: Any = None
+        self.rates: Rates | None = None
 
     def push(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
         """Update the weight and its states.

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from gluonish.core.config import MXNET_OPTIMIZER_AGGREGATION_SIZE
 from gluonish.core.errors import OperatorError
+from gluonish.core.program import Program
 from gluonish.ndarray import NDArray
 from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.base import Index, Optimizer, State, clip_limit, is_half
@@ -64,8 +65,6 @@ class RuleOptimizer(Optimizer):
                 cls.takes_all = "_rule" in own
                 return
 
-    # -- what a subclass defines -----------------------------------------------------------------
-
     def _rule(self) -> Rule:
         """The rule, as the settings are now."""
         raise self._undefined("_rule")
@@ -91,8 +90,6 @@ class RuleOptimizer(Optimizer):
             counts: Numbers of the updates, from 1 on.
         """
         return lrs, wds
-
-    # -- updates ---------------------------------------------------------------------------------
 
     def update(self, index: Any, weight: Any, grad: Any, state: Any) -> None:
         """Update one weight, or lists of weights of one dtype."""
@@ -219,13 +216,13 @@ class RuleOptimizer(Optimizer):
             wd_mults = [self._multiplier(i, self.wd_mult, "wd_mult") for i in indices]
         else:
             lr_mults, wd_mults = list(map(_lr_mult_of, owners)), list(map(_wd_mult_of, owners))
-        known = (lrs, self.wd, lr_mults, wd_mults)
-        if update.memo is None or update.memo[0] != known:
+        version = (lrs, self.wd, lr_mults, wd_mults)
+        rates = update.rates
+        if rates is None or not rates.holds((), version):
             lr_column = each(mul, lrs, _one_or_all(lr_mults))
             wd_column = each(mul, self.wd, _one_or_all(wd_mults))
-            update.memo = (known, lr_column, wd_column)
-        _, lr_column, wd_column = update.memo
-        return lr_column, wd_column
+            rates = update.rates = Program((), version, (lr_column, wd_column))
+        return rates.work
 
     def _ask(self, indices: Sequence[Index]) -> tuple[list[int], list[float], list[float]]:
         """Return counts, learning rates and weight decays from methods that a subclass may have."""
@@ -255,8 +252,6 @@ class RuleOptimizer(Optimizer):
             self.num_update = max(count, self.num_update)
             rates.append(self.learning_rate)
         return _one_or_all(counts), rates
-
-    # -- pickling --------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
         """The base's, without what the environment says anew."""

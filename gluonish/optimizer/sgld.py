@@ -12,7 +12,7 @@ from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.base import Index, State, register
 from gluonish.optimizer.row_update import RowUpdate
 from gluonish.optimizer.rule_optimizer import RuleOptimizer, is_sparse
-from gluonish.optimizer.weight_update import BoundUpdate, Column, WeightUpdate, each
+from gluonish.optimizer.weight_update import BoundUpdate, Column, Rates, WeightUpdate, each
 
 __all__ = ["SGLD"]
 
@@ -69,7 +69,7 @@ class SGLD(RuleOptimizer):
 class _NoisyUpdate:
     """A drift by gradients, and noise by the same rule, which takes it for gradients."""
 
-    __slots__ = ("_drift", "_noise", "_spread", "memo")
+    __slots__ = ("_drift", "_noise", "_spread", "rates")
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class _NoisyUpdate:
             self._spread = RowUpdate(DRIFT, groups[0], mixed, lazy=False)
         else:
             self._spread = WeightUpdate(DRIFT, groups, mixed)
-        self.memo: Any = None
+        self.rates: Rates | None = None
 
     def push(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
         lrs, wds = columns

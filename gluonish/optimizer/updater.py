@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from operator import is_
-from typing import Any, NamedTuple
+from typing import Any
 
 from gluonish.core.context import Context
+from gluonish.core.program import Program
 from gluonish.ndarray import NDArray
 from gluonish.optimizer.base import Index, Optimizer, State, is_half
 from gluonish.optimizer.rule_optimizer import RuleOptimizer, is_sparse
@@ -24,15 +24,7 @@ __all__ = ["Updater", "get_updater"]
 
 # Index, weight and gradient.
 _Item = tuple[Index, NDArray, NDArray]
-
-
-class _Bound(NamedTuple):
-    """What a call bound, for the next one."""
-
-    arrays: tuple[Any, Any, Any]
-    states: list[State]
-    settings: tuple[Any, ...]
-    updates: Sequence[tuple[BoundUpdate, Sequence[Index]]]
+Updates = Sequence[tuple[BoundUpdate, Sequence[Index]]]
 
 
 def _is_sparse(item: _Item) -> bool:
@@ -63,7 +55,7 @@ class Updater:
         self.states: dict[Index, State] = {}
         self.states_synced: dict[Index, bool] = {}
         self.aggregate_updates = optimizer.aggregate_num > 0
-        self._last: _Bound | None = None
+        self._program: Program[Updates] | None = None  # of the last call with tuples
 
     def __call__(self, index: Any, grad: Any, weight: Any) -> None:
         """Update one weight in place, or a list of weights on one device.
@@ -80,7 +72,7 @@ class Updater:
         optimizer = self.optimizer
         optimizer._set_current_context(weight[0].context.device_id)
         if isinstance(optimizer, RuleOptimizer) and optimizer.takes_all:
-            for update, indices in self._bound(optimizer, index, grad, weight):
+            for update, indices in self._updates(optimizer, index, grad, weight):
                 optimizer.apply(update, indices)
             return
         for i, w in zip(index, weight, strict=True):
@@ -95,44 +87,41 @@ class Updater:
             states = [self.states[i] for i in indices]
             optimizer.update_multi_precision(indices, weights, grads, states)
 
-    def _bound(
-        self, optimizer: RuleOptimizer, index: Any, grad: Any, weight: Any
-    ) -> Sequence[tuple[BoundUpdate, Sequence[Index]]]:
-        """Return updates of all weights, the same as in the last call if nothing has moved since.
+    def _updates(self, optimizer: RuleOptimizer, index: Any, grad: Any, weight: Any) -> Updates:
+        """Return updates of all weights; those of the last call if its program holds.
 
-        Only tuples can be told to be the same, since nobody changes what they hold.
+        Only tuples are operands, since a list may hold other arrays at the next call.
         """
-        last = self._last
-        if (
-            last is not None
-            and last.arrays[0] is index
-            and last.arrays[1] is grad
-            and last.arrays[2] is weight
-            and last.settings == _settings(optimizer)
-            and all(map(is_, map(self.states.get, index), last.states))
+        program, states = self._program, self.states.get
+        version = _settings(optimizer)
+        if program is not None and program.holds(
+            (index, grad, weight, *map(states, index)), version
         ):
-            return last.updates
-        updates = []
-        for i, w in zip(index, weight, strict=True):
-            self._prepare_state(i, w)
-        every = list(zip(index, weight, grad, strict=True))
+            return program.work
+        updates = self._bind(optimizer, list(zip(index, weight, grad, strict=True)))
+        self._program = None
+        if isinstance(index, tuple) and isinstance(grad, tuple) and isinstance(weight, tuple):
+            operands = (index, grad, weight, *map(states, index))
+            self._program = Program(operands, version, updates)
+        return updates
+
+    def _bind(self, optimizer: RuleOptimizer, items: list[_Item]) -> Updates:
+        for i, weight, _ in items:
+            self._prepare_state(i, weight)
         # What is named twice is updated twice, one after the other.
-        limit = len(every) if len(set(index)) == len(every) else 1
+        limit = len(items) if len({item[0] for item in items}) == len(items) else 1
         limit = min(limit, optimizer.group_limit or limit)
-        for group in self._together(every, limit, in_order=optimizer.in_order):
+        updates = []
+        for group in self._together(items, limit, in_order=optimizer.in_order):
             indices, weights, grads = zip(*group, strict=True)
             states = [self.states[i] for i in indices]
             mixed = optimizer.multi_precision and is_half(weights[0])
             updates.append((optimizer.bind(weights, grads, states, mixed=mixed), indices))
-        self._last = None
-        if isinstance(index, tuple) and isinstance(grad, tuple) and isinstance(weight, tuple):
-            states = [self.states[i] for i in index]
-            self._last = _Bound((index, grad, weight), states, _settings(optimizer), updates)
         return updates
 
     def unbind(self) -> None:
         """Have the next update bind its arrays anew, and refer to their memory no longer."""
-        self._last = None
+        self._program = None
 
     def _prepare_state(self, index: Index, weight: NDArray) -> None:
         if index not in self.states:

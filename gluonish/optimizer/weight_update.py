@@ -6,12 +6,14 @@ the variables that the engine orders by) is done then, and a step is one push.
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 from gluonish.core.device import Device
 from gluonish.core.errors import DeviceError
+from gluonish.core.program import Program
 from gluonish.engine import submit
-from gluonish.kernels.fused_updates import Column, FusedStep, fused_step
+from gluonish.kernels.back_ends import fused_step
+from gluonish.kernels.fused_updates import Column, FusedStep
 from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.copying import on_one_cpu
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE
@@ -20,7 +22,9 @@ from gluonish.ops.updates.multi_update import MULTI_UPDATES
 from gluonish.ops.updates.rules import Rule, apply_rule
 from gluonish.ops.updates.update import check_arrays
 
-__all__ = ["BoundUpdate", "Column", "WeightUpdate", "each"]
+__all__ = ["BoundUpdate", "Column", "Rates", "WeightUpdate", "each"]
+
+Rates = Program[tuple[Column, Column]]
 
 # Up to so many elements a fused kernel runs in the calling thread if that has the team of threads:
 # 0.1 ms of work on two cores.
@@ -35,10 +39,10 @@ class BoundUpdate(Protocol):
     """One step of weights that stay where they are.
 
     Attributes:
-        memo: For the optimizer: what it computed last, to find out that nothing has changed.
+        rates: Learning rates and weight decays of the last step, with multipliers.
     """
 
-    memo: Any
+    rates: Rates | None
 
     def push(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
         """Let the engine do the step, with the numbers of each rate and the rule's scalars."""
@@ -58,7 +62,7 @@ class WeightUpdate:
         DeviceError: The arrays lie on several devices.
 
     Attributes:
-        memo: For the optimizer: what it computed last, to find out that nothing has changed.
+        rates: Learning rates and weight decays of the last step, with multipliers.
     """
 
     __slots__ = (
@@ -73,7 +77,7 @@ class WeightUpdate:
         "_rule",
         "_small",
         "_writes",
-        "memo",
+        "rates",
     )
 
     def __init__(self, rule: Rule, groups: Sequence[Sequence[NDArray]], mixed: bool) -> None:
@@ -98,7 +102,7 @@ class WeightUpdate:
         on_cpu = self._fused is not None and not device.streams
         self._on_team = on_cpu and size > LIGHT_INLINE_SIZE
         self._small = size <= (_SMALL_SIZE if self._on_team else LIGHT_INLINE_SIZE)
-        self.memo: Any = None
+        self.rates: Rates | None = None
 
     def push(self, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
         """Let the engine update the weights.

@@ -8,9 +8,7 @@ from gluonish.symbol import contrib as contrib
 from gluonish.symbol import image as image
 from gluonish.symbol import linalg as linalg
 from gluonish.symbol import methods as _methods
-from gluonish.symbol import numpy as np
 from gluonish.symbol import numpy as numpy
-from gluonish.symbol import numpy_extension as npx
 from gluonish.symbol import numpy_extension as numpy_extension
 from gluonish.symbol import op as op
 from gluonish.symbol import random as random
@@ -44,6 +42,8 @@ from gluonish.symbol.subgraph import register_backend as register_backend
 from gluonish.symbol.symbol import Symbol as Symbol
 from typing import Any
 from typing import Literal
+np = numpy
+npx = numpy_extension
 
 __all__ = [
     "AttrScope",

@@ -185,9 +185,7 @@ from gluonish.symbol import nansum as nansum
 from gluonish.symbol import negative as negative
 from gluonish.symbol import norm as norm
 from gluonish.symbol import normal as normal
-from gluonish.symbol import numpy as np
 from gluonish.symbol import numpy as numpy
-from gluonish.symbol import numpy_extension as npx
 from gluonish.symbol import numpy_extension as numpy_extension
 from gluonish.symbol import one_hot as one_hot
 from gluonish.symbol import ones_like as ones_like
@@ -282,6 +280,8 @@ from gluonish.symbol import zeros_like as zeros_like
 from gluonish.symbol.symbol import Symbol
 from typing import Any
 from typing import Literal
+np = numpy
+npx = numpy_extension
 
 
 def _CachedOp(

@@ -7,8 +7,8 @@ code pushes to the engine runs at once or in a worker beside, and is waited for 
 from collections.abc import Sequence
 from typing import Any
 
-from gluonish.core.context import Context, cpu, gpu
-from gluonish.core.device import Device, device_of
+from gluonish.core.context import Context, cpu
+from gluonish.core.device import Device, device_of, device_of_library
 from gluonish.core.dtype import DTYPE_FLAGS
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
@@ -104,11 +104,7 @@ def _handle(raw: Any, device: Device) -> NDArray:
 
 
 def _device(xp: Any, context: Context | None) -> Device:
-    if context is not None:
-        return device_of(context)
-    if xp.__name__ == "numpy":
-        return device_of(cpu())
-    return device_of(gpu(xp.cuda.runtime.getDevice()))
+    return device_of_library(xp) if context is None else device_of(context)
 
 
 def attach_runner() -> None:

@@ -171,8 +171,6 @@ class Executor:
         arrays = [named[name] for name in self._names]
         return arrays if self._sparse else [_dense(x) for x in arrays]
 
-    # -- arrays by name ------------------------------------------------------------------------
-
     @property
     def arg_dict(self) -> dict[str, NDArray]:
         """The arguments, NDArrays by name."""
@@ -199,8 +197,6 @@ class Executor:
         if len(set(names)) < len(names):
             raise ArgumentError(f"output_dict: expected distinct output names, got {names}")
         return dict(zip(names, self.outputs, strict=True))
-
-    # -- running -------------------------------------------------------------------------------
 
     def forward(self, is_train: bool = False, **kwargs: Any) -> Arrays:
         """Compute the outputs and return them.
@@ -372,8 +368,6 @@ class Executor:
         moved: NDArray = gradient.detach().as_in_context(output.context)
         return moved if moved.dtype == output.dtype else moved.astype(output.dtype)
 
-    # -- parameters and shapes -----------------------------------------------------------------
-
     def copy_params_from(
         self,
         arg_params: Mapping[str, NDArray],
@@ -434,8 +428,6 @@ class Executor:
             for mine, own in zip(self.outputs, made.outputs, strict=False)
         ]
         return made
-
-    # -- looking inside ------------------------------------------------------------------------
 
     def set_monitor_callback(self, callback: MonitorCallback, monitor_all: bool = False) -> None:
         """Call ``callback(name, array)`` with the outputs of every operator, for debugging.

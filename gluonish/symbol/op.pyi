@@ -182,9 +182,7 @@ from gluonish.symbol import nansum as nansum
 from gluonish.symbol import negative as negative
 from gluonish.symbol import norm as norm
 from gluonish.symbol import normal as normal
-from gluonish.symbol import numpy as np
 from gluonish.symbol import numpy as numpy
-from gluonish.symbol import numpy_extension as npx
 from gluonish.symbol import numpy_extension as numpy_extension
 from gluonish.symbol import one_hot as one_hot
 from gluonish.symbol import ones_like as ones_like
@@ -276,5 +274,7 @@ from gluonish.symbol import uniform as uniform
 from gluonish.symbol import unravel_index as unravel_index
 from gluonish.symbol import where as where
 from gluonish.symbol import zeros_like as zeros_like
+np = numpy
+npx = numpy_extension
 
 

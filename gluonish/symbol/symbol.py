@@ -88,8 +88,6 @@ class Symbol(AttachedMethods):
         nodes = {id(value.node) for value in self._values}
         return self._values[0].node.name if len(nodes) == 1 else None
 
-    # -- structure -----------------------------------------------------------------------------
-
     def __len__(self) -> int:
         return len(self._values)
 
@@ -143,8 +141,6 @@ class Symbol(AttachedMethods):
         inputs = [value for node in nodes for value in node.inputs]
         return Symbol(inputs) if inputs else None
 
-    # -- names ---------------------------------------------------------------------------------
-
     def _variables(self) -> list[Node]:
         return self._found()[1]
 
@@ -189,8 +185,6 @@ class Symbol(AttachedMethods):
         """
         return list(output_names(self._values))
 
-    # -- attributes ----------------------------------------------------------------------------
-
     def attr(self, key: str) -> str | None:
         """Return the attribute ``key`` of the node as a string; None if it is not set."""
         return self.list_attr().get(key)
@@ -227,8 +221,7 @@ class Symbol(AttachedMethods):
         negative: Symbol = self * -1.0
         return negative
 
-    # -- attached by gluonish.symbol.methods ------------------------------------------------------
-
+    # Defined in gluonish.symbol.methods.
     if TYPE_CHECKING:
         __call__: Callable[..., "Symbol"]
         infer_shape: Callable[..., Any]

@@ -157,9 +157,6 @@ def plot_network(
     return dot
 
 
-# -- what both need ------------------------------------------------------------------------------
-
-
 def _warn_of_repeated(names: Sequence[str]) -> None:
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
@@ -204,9 +201,6 @@ def _inferred(
 
 def _extents(shape: Shape) -> str:
     return "x".join(str(extent) for extent in shape[1:])
-
-
-# -- the table -----------------------------------------------------------------------------------
 
 
 def _output_shapes(
@@ -271,9 +265,6 @@ def _line(fields: Sequence[str], ends: Sequence[int]) -> str:
     for field, end in zip(fields, ends, strict=False):
         line = (line + field)[:end].ljust(end)
     return line
-
-
-# -- the picture ---------------------------------------------------------------------------------
 
 
 def _edge_labels(

@@ -9,7 +9,7 @@ import numpy as np
 import gluonish.gluon.download as transfers
 from gluonish.core.errors import FileFormatError
 from gluonish.core.files import atomic_write
-from gluonish.gluon.data.vision.datasets.mnist import MNIST
+from gluonish.gluon.data.vision.datasets.downloaded import MNIST
 from gluonish.io import MNISTIter
 from gluonish.io.idx_file import read_idx
 from gluonish.test_utils.downloads import download, get_zip_data

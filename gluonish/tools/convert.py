@@ -123,9 +123,6 @@ def _is_of_numpy_shape(array: Entry) -> bool:
     return not array.shape or 0 in array.shape
 
 
-# -- names ---------------------------------------------------------------------------------------
-
-
 def _names(names: list[str], arguments: argparse.Namespace) -> tuple[list[str], list[str]]:
     """Return the names to write, and what there is to tell of them."""
     prefixed = [name for name in names if name.startswith(_PREFIXES)]
@@ -168,9 +165,6 @@ def _listed(names: Any) -> str:
     shown = [repr(name) for name in names]
     more = len(shown) - _MOST_NAMES
     return ", ".join(shown[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-
-
-# -- what is told --------------------------------------------------------------------------------
 
 
 def _nbytes(array: Entry) -> int:

@@ -68,9 +68,6 @@ def after(what: str, factor: int) -> list[str]:
     return [f"{what}: {problem}" for problem in problems if problem]
 
 
-# -- a full disk ---------------------------------------------------------------------------------
-
-
 def on_a_full_disk(disk: Path) -> tuple[int, list[str]]:
     """Fill a disk to some bytes, let files be short only, take its inodes, make it read-only."""
     problems, tried = [], 0
@@ -112,9 +109,6 @@ def MXNET_HOME_scope(home: Path) -> None:  # it is the variable's name
     scope.__enter__()
     _scopes.append(scope)
     disk_cache._told.clear()
-
-
-# -- another user --------------------------------------------------------------------------------
 
 
 def as_other(run: Callable[[], list[str]]) -> list[str]:

@@ -167,7 +167,7 @@ def test_kernels_are_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         current[0] = next(numbers)
         compile_one()
 
-    files = ("numba/compiler", "core/helper_thread", "core/turn")
+    files = ("kernels/compiler", "core/helper_thread", "core/turn")
     at_each_place(program, in_a_thread(compile_one), files, most=6)
     assert machine_code.host()[0]
 
@@ -186,7 +186,7 @@ def test_libraries_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
 
     before = register.onednn.status()  # type: ignore[attr-defined]
     try:
-        at_each_place(program, in_a_thread(nested), ("onednn/register", "numba/openmp"), most=12)
+        at_each_place(program, in_a_thread(nested), ("onednn/register", "kernels/openmp"), most=12)
     finally:
         register.onednn.install(before)  # type: ignore[attr-defined]
 

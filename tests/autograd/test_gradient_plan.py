@@ -6,7 +6,7 @@ import pytest
 
 from gluonish import autograd, nd
 from gluonish.autograd import gradient_plan, tape
-from gluonish.kernels.generated import eager
+from gluonish.kernels.generated import elementwise
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE
 
 SMALL, LARGE = (3, 4), (2, LIGHT_INLINE_SIZE)
@@ -26,7 +26,7 @@ CALLS: dict[str, Callable[..., Any]] = {
 def no_waiting() -> Iterator[None]:
     """What is large is compiled at once."""
     gradient_plan._plans.clear()
-    with eager.compiled_at_once():
+    with elementwise.compiled_at_once():
         yield
     gradient_plan._plans.clear()
 

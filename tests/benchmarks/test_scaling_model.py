@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.scaling_model import (
+from benchmarks.cpu.scaling_model import (
     Bucket,
     Compute,
     Link,

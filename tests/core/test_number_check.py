@@ -72,8 +72,6 @@ def test_counts_are_whole_and_not_below_their_limit() -> None:
         whole_number("f", "x", 0, 1)
 
 
-# -- optimizers and schedules ---------------------------------------------------------------------
-
 OWN = {
     "adam": "beta1 beta2 epsilon",
     "adamw": "beta1 beta2 epsilon",
@@ -163,8 +161,6 @@ def test_a_mode_of_warmup_is_text() -> None:
     with pytest.raises(ArgumentError, match="expected warmup_mode 'linear' or 'constant', got"):
         FactorScheduler(2, warmup_mode=mx.nd.ones(1))  # type: ignore[arg-type]
 
-
-# -- layers, losses, samplers, trainers -----------------------------------------------------------
 
 LAYERS: list[tuple[str, Callable[[Any], Any]]] = [
     ("momentum", lambda x: nn.BatchNorm(momentum=x)),
@@ -256,9 +252,6 @@ def test_numbers_of_samples_are_above_0(samples: Any) -> None:
 @pytest.mark.parametrize("samples", [4, 4.0, np.int64(4), np.array(4), np.array([4]), True])
 def test_numbers_of_samples_may_be_of_any_kind(samples: Any) -> None:
     mx.gluon.Trainer([], "sgd").step(samples)
-
-
-# -- two rates ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

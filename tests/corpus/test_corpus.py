@@ -1,7 +1,7 @@
 """Programs published for MXNet run here, unmodified, and give what they gave on MXNet 1.9.1.
 
-golden/NAME.json holds what became of each case on MXNet (``python -m benchmarks.corpus --record``
-writes it). The programs and what they need are installed from the package index on the first run,
+golden/NAME.json holds what became of each case on MXNet, by ``python -m benchmarks.cpu corpus
+--record``. The programs and what they need are installed from the package index on the first run,
 so these tests are marked slow.
 """
 

@@ -226,4 +226,4 @@ def test_fork_does_not_wait_for_a_thread_that_pushes_on_and_on() -> None:
         engine.wait_all()
         print(sorted(times)[len(times) // 2])
     """
-    assert float(run(code)) < 1.0  # benchmarks/forks.py measures
+    assert float(run(code)) < 1.0

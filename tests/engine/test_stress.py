@@ -1,18 +1,16 @@
 """Many operations from several threads at once: none is lost, none overlaps where it must not."""
 
-import importlib.util
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks.cpu.engine_stress import Stress
 from gluonish_engine import Engine, Var
 
 pytestmark = pytest.mark.timeout(60)
 
-STRESS = Path(__file__).parents[2] / "benchmarks" / "engine_stress.py"
 THREADS = 4
 EACH = 7_500
 COUNTERS = 3
@@ -122,12 +120,7 @@ def test_naive_engine_takes_threads_on_variables_of_their_own(make_engine: Any) 
 def test_random_dependencies_of_four_threads_with_errors_lose_nothing(
     threaded: Engine, seed: int
 ) -> None:
-    spec = importlib.util.spec_from_file_location("engine_stress", STRESS)
-    assert spec is not None
-    assert spec.loader is not None
-    benchmark = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(benchmark)
-    run = benchmark.Stress(threaded, 4000, seed, None)
+    run = Stress(threaded, 4000, seed, None)
     worker = threading.Thread(target=run.run, daemon=True)
     worker.start()
     worker.join(50)

@@ -16,7 +16,7 @@ import gluonish.ndarray as nd
 from gluonish.core import file_map
 from gluonish.core.errors import GluonishError
 from gluonish.gluon.data.vision.datasets import ImageListDataset
-from gluonish.gluon.data.vision.datasets.mnist import _unpacked
+from gluonish.gluon.data.vision.datasets.downloaded import _unpacked
 from gluonish.gluon.trainer import Trainer
 from gluonish.image import imread
 from gluonish.io import CSVIter, LibSVMIter, MNISTIter

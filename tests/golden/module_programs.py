@@ -145,9 +145,6 @@ class Lines(logging.Logger):
         self.lines.append(text.split("=")[0] if "cost" in text else text)
 
 
-# -- training --------------------------------------------------------------------------------------
-
-
 def fitted(mx: Any, optimizer: str, devices: str) -> Any:
     """Fit the MLP for two epochs; return the losses after each batch and the weights."""
     module = made(mx, devices)
@@ -221,9 +218,6 @@ def monitored(mx: Any, folder: Path) -> Any:
     monitor.tic()
     module.forward_backward(batch(mx))
     return [[step, name, float(text)] for step, name, text in monitor.toc()]
-
-
-# -- evaluation ------------------------------------------------------------------------------------
 
 
 def evaluated(mx: Any, folder: Path) -> Any:
@@ -320,9 +314,6 @@ def stateful(mx: Any, folder: Path) -> Any:
     module.set_states(states=[module.get_outputs(merge_multi_context=False)[1]])
     found.append(plain(module.get_states(False)))
     return found
-
-
-# -- other modules ---------------------------------------------------------------------------------
 
 
 def unrolled(mx: Any, length: int) -> tuple[Any, tuple[str], tuple[str]]:
@@ -434,9 +425,6 @@ def chained(mx: Any, folder: Path) -> Any:
     }
 
 
-# -- files -----------------------------------------------------------------------------------------
-
-
 def checkpoints(mx: Any, folder: Path) -> Any:
     """Return weights of a training that goes on from files."""
     prefix = str(folder / "mlp")
@@ -489,9 +477,6 @@ def bucket_files(mx: Any, folder: Path) -> Any:
         "files": sorted(path.name for path in folder.iterdir()),
         "output": plain(again.get_outputs()[0]),
     }
-
-
-# -- FeedForward -----------------------------------------------------------------------------------
 
 
 def feed_forward(mx: Any, folder: Path) -> Any:

@@ -255,8 +255,6 @@ case(
 )
 case("cast_storage of 3 axes", lambda mx: mx.nd.array(rng(3, 2, 2)).tostype("row_sparse"))
 
-# -- made from values ------------------------------------------------------------------------------
-
 _PARTS = (np.array([1, 2, 3], np.float32), np.array([0, 2, 1]), np.array([0, 2, 2, 3]))
 case("csr_matrix parts", lambda mx: mx.nd.sparse.csr_matrix(_PARTS, shape=(3, 4)))
 case("csr_matrix parts without shape", lambda mx: mx.nd.sparse.csr_matrix(_PARTS))
@@ -272,8 +270,6 @@ case("row_sparse_array no shape", lambda mx: mx.nd.sparse.row_sparse_array((_ROW
 case("row_sparse_array dense", lambda mx: mx.nd.sparse.row_sparse_array(MATRIX))
 case("row_sparse_array shape", lambda mx: mx.nd.sparse.row_sparse_array((3, 4, 2)))
 case("row_sparse_array one axis", lambda mx: mx.nd.sparse.row_sparse_array(np.array([0, 1, 0.0])))
-
-# -- gradients -------------------------------------------------------------------------------------
 
 
 def _gradient(function: Callable[[Any, Any], Any], stype: str, grad_stype: str | None) -> Case:
@@ -338,8 +334,6 @@ case(
     ),
 )
 
-# -- updates ---------------------------------------------------------------------------------------
-
 
 def _update(name: str, states: int, weight: str, state: str, **attributes: Any) -> Case:
     def run(mx: Any) -> Any:
@@ -386,9 +380,6 @@ def _group_adagrad(mx: Any) -> Any:
     history = mx.nd.ones((5, 1))
     mx.nd.contrib.group_adagrad_update(w, g, history, lr=0.1, out=w)
     return [w, history]
-
-
-# -- training --------------------------------------------------------------------------------------
 
 
 def _train(optimizer: str, settings: dict[str, Any], *, hybridize: bool = False) -> Case:

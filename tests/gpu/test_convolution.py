@@ -181,7 +181,7 @@ def test_a_graph_replays_it_wherever_arrays_lie(cudnn: CuDNN, dtype: str, offset
     layer = case((4, 16, 14, 14), (32, 16, 3, 3), pad=(1, 1))
     values = _values(layer, dtype, False)
     attrs = CONVOLUTION.schema.parse("Convolution", {**layer.attrs, "no_bias": True})
-    kernel = CONVOLUTION.select_kernel("cupy", [spec_of(x) for x in values], attrs)
+    kernel = CONVOLUTION.select_kernel("gpu", [spec_of(x) for x in values], attrs)
 
     def place(x: np.ndarray) -> Any:
         flat = xp.empty(x.size + offset, x.dtype)

@@ -146,9 +146,8 @@ def test_kept_memory_is_taken_up_again_after_the_backward_pass() -> None:
         with autograd.record():
             (y,) = cached([x])
         autograd.backward(y)
-    plan = cached._last
-    assert plan is not None
-    assert plan.states.idle_count == 1
+    assert cached._program is not None
+    assert cached._program.work.states.idle_count == 1
 
 
 def test_interrupt_finds_no_place_where_a_recorded_call_is_dropped() -> None:
@@ -160,9 +159,8 @@ def test_interrupt_finds_no_place_where_a_recorded_call_is_dropped() -> None:
     waitall()
     assert not interrupted_at(0, ys.clear, ("gluonish",))
     assert not ys
-    plan = cached._last
-    assert plan is not None
-    assert plan.states.idle_count == 1
+    assert cached._program is not None
+    assert cached._program.work.states.idle_count == 1
 
 
 def test_a_second_backward_needs_retain_graph() -> None:

@@ -138,7 +138,7 @@ def test_primitive_that_fails_in_a_chain_tells_between_which_layers(
 def test_step_that_fails_at_its_first_call_is_named_by_itself(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from gluonish.kernels.onednn.calls import Attached
+    from gluonish.kernels.onednn.plan import Attached
 
     net = convolutions()
     net.hybridize(static_alloc=True)

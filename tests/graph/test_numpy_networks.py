@@ -82,7 +82,7 @@ def _run(net: Any, x: Any) -> tuple[Any, Any]:
 
 def _plan(net: Any) -> Any:
     (graph,) = net._graphs.values()
-    return graph._cached._last
+    return graph._cached._program.work
 
 
 def _steps(net: Any) -> list[list[str]]:

@@ -47,8 +47,8 @@ def _cached(variables: list[Value], outputs: list[Value], **options: object) -> 
 
 
 def _plan(cached: CachedGraph) -> CallPlan:
-    assert cached._last is not None
-    return cached._last
+    assert cached._program is not None
+    return cached._program.work
 
 
 def _heads(outputs: list[NDArray]) -> list[NDArray]:

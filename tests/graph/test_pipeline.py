@@ -11,7 +11,8 @@ from gluonish.core.errors import ConfigError
 from gluonish.graph import passes, pipeline
 from gluonish.graph.layout import channels_last_values
 from gluonish.graph.pipeline import finish, fuse_layers, optimize, split_layers
-from gluonish.kernels.generated import register as numba
+from gluonish.kernels.compiler import compile as compiler
+from gluonish.kernels.generated import register as generated
 from gluonish.kernels.onednn import register as onednn
 from tests.graph.builders import call, graph, inputs, text
 
@@ -62,7 +63,7 @@ def test_without_simplification_the_copy_stays() -> None:
 
 @pytest.mark.parametrize("name", passes.__all__)
 def test_only_the_named_pass_is_left_out(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not (numba.enabled() and onednn.enabled()):
+    if not (generated.enabled() and onednn.enabled()):
         pytest.skip("generated kernels or oneDNN are not there, for which some passes are")
     ran: list[str] = []
     plain = pipeline._is_on
@@ -93,11 +94,22 @@ def test_the_layout_of_memory_can_stay_that_of_the_shapes() -> None:
         assert channels_last_values([y.node], [x.key]) == {x.key}
 
 
+def test_without_a_compiler_operators_stay_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    (a,) = inputs((32, 64))
+    plain = graph([a], call("relu", call("exp", a)))
+    compiler.available.cache_clear()
+    monkeypatch.setattr(compiler, "find_spec", lambda name: None)
+    try:
+        assert finish(plain, device_of(cpu())) is plain
+    finally:
+        compiler.available.cache_clear()
+
+
 def test_common_subexpressions_of_split_layers_have_the_same_switch() -> None:
     (a,) = inputs((2,))
     device = device_of(cpu())
     with MXNET_USE_FUSION.override(True):
-        if not numba.enabled():
+        if not generated.enabled():
             pytest.skip("generated kernels are not there")
         doubled = graph([a], call("sin", a) + call("sin", a))
         assert str(split_layers(doubled, device)).count("sin") == 1

@@ -12,10 +12,10 @@ from hypothesis import strategies
 from gluonish.core.errors import FileFormatError
 from gluonish.io import CSVIter, LibSVMIter, csv_iter, libsvm_iter
 from gluonish.kernels.compiler import available
-from gluonish.kernels.generated import number_lines
-from gluonish.kernels.generated.number_lines import dense_lines, sparse_lines
+from gluonish.kernels.generated import number_parser
+from gluonish.kernels.generated.number_parser import dense_lines, sparse_lines
 
-pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
+pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")
 
 WIDTH = 3
 NUMBERS = strategies.one_of(
@@ -52,7 +52,7 @@ SVM = strategies.lists(
 def _compiled() -> Iterator[None]:
     """Have the kernels, which short texts alone do not compile, whatever is on disk."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(number_lines, "_WORTH_NBYTES", 0)
+        patch.setattr(number_parser, "_WORTH_NBYTES", 0)
         assert dense_lines(b"1\n", 1) is not None
         assert sparse_lines(b"1\n", 1) is not None
         yield

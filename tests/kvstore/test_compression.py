@@ -56,8 +56,6 @@ def test_wrong_parameters_are_refused(params: dict[str, Any]) -> None:
         compression_from(params)
 
 
-# -- packing: the layouts are those of the file formats' description -------------------------------
-
 # The first 17 of these elements take one word and one element of a second.
 SENT = np.array([0.5, -0.5, 0, 0.5, *([0] * 11), -0.5, 0.5], np.float32)
 

@@ -304,9 +304,6 @@ def test_unknown_kind_is_refused() -> None:
         KVStore("foo")
 
 
-# -- failures ------------------------------------------------------------------------------------
-
-
 def failed(context: Context) -> NDArray:
     """An array whose values were never computed."""
 

@@ -53,7 +53,7 @@ def test_equals_push_and_pull(
     for step in range(4):
         _fill(grads, step)
         store.pushpull(keys, grads, out=weights)
-        assert store._again is not None
+        assert store._program is not None
         other.push(keys, grads)
         other.pull(keys, expected)
     for arrays, wanted in zip(weights, expected, strict=True):
@@ -93,7 +93,7 @@ def test_what_it_is_not_for(case: str) -> None:
     else:
         keys, grads, outs = 0, grads[0], outs[0]  # type: ignore[assignment]
     store.pushpull(keys, grads, out=outs)
-    assert store._again is None
+    assert store._program is None
 
 
 def test_failed_gradient_leaves_weights_as_they_were() -> None:
@@ -120,6 +120,24 @@ def test_settings_of_the_store_end_it() -> None:
     grads, keys = _arrays(1), list(range(len(SHAPES)))
     store.pushpull(keys, grads, out=weights)
     store.set_gradient_compression({"type": "2bit", "threshold": 0.5})
-    assert store._again is None
     store.pushpull(keys, grads, out=weights)
-    assert store._again is None
+    assert store._program is None
+
+
+def test_a_weight_of_another_dtype_ends_it() -> None:
+    store, weights = _store("sgd")
+    grads, keys = _arrays(1), list(range(len(SHAPES)))
+    store.pushpull(keys, grads, out=weights)
+    store._overwrite(0, nd.ones(SHAPES[0], dtype="float64"))
+    grads[0] = [x.astype("float64") for x in grads[0]]
+    store.pushpull(keys, grads, out=weights)
+    expected = 1 - 0.1 * sum(x.asnumpy() for x in grads[0])
+    np.testing.assert_allclose(weights[0][1].asnumpy(), expected, rtol=1e-6)
+
+
+def test_single_arrays_in_lists_are_another_call() -> None:
+    store, weights = _store("sgd")
+    grads, keys = _arrays(1), list(range(len(SHAPES)))
+    store.pushpull(keys, grads, out=weights)
+    store.pushpull(keys, [x[0] for x in grads], out=[x[0] for x in weights])
+    assert store._program is None

@@ -1,7 +1,4 @@
-"""Networks that MXNet's users published, loaded from their files: MXNet's outputs, real images.
-
-`benchmarks/pretrained_scores.py` scores them on whole test sets.
-"""
+"""Networks that MXNet's users published, loaded from their files: MXNet's outputs, real images."""
 
 from pathlib import Path
 from typing import Any

@@ -90,9 +90,6 @@ def test_what_callbacks_get_has_the_names_of_mxnet() -> None:
     assert BatchEndParam.__name__ == "BatchEndParams"
 
 
-# -- FeedForward; whole programs are in tests/module/test_golden.py --------------------------------
-
-
 def feed_forward(**settings: Any) -> FeedForward:
     with pytest.warns(DeprecationWarning, match="use gluonish.module.Module"):
         return FeedForward(mlp(), ctx=mx.cpu(), **settings)

@@ -29,8 +29,6 @@ from tests.module.networks import (
     weights,
 )
 
-# -- what comes first ------------------------------------------------------------------------------
-
 CALLS = {
     "data_shapes": lambda m: m.data_shapes,
     "label_shapes": lambda m: m.label_shapes,
@@ -103,9 +101,6 @@ def test_a_label_that_the_network_lacks_is_warned_of() -> None:
 def test_there_is_a_load_for_each_device() -> None:
     with pytest.raises(ArgumentError, match="expected work_load_list with a load for each"):
         Module(mlp(), context=TWO, work_load_list=[1])
-
-
-# -- binding ---------------------------------------------------------------------------------------
 
 
 def test_names_of_shapes_are_those_of_the_data() -> None:
@@ -266,9 +261,6 @@ def test_data_without_a_batch_go_to_every_device() -> None:
     assert [part.shape for part in module.get_outputs(False)[0]] == [(3, 4), (3, 4)]
 
 
-# -- optimizer -------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("store", ["local", "device"])
 @pytest.mark.parametrize("loads", [None, [3, 1]])
 def test_several_devices_equal_one(store: str, loads: list[int] | None) -> None:
@@ -349,9 +341,6 @@ def test_gradients_can_be_compressed() -> None:
     found = trained(module, kvstore="device")
     plain = trained(bound(context=TWO), kvstore="device")
     assert abs(found["fc2_bias"] - plain["fc2_bias"]).max() > 1e-4
-
-
-# -- modules that share ----------------------------------------------------------------------------
 
 
 def test_a_module_shares_the_weights_of_another() -> None:
@@ -443,9 +432,6 @@ def test_an_optimizer_that_lacks_a_weight_is_not_borrowed() -> None:
     other.init_params()
     with pytest.raises(ArgumentError, match=r"expected weights among .* got fc7_weight"):
         other.borrow_optimizer(module)
-
-
-# -- files -----------------------------------------------------------------------------------------
 
 
 def test_a_missing_checkpoint_is_named(tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish.gluon.data import dataloader
+
+# Its names are those of no document.
+dataloader: Any = importlib.import_module("gluonish.gluon.data.dataloader")
 
 
 @pytest.mark.parametrize(
@@ -158,7 +160,7 @@ def test_nested_arguments_are_taken_apart_and_put_together() -> None:
     flat, form = block._flatten(nested, "input")  # type: ignore[attr-defined]
     assert form == [0, [0, -1, [0]]]
     assert len(flat) == 4
-    assert block._regroup(flat, form) == [x, [x, None, [x]]]
+    assert block._regroup(flat, form) == [x, [x, None, [x]]]  # type: ignore[attr-defined]
     with pytest.raises(ValueError, match="input"):
         block._flatten([3], "input")  # type: ignore[attr-defined]
     assert block._gather_type_ctx_info([x, [x]]) == (False, True, {mx.cpu()}, mx.cpu())  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.spec import Spec
-from gluonish.kernels.generated import assignments
+from gluonish.kernels.generated import data_movement
 from gluonish.ops.facts import Execution
 from gluonish.ops.kernel import BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.registry import Attrs, Operator, all_operators
@@ -47,17 +47,17 @@ def test_predicate_alone_does_not_give_a_kernel_outputs_of_another_dtype(
 ) -> None:
     fast = _kernel("cast")
     op, attrs = _operator(fast), {"dtype": dtype}
-    assert (op.select_fast("numpy", [DATA], attrs) is fast) is is_taken
-    assert (op.select_kernel("numpy", [DATA], attrs) is op.kernel) is not is_taken
-    assert (op.chosen_kernel("numpy", [DATA], attrs)[0] is op.kernel) is not is_taken
+    assert (op.select_fast("cpu", [DATA], attrs) is fast) is is_taken
+    assert (op.select_kernel("cpu", [DATA], attrs) is op.kernel) is not is_taken
+    assert (op.chosen_kernel("cpu", [DATA], attrs)[0] is op.kernel) is not is_taken
 
 
 def test_kernel_gets_outputs_of_the_dtypes_that_it_makes() -> None:
     narrow, wide = _kernel("narrow"), _kernel("wide", makes=(FLOAT64,))
     op = _operator(narrow, wide)
-    assert op.select_fast("numpy", [DATA], {"dtype": FLOAT32}) is narrow
-    assert op.select_fast("numpy", [DATA], {"dtype": FLOAT64}) is wide
-    assert op.select_fast("numpy", [DATA], {"dtype": FLOAT64}, (narrow,)) is None
+    assert op.select_fast("cpu", [DATA], {"dtype": FLOAT32}) is narrow
+    assert op.select_fast("cpu", [DATA], {"dtype": FLOAT64}) is wide
+    assert op.select_fast("cpu", [DATA], {"dtype": FLOAT64}, (narrow,)) is None
 
 
 def test_what_only_the_moment_of_the_call_knows_is_kept_from_inference() -> None:
@@ -72,7 +72,7 @@ def test_what_only_the_moment_of_the_call_knows_is_kept_from_inference() -> None
     )
     op.hang(fast)
     attrs: Attrs = {"key": (1, 2), "train": True}
-    assert op.select_fast("numpy", [DATA], attrs) is fast
+    assert op.select_fast("cpu", [DATA], attrs) is fast
 
 
 class _Adds:
@@ -134,7 +134,7 @@ def test_what_a_kernel_refuses_goes_to_the_next_and_last_to_the_reference(
     op = _plus(*kernels)
     x, out = np.zeros(3, np.float32), np.empty(3, np.float32)
     before = refusals().get("run", 0)
-    op.select_kernel("numpy", [spec_of(x)], {})(np, out, x)
+    op.select_kernel("cpu", [spec_of(x)], {})(np, out, x)
     np.testing.assert_array_equal(out, wanted)
     assert refusals().get("run", 0) == before + (wanted == 100)
     planned = op.plan(kernels[0], (out,), (x,), {}) if kernels[0].plan is not None else None
@@ -159,7 +159,7 @@ def test_no_kernel_is_hung_twice() -> None:
     for op in all_operators():
         assert len(set(map(id, op.fast_kernels))) == len(op.fast_kernels)
     names = [(op.name, fast.name) for op in all_operators() for fast in op.fast_kernels]
-    movers = {fast.name for op in all_operators() for fast in assignments.kernels_of(op)}
+    movers = {fast.name for op in all_operators() for fast in data_movement.kernels_of(op)}
     doubles = {name for op, name in names if names.count((op, name)) > 1}
     assert doubles <= movers  # a copy, and an expression of single elements, under one name
 

@@ -1,7 +1,9 @@
 import argparse
 import json
 import logging
+import re
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -11,8 +13,10 @@ from gluonish.tools import env, env_checks
 from gluonish.tools.env_checks import CheckFailedError, NotHereError
 
 
-def arguments(*variables: str, json: bool = False, check: bool = False) -> argparse.Namespace:
-    return argparse.Namespace(variables=variables, json=json, check=check)
+def arguments(
+    *variables: str, json: bool = False, check: bool = False, markdown: bool = False
+) -> argparse.Namespace:
+    return argparse.Namespace(variables=variables, json=json, check=check, markdown=markdown)
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +107,24 @@ def test_json_has_every_variable_with_typed_values(
     assert (invalid["value"], invalid["source"]) == ("many", "invalid")
     assert entries["MXNET_USE_FUSION"]["value"] is True
     assert entries["MXNET_ENABLE_CYTHON"]["acts"] is False
+
+
+def test_markdown_is_the_page_of_the_documentation(capsys: pytest.CaptureFixture[str]) -> None:
+    assert env.run(arguments(markdown=True)) == 0
+    page = Path(__file__).resolve().parents[2] / "docs" / "options.md"
+    assert capsys.readouterr().out == page.read_text("utf-8"), (
+        "run `gluonish env --markdown > docs/options.md`"
+    )
+
+
+def test_markdown_has_a_row_for_every_flag_whatever_its_value(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MXNET_CPU_WORKER_NTHREADS", "many")
+    page = env.markdown_page()
+    assert re.findall(r"^\| `([A-Z0-9_]+)` \|", page, re.MULTILINE) == [f.name for f in all_flags()]
+    assert "| `MXNET_MEMORY_OPT` | `0` | 0 or 1 | Save only about" in page
+    assert "| `OMP_NUM_THREADS` | empty | any text | Threads of" in page
 
 
 def test_only_named_variables_are_shown(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from gluonish.core.errors import GraphError
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.block.newest_graph import cached_symbols, example_symbols
+from gluonish.gluon.block.newest_graph import example_symbols
 from gluonish.gluon.block.symbol_block import SymbolBlock
 from gluonish.graph.structure import flatten
 from gluonish.ndarray import NDArray
@@ -37,7 +37,7 @@ def graph_of(
     if example is not None:
         block(*given)  # parameters whose shapes are not known yet get them
         return example_symbols(block, given)
-    found = cached_symbols(block)
+    found = block._cached_graph
     if not found:
         raise GraphError(
             f"convert_hybrid_block: expected {block.name} to be hybridized and called once, so "

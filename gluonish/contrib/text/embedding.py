@@ -7,7 +7,7 @@ from gluonish.contrib.text.token_embedding import InitVector, TokenEmbedding, pu
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError, nearest
 from gluonish.core.files import AnyPath
 from gluonish.core.registry import get_create_func, get_register_func, get_registry
-from gluonish.gluon.contrib.data.vocabulary import Vocabulary
+from gluonish.gluon.contrib.data.text import Vocabulary
 from gluonish.ndarray import zeros
 
 __all__ = [

@@ -14,8 +14,7 @@ from gluonish.core.config import MXNET_HOME
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError, nearest
 from gluonish.core.files import AnyPath, path_text
 from gluonish.core.numpy_mode import is_np_array
-from gluonish.gluon.contrib.data.archive import get_published_file
-from gluonish.gluon.contrib.data.vocabulary import Vocabulary
+from gluonish.gluon.contrib.data.text import Vocabulary, get_published_file
 from gluonish.ndarray import NDArray, array, concat
 
 __all__ = ["TokenEmbedding", "published_hashes"]
@@ -143,8 +142,6 @@ class TokenEmbedding(Vocabulary):
         rows = array(self.to_indices(names), dtype="int32")
         self._table()[rows] = new_vectors.as_nd_ndarray().reshape(shape)
 
-    # -- loading -------------------------------------------------------------------------------
-
     def _load_embedding(
         self,
         pretrained_file_path: str,
@@ -205,8 +202,6 @@ class TokenEmbedding(Vocabulary):
         self._idx_to_token = list(vocabulary.idx_to_token)
         self._token_to_idx = dict(vocabulary.token_to_idx)
         self._idx_to_vec = joined
-
-    # -- published files -----------------------------------------------------------------------
 
     @classmethod
     def _get_download_file_name(cls, pretrained_file_name: str) -> str:

@@ -77,7 +77,7 @@ from gluonish.core.config.memory import (
 )
 from gluonish.core.config.profiler import MXNET_PROFILER_AUTOSTART, MXNET_PROFILER_MODE
 from gluonish.core.config.switches import kernel_switches, settings_now
-from gluonish.core.config.table import all_flags
+from gluonish.core.config.table import all_flags, flag_groups
 from gluonish.core.config.threads import (
     DMLC_LOG_STACK_TRACE_DEPTH,
     MXNET_CPU_PARALLEL_SIZE,
@@ -205,6 +205,7 @@ __all__ = [
     "LoadEnvironment",
     "all_flags",
     "changes",
+    "flag_groups",
     "flags_without_effect",
     "get_variable",
     "is_set",

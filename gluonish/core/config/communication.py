@@ -28,50 +28,50 @@ MXNET_OPTIMIZER_AGGREGATION_SIZE = Flag(
     "MXNET_OPTIMIZER_AGGREGATION_SIZE",
     integer(1, 60),
     4,
-    "Largest number of weights that one optimizer call updates together; unset: all of one dtype.",
+    "Largest number of weights that one optimizer call updates; unset: all weights of a dtype.",
 )
 MXNET_UPDATE_ON_KVSTORE = Flag(
     "MXNET_UPDATE_ON_KVSTORE",
     boolean(),
     True,
-    "Let the Trainer update weights in the kvstore where its caller leaves that open.",
+    "Let the Trainer update weights in the kvstore, unless update_on_kvstore says otherwise.",
 )
 MXNET_KVSTORE_REDUCTION_NTHREADS = Flag(
     "MXNET_KVSTORE_REDUCTION_NTHREADS",
     integer(1),
     4,
-    "Into how many parts a store cuts the sum of big arrays on the CPU; they run in parallel.",
+    "Number of chunks in which a store adds large arrays on the CPU in parallel.",
 )
 MXNET_KVSTORE_BIGARRAY_BOUND = Flag(
     "MXNET_KVSTORE_BIGARRAY_BOUND",
     integer(0),
     1_000_000,
-    "Number of elements above which a store adds arrays up in parts, and dist_async's servers "
+    "Number of elements above which a store adds arrays in chunks, and servers of dist_async "
     "share them.",
 )
 MXNET_ENABLE_GPU_P2P = Flag(
     "MXNET_ENABLE_GPU_P2P",
     boolean(),
     True,
-    "Copy between GPUs directly where they can; without, by way of the host.",
+    "Copy between GPUs directly where possible; else through the host.",
 )
 MXNET_KVSTORE_USETREE = Flag(
     "MXNET_KVSTORE_USETREE",
     boolean(),
     False,
-    "Add gradients up along trees of links between the devices of a device store.",
+    "Add gradients along trees of links between the devices of a device store.",
 )
 MXNET_KVSTORE_LOGTREE = Flag(
     "MXNET_KVSTORE_LOGTREE",
     boolean(),
     False,
-    "Log the links and the trees of a store that adds up along trees.",
+    "Log the links and the trees of MXNET_KVSTORE_USETREE.",
 )
 MXNET_KVSTORE_TREE_ARRAY_BOUND = Flag(
     "MXNET_KVSTORE_TREE_ARRAY_BOUND",
     integer(0),
     10_000_000,
-    "Number of elements above which an array is cut in parts, a tree for each.",
+    "Number of elements above which an array is split into chunks with a tree each.",
 )
 MXNET_KVSTORE_TREE_BACKTRACK = Flag(
     "MXNET_KVSTORE_TREE_BACKTRACK",
@@ -83,37 +83,38 @@ MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY = Flag(
     "MXNET_KVSTORE_TREE_LINK_USAGE_PENALTY",
     real(0.0, 1.0),
     0.7,
-    "What a link's weight is multiplied by for the later trees when a tree uses it.",
+    "Factor by which a link's weight is multiplied each time a tree uses the link.",
 )
 DMLC_ROLE = Flag(
     "DMLC_ROLE",
     choice("worker", "server", "scheduler"),
     "worker",
-    "What a launcher started a process as: distributed stores refuse all but workers.",
+    "Role in which a launcher started the process; distributed stores refuse all but worker.",
 )
 DMLC_NUM_WORKER = Flag(
     "DMLC_NUM_WORKER",
     integer(0),
     0,
-    "Set by `gluonish launch`: the number of processes that a store must find; 0 for any.",
+    "Set by `gluonish launch`: the number of processes that a store must find; 0: any number.",
 )
 GLUONISH_DISTRIBUTED_TIMEOUT = Flag(
     "GLUONISH_DISTRIBUTED_TIMEOUT",
     real(0.1, 1e6),
     600.0,
-    "Seconds that a rank waits for the others before it names those that are missing, and fails.",
+    "Seconds that a rank waits for the others before it fails with the names of those missing.",
 )
 GLUONISH_LAUNCH_FOLDER = Flag(
     "GLUONISH_LAUNCH_FOLDER",
     TEXT,
     "",
-    "Set by `gluonish launch`: where ranks note that they started and ended.",
+    "Set by `gluonish launch`: the folder where ranks record that they started and ended.",
 )
 WORLD_SIZE = Flag(
     "WORLD_SIZE",
     integer(0),
     0,
-    "Set by torchrun: the number of processes; a distributed store that is alone then refuses.",
+    "Set by torchrun: the number of processes; a distributed store that finds only itself "
+    "then refuses.",
 )
 SLURM_STEP_NUM_TASKS = Flag(
     "SLURM_STEP_NUM_TASKS", integer(0), 0, "Set by Slurm's srun: as WORLD_SIZE."

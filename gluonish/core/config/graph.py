@@ -39,23 +39,24 @@ MXNET_DISABLED_GRAPH_PASSES = Flag(
         "widen_products",
     ),
     (),
-    "Passes that graphs of hybridized blocks do not go through, by name: to see what one does.",
+    "Graph passes that hybridized blocks skip, to see what a pass does.",
 )
 MXNET_USE_FUSION = Flag(
     "MXNET_USE_FUSION",
     boolean(),
     True,
-    "Join elementwise operators of a graph into kernels that are generated and compiled for it.",
+    "Fuse elementwise operators of a graph into generated kernels.",
 )
 MXNET_FUSION_VERBOSE = Flag(
     "MXNET_FUSION_VERBOSE",
     boolean(),
     False,
-    "Print the source of each kernel that is generated for joined operators.",
+    "Print the source of each kernel that is generated for fused operators.",
 )
 MXNET_SUBGRAPH_BACKEND = Flag(
     "MXNET_SUBGRAPH_BACKEND",
     NAME,
     "ONEDNN",
-    "ONEDNN (or MKLDNN) fuses layers into its primitives, NONE does not; or a registered backend.",
+    "ONEDNN (or MKLDNN) fuses layers into oneDNN primitives, NONE does not; or a registered "
+    "back end.",
 )

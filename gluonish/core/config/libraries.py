@@ -22,13 +22,13 @@ MXNET_WINOGRAD_CONVOLUTION = Flag(
     "MXNET_WINOGRAD_CONVOLUTION",
     boolean(),
     True,
-    "Compute large float32 convolutions of 3 x 3 windows by Winograd's products, on the CPU.",
+    "Compute large float32 convolutions of 3 x 3 windows by Winograd's algorithm, on CPUs.",
 )
 MXNET_STORAGE_FALLBACK_LOG_VERBOSE = Flag(
     "MXNET_STORAGE_FALLBACK_LOG_VERBOSE",
     boolean(),
     True,
-    "Log, once each, which operators run on dense copies of sparse arrays.",
+    "Log each operator that runs on dense copies of sparse arrays, once.",
 )
 MXNET_MKLDNN_ENABLED = Flag(
     "MXNET_MKLDNN_ENABLED", boolean(), True, "Use oneDNN kernels on the CPU; else NumPy's."
@@ -37,7 +37,7 @@ MXNET_MKLDNN_CACHE_NUM = Flag(
     "MXNET_MKLDNN_CACHE_NUM",
     integer(-1),
     4096,
-    "Largest number of oneDNN primitives kept for reuse, of 128 MB together; -1 keeps all.",
+    "Largest number of cached oneDNN primitives, which take 128 MB at most; -1: no limit.",
 )
 MXNET_LIBRARY_PATH = Flag(
     "MXNET_LIBRARY_PATH",
@@ -55,35 +55,35 @@ MXNET_SAFE_ACCUMULATION = Flag(
     "MXNET_SAFE_ACCUMULATION",
     boolean(),
     True,
-    "Sum 16-bit floats in float32; 0 in their own type: softmax and norm on the CPU, as in MXNet.",
+    "Sum 16-bit floats in float32; 0: softmax and norm on the CPU in their own type, as in MXNet.",
 )
 MXNET_ENFORCE_DETERMINISM = Flag(
     "MXNET_ENFORCE_DETERMINISM",
     boolean(),
     False,
-    "Choose kernels by no measured time, and add in a fixed order: equal runs give equal bits.",
+    "Choose kernels without measuring time, and add in a fixed order: equal runs give equal bits.",
 )
 MXNET_CUDA_ALLOW_TENSOR_CORE = Flag(
     "MXNET_CUDA_ALLOW_TENSOR_CORE",
     boolean(),
     True,
-    "Let products of 16-bit matrices and convolutions use tensor cores, on GPUs.",
+    "Let products and convolutions of 16-bit floats use tensor cores.",
 )
 MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION = Flag(
     "MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION",
     boolean(),
     False,
-    "Let float32 products and convolutions use tensor cores, rounding to TensorFloat-32, on GPUs.",
+    "Let products and convolutions of float32 use tensor cores, rounded to TensorFloat-32.",
 )
 MXNET_CUDNN_ENABLED = Flag(
     "MXNET_CUDNN_ENABLED",
     boolean(),
     True,
-    "Compute convolutions on GPUs by cuDNN, where it is installed; else by products of matrices.",
+    "Compute convolutions on GPUs with cuDNN if it is installed; else by matrix products.",
 )
 MXNET_CUDA_LIB_CHECKING = Flag(
     "MXNET_CUDA_LIB_CHECKING",
     boolean(),
     True,
-    "Warn, when a GPU is first used, of a driver that is older than the CUDA libraries.",
+    "Warn at the first use of a GPU if its driver is older than the CUDA libraries.",
 )

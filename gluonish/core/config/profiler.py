@@ -15,5 +15,5 @@ MXNET_PROFILER_MODE = Flag(
     "MXNET_PROFILER_MODE",
     integer(0, 1),
     0,
-    "What a profiler that starts by itself records: 0, operators of graphs; 1, everything.",
+    "What an automatically started profiler records: 0, operators of graphs; 1, everything.",
 )

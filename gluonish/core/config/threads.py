@@ -44,13 +44,13 @@ MXNET_GPU_WORKER_NTHREADS = Flag(
     "MXNET_GPU_WORKER_NTHREADS",
     integer(1),
     2,
-    "Threads per GPU that launch kernels where the caller cannot wait for what they depend on.",
+    "Threads per GPU that launch the kernels which the calling thread cannot launch at once.",
 )
 MXNET_GPU_COPY_NTHREADS = Flag(
     "MXNET_GPU_COPY_NTHREADS",
     integer(1),
     2,
-    "Threads per GPU that launch copies where the caller cannot wait for what they depend on.",
+    "Threads per GPU that launch the copies which the calling thread cannot launch at once.",
 )
 MXNET_GPU_WORKER_NSTREAMS = Flag(
     "MXNET_GPU_WORKER_NSTREAMS",
@@ -62,31 +62,31 @@ MXNET_ENABLE_CUDA_GRAPHS = Flag(
     "MXNET_ENABLE_CUDA_GRAPHS",
     boolean(),
     False,
-    "Capture what networks with static_alloc and static_shape do on a GPU as CUDA graphs.",
+    "Capture the kernels of networks with static_alloc and static_shape as CUDA graphs.",
 )
 OMP_NUM_THREADS = Flag(
     "OMP_NUM_THREADS",
     TEXT,
     "",
-    "Threads of one operator's kernel, of the libraries too; unset: one for each core.",
+    "Threads of each kernel, also in libraries; unset: one per core.",
 )
 MXNET_CPU_PARALLEL_SIZE = Flag(
     "MXNET_CPU_PARALLEL_SIZE",
     integer(1),
     200_000,
-    "Elements from which on a generated kernel that is not tuned uses several threads.",
+    "Number of elements from which a generated kernel that is not tuned uses several threads.",
 )
 MXNET_USE_OPERATOR_TUNING = Flag(
     "MXNET_USE_OPERATOR_TUNING",
     all_or_some("float16", "float32", "float64", "int8", "uint8", "int32", "int64"),
     ("float16", "float32", "float64", "int8", "uint8", "int32", "int64"),
-    "Choose one thread or several by measuring generated kernels: 1, 0, or for which types.",
+    "Measure generated kernels to choose one thread or several: 1, 0, or the dtypes to measure.",
 )
 MXNET_USE_NUM_CORES_OPERATOR_TUNING = Flag(
     "MXNET_USE_NUM_CORES_OPERATOR_TUNING",
     integer(0),
     0,
-    "Threads that the choice by measuring counts on; 0: as many as a kernel may use.",
+    "Threads that tuning assumes; 0: as many as a kernel may use.",
 )
 MXNET_MP_WORKER_NTHREADS = Flag(
     "MXNET_MP_WORKER_NTHREADS",
@@ -98,7 +98,7 @@ MXNET_MP_OPENCV_NUM_THREADS = Flag(
     "MXNET_MP_OPENCV_NUM_THREADS",
     integer(0),
     0,
-    "OpenCV's own threads in each worker process of a DataLoader; 0 has it use none.",
+    "OpenCV's own threads in each worker process of a DataLoader; 0: none.",
 )
 MXNET_EXEC_BULK_EXEC_INFERENCE = Flag(
     "MXNET_EXEC_BULK_EXEC_INFERENCE",
@@ -134,5 +134,5 @@ DMLC_LOG_STACK_TRACE_DEPTH = Flag(
     "DMLC_LOG_STACK_TRACE_DEPTH",
     integer(0),
     0,
-    "How many calls up an operator's error tells where it was pushed from.",
+    "Number of stack frames that an operator's error shows of the code that called it.",
 )

@@ -30,14 +30,15 @@ MXNET_CPU_NNPACK_NTHREADS = Flag(
     "MXNET_CPU_NNPACK_NTHREADS",
     integer(1),
     4,
-    "Accepted without effect: there is no NNPACK here, OMP_NUM_THREADS sets oneDNN's threads.",
+    "Accepted without effect: there is no NNPACK; OMP_NUM_THREADS sets oneDNN's threads.",
     acts=False,
 )
 MXNET_CPU_PARALLEL_COPY_SIZE = Flag(
     "MXNET_CPU_PARALLEL_COPY_SIZE",
     integer(0),
     200_000,
-    "Accepted without effect: a copy runs in one thread, beside compute and other devices' copies.",
+    "Accepted without effect: a copy runs in one thread, in parallel with compute and other "
+    "copies.",
     acts=False,
 )
 MXNET_ENABLE_CYTHON = Flag(
@@ -58,7 +59,7 @@ MXNET_USE_TENSORRT = Flag(
     "MXNET_USE_TENSORRT",
     boolean(),
     False,
-    "Accepted without effect: there is no TensorRT back end, graphs run on gluonish's own kernels.",
+    "Accepted without effect: there is no TensorRT back end; graphs run on gluonish's own kernels.",
     acts=False,
 )
 MXNET_FC_TRUE_FP16 = Flag(
@@ -79,21 +80,22 @@ MXNET_CPU_PARALLEL_RAND_COPY = Flag(
     "MXNET_CPU_PARALLEL_RAND_COPY",
     integer(1),
     1,
-    "Accepted without effect: random numbers are counted, any number of threads draws the same.",
+    "Accepted without effect: the random generator needs no copies to run on several threads.",
     acts=False,
 )
 MXNET_GPU_PARALLEL_RAND_COPY = Flag(
     "MXNET_GPU_PARALLEL_RAND_COPY",
     integer(1),
     4,
-    "Accepted without effect: random numbers are counted, any number of threads draws the same.",
+    "Accepted without effect: the random generator needs no copies to run on several threads.",
     acts=False,
 )
 MXNET_CUDNN_AUTOTUNE_DEFAULT = Flag(
     "MXNET_CUDNN_AUTOTUNE_DEFAULT",
     integer(0, 2),
     1,
-    "Accepted without effect: cuDNN's heuristics choose, never a time: equal runs give equal bits.",
+    "Accepted without effect: cuDNN's heuristics choose, never a measured time: equal runs "
+    "give equal bits.",
     acts=False,
 )
 MXNET_CUDNN_LIB_CHECKING = Flag(
@@ -107,7 +109,7 @@ MXNET_GPU_CUDNN_DROPOUT_STATE_COPY = Flag(
     "MXNET_GPU_CUDNN_DROPOUT_STATE_COPY",
     integer(1),
     4,
-    "Accepted without effect: dropout draws counted random numbers, and has no state in cuDNN.",
+    "Accepted without effect: dropout uses the counter-based generator, and has no state in cuDNN.",
     acts=False,
 )
 

@@ -2,14 +2,12 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from gluonish.core.errors import ArgumentTypeError
+from gluonish.gluon.block.protocols import Named, Traceable
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
-
-if TYPE_CHECKING:
-    from gluonish.gluon.block.hybrid_block import HybridBlock
 
 __all__ = [
     "WithKeywords",
@@ -44,7 +42,7 @@ def call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 
 
 def by_position(
-    block: "HybridBlock", args: tuple[Any, ...], keywords: Mapping[str, Any]
+    block: Traceable, args: tuple[Any, ...], keywords: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return a call's arguments with as many as possible by position, and the others by keyword.
 
@@ -90,7 +88,7 @@ def by_position(
     return (tuple(placed) if len(placed) > len(args) else args), left
 
 
-def check_one_kind(block: "HybridBlock", first: object, given: Iterable[object]) -> None:
+def check_one_kind(block: Named, first: object, given: Iterable[object]) -> None:
     """Refuse a call with NDArrays and Symbols, also in lists.
 
     Args:
@@ -112,7 +110,7 @@ def check_one_kind(block: "HybridBlock", first: object, given: Iterable[object])
 
 
 def no_arrays_error(
-    block: "HybridBlock", args: tuple[Any, ...], keywords: Mapping[str, Any]
+    block: Named, args: tuple[Any, ...], keywords: Mapping[str, Any]
 ) -> ArgumentTypeError:
     """Return the error of a call without arrays."""
     kinds = ", ".join(type(arg).__name__ for arg in (*args, *keywords.values()))
@@ -122,7 +120,7 @@ def no_arrays_error(
 
 
 def unhashable_error(
-    block: "HybridBlock", args: tuple[Any, ...], keywords: Mapping[str, Any]
+    block: Named, args: tuple[Any, ...], keywords: Mapping[str, Any]
 ) -> ArgumentTypeError:
     """Return the error of a call with arguments that no graph can be known by."""
     return ArgumentTypeError(

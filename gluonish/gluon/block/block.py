@@ -6,15 +6,16 @@ A Block holds parameters and other Blocks as plain attributes; assigning one reg
 import os
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError, ParameterError
+from gluonish.core.mxnet_rules import follows_mxnet
+from gluonish.core.versions import Version, VersionedDict
 from gluonish.gluon.block.collecting import adopt, collect
-from gluonish.gluon.block.files import load_arrays, load_block, save_block
-from gluonish.gluon.block.model_files import load_model, save_model
+from gluonish.gluon.block.files import load_arrays, load_block, load_model, save_block, save_model
+from gluonish.gluon.block.hooks import HookHandle, Hooks
 from gluonish.gluon.block.scope import NameScope, name_block
 from gluonish.gluon.block.summary import summarize
-from gluonish.gluon.block.versioned import VersionedBlock
 from gluonish.gluon.parameter import Parameter, ParameterDict, note_place
 from gluonish.gluon.parameter.arguments import ContextList
 from gluonish.gluon.parameter.parameter import Init
@@ -24,9 +25,12 @@ from gluonish.ndarray import NDArray
 __all__ = ["Block"]
 
 _UNIFORM = Uniform()
+_ABSENT = object()
+# Dicts that programs edit: `layer._kwargs["stride"] = (1, 1)`, `net._children.popitem()`.
+_EDITED = ("_children", "_reg_params", "_kwargs", "_kwargs_offset", "_kwargs_deformable_conv")
 
 
-class Block(VersionedBlock):
+class Block:
     """Base class of all layers and networks; runs imperatively.
 
     A subclass creates its layers and parameters in ``__init__``, inside ``with self.name_scope():``
@@ -48,6 +52,26 @@ class Block(VersionedBlock):
         params: ParameterDict to share: `Dense(20, params=other.params)` uses those weights.
     """
 
+    # Attributes that no graph depends on, though `forward` or who calls it reads them; `_children`
+    # and `_reg_params` tell of changes themselves.
+    _unwatched: ClassVar[frozenset[str]] = frozenset(
+        (
+            "_active",
+            "_checked",
+            "_child_counts",
+            "_children",
+            "_dropped",
+            "_graphs",
+            "_hooks",
+            "_inferred",
+            "_is_symbolic",
+            "_op_hook",
+            "_options",
+            "_reg_params",
+            "_untraceable",
+        )
+    )
+
     # Whether `summary` gives the class a line of its own; containers have none.
     _in_summary = True
 
@@ -56,9 +80,18 @@ class Block(VersionedBlock):
         self._prefix, self._params = name_block(prefix, params, self._alias())
         self._name = self._prefix.removesuffix("_")
         self._child_counts: dict[str, int] = {}
-        self._children: dict[str, Block]
-        self._reg_params: dict[str, Parameter]
-        self._begin_versions()
+        # The version tells the graphs that were traced from this Block of changes.
+        self._version = Version()
+        self._children: dict[str, Block] = VersionedDict(self._version)
+        self._reg_params: dict[str, Parameter] = VersionedDict(self._version)
+        self._hooks = Hooks()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if "_version" not in state and "_hooks" in state:  # pickled by an older gluonish
+            self._version = Version()
+            self._children, self._reg_params = state["_children"], state["_reg_params"]
+            self._hooks = Hooks(state["_hooks"])
 
     def __repr__(self) -> str:
         lines = [
@@ -86,7 +119,19 @@ class Block(VersionedBlock):
         elif isinstance(value, Parameter):
             value = self._reg_params[name] = adopt(self, name, value)
             note_place(value, self, name)
+        version, before = attributes.get("_version"), attributes.get(name, _ABSENT)
+        if version is not None and name in _EDITED and type(value) is not VersionedDict:
+            value = VersionedDict(version, value)
+            version.change()
         super().__setattr__(name, value)
+        if version is not None and version.names is not None and not follows_mxnet():
+            version.set(name, before, attributes.get(name, _ABSENT))
+
+    def __delattr__(self, name: str) -> None:
+        super().__delattr__(name)
+        version = self.__dict__.get("_version")
+        if version is not None:
+            version.set(name, None, _ABSENT)
 
     def _alias(self) -> str:
         """What default names of this class begin with."""
@@ -127,7 +172,7 @@ class Block(VersionedBlock):
         Returns:
             A ParameterDict by full names; an index may be an attribute path: "encoder.weight".
         """
-        return collect(self, select)
+        return collect(self, select, Block.collect_params)
 
     def _collect_params_with_prefix(self, prefix: str = "") -> dict[str, Parameter]:
         """Return parameters by the attributes that lead to them, joined by dots."""
@@ -263,6 +308,9 @@ class Block(VersionedBlock):
     def _hybridize_again(self) -> None:
         pass
 
+    def _rename_children(self, names: Mapping[str, str]) -> None:
+        self._children = {names.get(name, name): child for name, child in self._children.items()}
+
     def register_child(self, block: "Block", name: str | None = None) -> None:
         """Add a Block as a child of this one; assigning it to an attribute does the same.
 
@@ -280,6 +328,26 @@ class Block(VersionedBlock):
         key = str(len(self._children)) if name is None else name
         self._children[key] = block
         note_place(block, self, key)
+
+    def register_forward_pre_hook(
+        self, hook: Callable[["Block", tuple[Any, ...]], object]
+    ) -> HookHandle:
+        """Call ``hook(block, inputs)`` before each `forward`, until the handle's ``detach``.
+
+        Args:
+            hook: The function; its return value is ignored.
+        """
+        return self._hooks.register(True, hook)
+
+    def register_forward_hook(
+        self, hook: Callable[["Block", tuple[Any, ...], Any], object]
+    ) -> HookHandle:
+        """Call ``hook(block, inputs, output)`` after each `forward`, until the handle's ``detach``.
+
+        Args:
+            hook: The function; its return value is ignored.
+        """
+        return self._hooks.register(False, hook)
 
     def register_op_hook(self, callback: Callable[..., Any], monitor_all: bool = False) -> None:
         """Call a function with the output of every operator in hybridized blocks, for debugging.

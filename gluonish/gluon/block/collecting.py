@@ -6,13 +6,12 @@ attributes that lead to the parameter, ``dense.weight``, as MXNet 2.0 has it.
 
 import re
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from gluonish.core.errors import ParameterError, require_text
+from gluonish.gluon.block.protocols import BlockTree
 from gluonish.gluon.parameter import Parameter, ParameterDict, is_placed
-
-if TYPE_CHECKING:
-    from gluonish.gluon.block.block import Block
 
 __all__ = ["CollectedParameters", "adopt", "collect"]
 
@@ -24,7 +23,7 @@ class CollectedParameters(ParameterDict):
         block: Whose parameters they are.
     """
 
-    def __init__(self, block: "Block") -> None:
+    def __init__(self, block: BlockTree) -> None:
         super().__init__(block.params.prefix)
         self._block = block
 
@@ -42,7 +41,7 @@ class CollectedParameters(ParameterDict):
         return super().__contains__(key) or self._at_path(key) is not None
 
 
-def adopt(block: "Block", attribute: str, parameter: Parameter) -> Parameter:
+def adopt(block: BlockTree, attribute: str, parameter: Parameter) -> Parameter:
     """Return what a Block gets as a parameter attribute, one of its own if nobody had it before.
 
     A parameter that was made by itself, as in MXNet 2.0, is from then on called after the Block and
@@ -79,13 +78,18 @@ def adopt(block: "Block", attribute: str, parameter: Parameter) -> Parameter:
     return parameter
 
 
-def collect(block: "Block", select: str | None) -> ParameterDict:
-    """Return the parameters of a Block and of all Blocks in it; see `Block.collect_params`."""
+def collect(
+    block: BlockTree, select: str | None, usual: Callable[..., ParameterDict]
+) -> ParameterDict:
+    """Return the parameters of a Block and of all Blocks in it; see `Block.collect_params`.
+
+    A class in it that has another ``collect_params`` than the usual one is asked by that.
+    """
     if select is not None:
         require_text(select, "collect_params: expected select, a regular expression,")
     pattern = None if select is None else re.compile(select)
     found = CollectedParameters(block)
-    _gather(block, select, pattern, found)
+    _gather(block, select, pattern, found, usual)
     if pattern is not None and not found._params:
         paths = block._collect_params_with_prefix()
         found.update({p.name: p for path, p in paths.items() if pattern.match(path)})
@@ -93,25 +97,23 @@ def collect(block: "Block", select: str | None) -> ParameterDict:
 
 
 def _gather(
-    block: "Block", select: str | None, pattern: re.Pattern[str] | None, found: ParameterDict
+    block: BlockTree,
+    select: str | None,
+    pattern: re.Pattern[str] | None,
+    found: ParameterDict,
+    usual: Callable[..., ParameterDict],
 ) -> None:
     """Add a Block's own parameters, those of its children, and those it has as attributes only."""
     _warn_of_containers(block)
     _add(block.params._params, pattern, found)
     for child in block._children.values():
-        if _has_own_way(type(child)):
-            found.update(child.collect_params(select))
+        if type(child).collect_params is usual:
+            _gather(child, select, pattern, found, usual)
         else:
-            _gather(child, select, pattern, found)
+            found.update(child.collect_params(select))
     present = {id(parameter) for parameter in found.values()}
     others = [p for p in block._reg_params.values() if id(p) not in present]
     _add({p.name: p for p in others}, pattern, found)
-
-
-def _has_own_way(kind: type) -> bool:
-    """Whether a class collects by a method of its own, not by that of Block."""
-    definer = next(base for base in kind.__mro__ if "collect_params" in vars(base))
-    return definer.__module__ != "gluonish.gluon.block.block"
 
 
 def _add(
@@ -126,7 +128,7 @@ def _add(
     )
 
 
-def _warn_of_containers(block: "Block") -> None:
+def _warn_of_containers(block: BlockTree) -> None:
     registered = {id(child) for child in block._children.values()}
     for name, value in block.__dict__.items():
         if name != "_children" and _holds_stranger(value, registered):

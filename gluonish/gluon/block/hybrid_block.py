@@ -6,6 +6,8 @@ without values, or runs as Python where `follows_mxnet`. `hybrid_graph` does bot
 """
 
 import os
+import time
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,7 +24,6 @@ from gluonish.core.errors import (
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.turn import Turn
 from gluonish.core.versions import Basis, Version
-from gluonish.gluon.block import Block
 from gluonish.gluon.block.arguments import (
     by_position,
     check_one_kind,
@@ -30,15 +31,22 @@ from gluonish.gluon.block.arguments import (
     no_arrays_error,
     unhashable_error,
 )
+from gluonish.gluon.block.block import Block
 from gluonish.gluon.block.hooks import warn_of_hooks
 from gluonish.gluon.block.hybrid_graph import Graph, HybridGraph, ImperativeCall, graph_of_call
-from gluonish.gluon.block.mxnet_attributes import HybridBlockAttributes
-from gluonish.gluon.block.newest_graph import describe, export_graph
+from gluonish.gluon.block.newest_graph import (
+    InferredGraph,
+    cached_symbols,
+    call_formats,
+    describe,
+    export_graph,
+)
 from gluonish.gluon.block.options import HybridOptions, checked_options
-from gluonish.gluon.block.reads import Reads, forget_changed, inferred
+from gluonish.gluon.block.reads import Reads
 from gluonish.gluon.block.tracing import (
     Traced,
     forward_with_shapes,
+    infer_parameters,
     is_symbolic,
     set_deferred_shapes,
 )
@@ -52,6 +60,9 @@ from gluonish.symbol import NumpySymbol, Symbol
 __all__ = ["HybridBlock"]
 
 _MAX_GRAPHS = 32  # traces kept for blocks in the style of 2.0, which have one for each signature
+# How many graphs are dropped in a row, each so soon after its trace, before the user is warned.
+_MANY, _SOON_S = 16, 1.0
+_CALLER = 6  # frames from the warning to whoever calls the block
 _ONE_ARRAY = (tuple, (None,))  # what `flatten` finds in a call with one array
 
 
@@ -59,7 +70,7 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, NDArray | Symbol)
 
 
-class HybridBlock(HybridBlockAttributes):
+class HybridBlock(Block):
     """Base class of layers and networks that can be hybridized: run as a compiled graph.
 
     A subclass defines ``hybrid_forward(self, F, x, *args, **params)``, which gets its own
@@ -244,6 +255,42 @@ class HybridBlock(HybridBlockAttributes):
         self._graphs = {}
         self._is_symbolic = self._inferred = None
 
+    def _forget_changed(self) -> None:
+        """Drop the graphs if a block that they were traced from is not as it was then."""
+        newest = Version.newest  # before the look at what may change meanwhile
+        bases = [graph.basis for graph in self._graphs.values()]
+        if self._inferred is not None:
+            bases.append(self._inferred[1])
+        if not bases:
+            self._is_symbolic = None
+        elif not all(basis.holds() for basis in bases):
+            self._warn_of_many(bases[-1])
+            self._drop_graphs()
+            self._untraceable = None
+        self._checked = newest
+
+    def _warn_of_many(self, basis: Basis) -> None:
+        """Warn once if many graphs in a row were dropped soon after their trace."""
+        name = basis.changed()
+        soon = name is not None and time.monotonic() - basis.made_s < _SOON_S
+        self._dropped = self._dropped + 1 if soon else 0
+        if self._dropped == _MANY:
+            warnings.warn(
+                f"{self.name}: hybridized, but traced {_MANY} times in a row because the attribute "
+                f"{name!r} was set between calls; a trace takes much longer than a call: make it "
+                "an input of the block, or a Constant parameter and set its data",
+                UserWarning,
+                stacklevel=_CALLER,
+            )
+
+    def _newest_graph(self) -> Graph | InferredGraph | None:
+        """Return the graph that was traced last, else one of inference; None if there is none."""
+        self._forget_changed()
+        graph = next(reversed(self._graphs.values()), None)
+        if graph is None and self._inferred is not None:
+            return InferredGraph(self, self._inferred[0])
+        return graph
+
     def cast(self, dtype: Any) -> None:
         """Convert all parameters to another element type; the computation then uses it, too.
 
@@ -307,7 +354,7 @@ class HybridBlock(HybridBlockAttributes):
         if not arrays:
             raise no_arrays_error(self, args, kwargs)
         if self._checked != Version.newest:
-            forget_changed(self)
+            self._forget_changed()
         key = structure
         if self._is_symbolic is None:
             self._is_symbolic = is_symbolic(self)
@@ -425,7 +472,7 @@ class HybridBlock(HybridBlockAttributes):
             OperatorError: An operator does not accept the shapes.
             ParameterError: A shape remains unknown.
         """
-        self._inferred = inferred(self, args, shapes=True)
+        self._infer(args, shapes=True)
 
     def infer_type(self, *args: Any) -> None:
         """Infer the dtypes of parameters from example inputs.
@@ -433,7 +480,13 @@ class HybridBlock(HybridBlockAttributes):
         Args:
             *args: The arguments of a call.
         """
-        self._inferred = inferred(self, args, shapes=False)
+        self._infer(args, shapes=False)
+
+    def _infer(self, args: tuple[Any, ...], *, shapes: bool) -> None:
+        """Infer shapes or dtypes, and take note of what the graph that says so depends on."""
+        with Reads() as found:
+            traced = infer_parameters(self, args, shapes=shapes)
+        self._inferred = None if traced is None else (traced, found.basis())
 
     def export(
         self, path: str | os.PathLike[str], epoch: int = 0, remove_amp_cast: bool = True
@@ -455,10 +508,10 @@ class HybridBlock(HybridBlockAttributes):
             ArgumentTypeError: ``path`` is not a path, or ``epoch`` not a number.
             MissingFileError: The folder does not exist.
         """
-        return export_graph(self, path, epoch, remove_amp_cast)
+        return export_graph(self, self._newest_graph(), path, epoch, remove_amp_cast)
 
     def _describe_graph(self) -> dict[str, Any]:
-        return describe(self)
+        return describe(self._newest_graph())
 
     def _hybridize_again(self) -> None:
         self._active = True
@@ -475,3 +528,50 @@ class HybridBlock(HybridBlockAttributes):
         """
         self._op_hook = (callback, monitor_all)
         super().register_op_hook(callback, monitor_all)
+
+    # Under the names by which programs for MXNet get at the inner facts.
+
+    @property
+    def _cached_graph(self) -> Any:
+        """Inputs and outputs of the newest graph as Symbols, or () without one."""
+        return cached_symbols(self, self._newest_graph())
+
+    @property
+    def _cached_op(self) -> Any:
+        """The newest graph; None without one."""
+        self._forget_changed()
+        return next(reversed(self._graphs.values()), None)
+
+    @property
+    def _flags(self) -> list[tuple[str, Any]]:
+        """The options of `HybridBlock.hybridize` that have an effect, in pairs."""
+        return [("static_alloc", self._options.static_alloc)]
+
+    @property
+    def _in_format(self) -> Any:
+        """How arrays are nested in the newest graph's arguments, as MXNet writes it."""
+        return call_formats(self._newest_graph())[0]
+
+    @property
+    def _out_format(self) -> Any:
+        """How arrays are nested in the newest graph's results, as MXNet writes it."""
+        return call_formats(self._newest_graph())[1]
+
+    def _deferred_infer_shape(self, *args: Any) -> None:
+        """Find the unknown shapes of parameters from the arguments of a call."""
+        self.infer_shape(*args)
+
+    def _get_graph(self, *args: Any) -> tuple[list[Symbol], Symbol]:
+        """Return inputs and outputs of a call as Symbols, tracing it if there is no graph."""
+        if not self._cached_graph:
+            self.infer_shape(*args)
+        inputs, outputs = self._cached_graph
+        return inputs, outputs
+
+    def _build_cache(self, *args: Any) -> None:
+        """Trace a call, without running it."""
+        self._graph_of(*args)
+
+    def _call_cached_op(self, *args: Any) -> Any:
+        """Call the block as a graph."""
+        return self._call_graph(*args)

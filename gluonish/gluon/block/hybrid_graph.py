@@ -1,22 +1,21 @@
-"""HybridGraph: the graph of a HybridBlock, bound to the parameters that it reads."""
+"""HybridGraph: the graph of a HybridBlock, partitioned by back ends, bound to its parameters."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from gluonish.core.device import Device
-from gluonish.core.errors import (
-    GraphError,
-    NoValuesError,
-    OperatorError,
-    UntraceableError,
-)
+from gluonish.core.errors import GraphError, NoValuesError, OperatorError, UntraceableError
 from gluonish.core.loading import load
+from gluonish.core.program import Program
+from gluonish.core.spec import PartialSpec
+from gluonish.core.value_scope import ValueScope
 from gluonish.core.versions import Basis, Version
 from gluonish.gluon.block.arguments import call
 from gluonish.gluon.block.export_files import values_by_name
 from gluonish.gluon.block.options import HybridOptions
-from gluonish.gluon.block.partitioning import partitioned_outputs
+from gluonish.gluon.block.protocols import Traceable
 from gluonish.gluon.block.tracing import (
     Traced,
     is_symbolic,
@@ -25,42 +24,145 @@ from gluonish.gluon.block.tracing import (
     set_deferred_shapes,
     trace_block,
 )
-from gluonish.gluon.block.watching import Watched
 from gluonish.gluon.parameter import Parameter
 from gluonish.graph import interpreter
 from gluonish.graph.dynamic import is_dynamic, run_imperatively
 from gluonish.graph.inference import specialize
-from gluonish.graph.interpreter import Monitor
-from gluonish.graph.ir import Node
+from gluonish.graph.interpreter import Monitor, input_words, output_word
+from gluonish.graph.ir import Node, Value, operator_word
 from gluonish.graph.source_lines import Line, innermost, with_line
 from gluonish.graph.structure import Structure, regroup
 from gluonish.ndarray import NDArray, recording
+from gluonish.ndarray.recording import WATCHED
 from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
-from gluonish.symbol import Symbol
+from gluonish.ops.registry import Attrs, Operator
+from gluonish.symbol import NameManager, Symbol
+from gluonish.symbol.subgraph import backend_of_environment
 
 if TYPE_CHECKING:
-    from gluonish.gluon.block.hybrid_block import HybridBlock
     from gluonish.graph.cached_graph import CachedGraph
-    from gluonish.graph.repeated_call import RepeatedCall
 
-__all__ = ["Graph", "HybridGraph", "ImperativeCall", "graph_of_call", "parameters_of"]
+__all__ = [
+    "Graph",
+    "HybridGraph",
+    "ImperativeCall",
+    "Watched",
+    "graph_of_call",
+    "parameters_of",
+    "partitioned_outputs",
+]
 
 
-class _Bound:
-    """The parameters' arrays on one device.
+class Watched(ValueScope):
+    """Scope in which every operator that this thread calls on arrays is told to a hook.
 
-    Attributes:
-        moves: How often parameters had got other arrays by then; see `Parameter.moves`.
-        arrays: The arrays.
-        repeated: The last call on them, to be done again; None where that cannot be.
+    The names are those that the nodes of a trace would get. The hook's own calls are not told, nor
+    is what a graph computes, which tells its own hook.
+
+    Args:
+        hook: Called with name, operator name and array for every output and, if the flag beside it
+            is set, for every input.
     """
 
-    __slots__ = ("arrays", "moves", "repeated")
+    __slots__ = ("_callback", "_monitor_all")
 
-    def __init__(self, moves: int, arrays: list[NDArray]) -> None:
-        self.moves = moves
-        self.arrays = arrays
-        self.repeated: RepeatedCall | None = None
+    def __init__(self, hook: tuple[Monitor, bool]) -> None:
+        super().__init__()
+        self._callback, self._monitor_all = hook
+
+    def __enter__(self) -> None:
+        self._change(recording.watcher, self._tell)
+        self._change(recording.mode, recording.mode.get() | WATCHED)
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._restore()
+        self._restore()
+
+    def _tell(
+        self, op: Operator, attrs: Attrs, inputs: Sequence[NDArray], outputs: Sequence[NDArray]
+    ) -> None:
+        name = NameManager.current.get(None, operator_word(op))
+        before = recording.mode.get()
+        try:
+            recording.mode.set(before & ~WATCHED)
+            if self._monitor_all:
+                for word, x in zip(input_words(op, attrs), inputs, strict=False):
+                    self._callback(f"{name}_{word}", op.name, x)
+            for i in range(op.num_visible(attrs)):
+                self._callback(f"{name}_{output_word(op, attrs, i)}", op.name, outputs[i])
+        finally:
+            recording.mode.set(before)
+
+
+# The value, an array and its version, that a back end gave each parameter it added.
+_given: WeakKeyDictionary[Parameter, tuple[NDArray, int]] = WeakKeyDictionary()
+
+
+def _value_of(parameter: Parameter) -> tuple[NDArray, int]:
+    """Return the array on the first device, and how often it was written."""
+    array = parameter.list_data()[0]
+    return array, array._var.version
+
+
+def _is_as_given(parameter: Parameter) -> bool:
+    array, version = _value_of(parameter)
+    given, given_version = _given[parameter]
+    return array is given and version == given_version
+
+
+def partitioned_outputs(
+    block: Traceable,
+    traced: Traced,
+    arrays: Sequence[NDArray],
+    backends: Sequence[tuple[str, Mapping[str, Any]]],
+) -> Sequence[Value] | None:
+    """Return the outputs of a traced call after all back ends; None if there are none.
+
+    Args:
+        block: The block; parameters that back ends add become its own, and can be trained. At
+            every trace they get the back end's values, but those that were written since then,
+            by a Trainer say, or when they were loaded.
+        traced: The call.
+        arrays: Its arrays; parameters have values where they do.
+        backends: Registered names and options. Without any, ``MXNET_SUBGRAPH_BACKEND`` may name
+            one.
+
+    Raises:
+        ConfigError: It names one that is not registered.
+        GraphError: A back end fails, or gives what does not fit.
+    """
+    if not backends:
+        name = backend_of_environment()
+        if name is None:
+            return None
+        backends = ((name, {}),)
+    what, context = f"{block.name}.optimize_for", arrays[0].context
+    contexts = block.collect_params().list_ctx() or [context]
+    outputs = traced.outputs
+    data = {node.name: x for node, x in zip(traced.data, arrays, strict=True)}
+
+    def add(name: str, array: NDArray) -> str:
+        parameter = block.params.get(
+            name, shape=array.shape, dtype=array.dtype, init="zeros", differentiable=True
+        )
+        if parameter._arrays is None:
+            parameter.initialize(ctx=contexts)
+        elif parameter not in _given or not _is_as_given(parameter):
+            return parameter.name
+        parameter.set_data(array)
+        _given[parameter] = _value_of(parameter)
+        return parameter.name
+
+    partition = load("gluonish.symbol.partition").partition
+    for name, options in backends:
+        parameters = {p.name: p for p in block.collect_params().values()}
+        wanted = [node.name for node in Symbol(outputs)._variables() if node.name in parameters]
+        values = {key: parameters[key].data(context) for key in wanted}
+        known = {
+            key: PartialSpec(x._spec.shape, x._spec.dtype) for key, x in {**values, **data}.items()
+        }
+        outputs = partition(what, outputs, name, options, known, values, add)
+    return outputs
 
 
 class HybridGraph:
@@ -89,6 +191,7 @@ class HybridGraph:
         "_lines",
         "_outputs",
         "_parameters",
+        "_programs",
         "_structure",
         "_traced",
         "basis",
@@ -96,7 +199,7 @@ class HybridGraph:
 
     def __init__(
         self,
-        block: "HybridBlock",
+        block: Traceable,
         structure: Structure,
         arrays: Sequence[NDArray],
         options: HybridOptions,
@@ -111,7 +214,9 @@ class HybridGraph:
         variables = traced.variables()
         self._parameters = parameters_of(block, variables)
         self._asks_each_call = any(type(one).data is not Parameter.data for one in self._parameters)
-        self._bound: dict[Device, _Bound] = {}
+        # By device: the parameters' arrays, and the last call on them as a function of the data.
+        self._bound: dict[Device, Program[list[NDArray]]] = {}
+        self._programs: dict[Device, Program[Callable[[Sequence[NDArray]], list[NDArray]]]] = {}
         # Outside training, and in it.
         self._dynamic = [is_dynamic(self._outputs, train=train) for train in (False, True)]
         _finish_deferred(block, self._parameters, traced, arrays)
@@ -138,26 +243,15 @@ class HybridGraph:
     def run(self, arrays: Sequence[NDArray], hook: tuple[Monitor, bool] | None = None) -> Any:
         """Run the graph on a call's arrays and the parameters on their device."""
         device = arrays[0]._device
-        bound = self._bound.get(device)
-        if bound is None or bound.moves != Parameter.moves:
-            bound = self._bind(device)
-        dynamic = self._dynamic[bool(recording.mode.get() & recording.TRAINING)]
-        planned = not dynamic and hook is None
-        repeated = bound.repeated  # once: another thread may put another one there
-        results = None
-        if repeated is not None and planned:
-            results = repeated.run(arrays)
-        if results is None:
-            inputs = [*arrays, *bound.arrays]
-            try:
-                if planned:
-                    results = self._compute(inputs, bound)
-                else:
-                    results = self._by_operator(inputs, hook, dynamic=dynamic)
-            except OperatorError as error:
-                self._lines.complete(error)
-                error.located = True
-                raise
+        version: list[object] = [Parameter.moves, recording.mode.get()]
+        for x in arrays:
+            version.append(x._spec)
+            version.append(x._device)
+        program = self._programs.get(device)
+        if program is not None and program.version == version and hook is None:
+            results = program.work(arrays)
+        else:
+            results = self._run_anew(arrays, version, hook)
         if self._faces is not None:
             results = [
                 as_np_ndarray(x) if face is ndarray else as_nd_ndarray(x)
@@ -165,18 +259,34 @@ class HybridGraph:
             ]
         return results[0] if self._structure is None else regroup(results, self._structure)
 
-    def _compute(self, inputs: list[NDArray], bound: _Bound) -> list[NDArray]:
-        results = self._cached(inputs)
-        bound.repeated = self._cached.repeated(inputs)
+    def _run_anew(
+        self, arrays: Sequence[NDArray], version: object, hook: tuple[Monitor, bool] | None
+    ) -> list[NDArray]:
+        device = arrays[0]._device
+        inputs = [*arrays, *self._bind(device)]
+        dynamic = self._dynamic[bool(recording.mode.get() & recording.TRAINING)]
+        try:
+            if dynamic or hook is not None:
+                return self._by_operator(inputs, hook, dynamic=dynamic)
+            results = self._cached(inputs)
+        except OperatorError as error:
+            self._lines.complete(error)
+            error.located = True
+            raise
+        repeated = None if self._asks_each_call else self._cached.repeated(inputs)
+        if repeated is not None:
+            self._programs[device] = Program((), version, repeated)
         return results
 
-    def _bind(self, device: Device) -> _Bound:
-        """Gather the parameters' arrays on a device, which stay until a Parameter gets others."""
+    def _bind(self, device: Device) -> list[NDArray]:
+        """Return the parameters' arrays on a device, which stay until a Parameter gets others."""
+        version, bound = Parameter.moves, self._bound.get(device)
         # A class of the program's may give other arrays at each call: weights with dropout.
-        moves = -1 if self._asks_each_call else Parameter.moves
-        arrays = [parameter.data(device.context) for parameter in self._parameters]
-        bound = self._bound[device] = _Bound(moves, arrays)
-        return bound
+        if bound is None or self._asks_each_call or not bound.holds((), version):
+            self._programs.pop(device, None)
+            arrays = [parameter.data(device.context) for parameter in self._parameters]
+            bound = self._bound[device] = Program((), version, arrays)
+        return bound.work
 
     def _by_operator(
         self, inputs: Sequence[NDArray], hook: tuple[Monitor, bool] | None, *, dynamic: bool
@@ -225,7 +335,7 @@ class ImperativeCall:
 
     parameters: tuple[Parameter, ...] = ()  # it reads them anew at each call
 
-    def __init__(self, block: "HybridBlock", structure: Structure, reason: str) -> None:
+    def __init__(self, block: Traceable, structure: Structure, reason: str) -> None:
         self._block = block
         self._arguments = structure
         self._reason = reason
@@ -260,7 +370,7 @@ Graph = HybridGraph | ImperativeCall
 
 
 def graph_of_call(
-    block: "HybridBlock", structure: Structure, arrays: Sequence[NDArray], options: HybridOptions
+    block: Traceable, structure: Structure, arrays: Sequence[NDArray], options: HybridOptions
 ) -> Graph:
     """Return the graph of one kind of call of a block, or what stands in for it.
 
@@ -281,7 +391,7 @@ def graph_of_call(
         return ImperativeCall(block, structure, str(error))
 
 
-def _give_up(block: "HybridBlock", error: NoValuesError) -> None:
+def _give_up(block: Traceable, error: NoValuesError) -> None:
     """Have a block run without graphs, and those in it that led to the error; warn of it once."""
     reason, traceback = str(error), error.__traceback__
     line = innermost(traceback)
@@ -298,7 +408,7 @@ def _give_up(block: "HybridBlock", error: NoValuesError) -> None:
     warnings.warn_explicit(message, UserWarning, line.file, line.number)
 
 
-def parameters_of(block: "HybridBlock", variables: Sequence[Node]) -> list[Parameter]:
+def parameters_of(block: Traceable, variables: Sequence[Node]) -> list[Parameter]:
     """Return the parameters that variables of a block's graph stand for.
 
     Raises:
@@ -316,7 +426,7 @@ def parameters_of(block: "HybridBlock", variables: Sequence[Node]) -> list[Param
 
 
 def _finish_deferred(
-    block: "HybridBlock", parameters: Sequence[Parameter], traced: Traced, arrays: Sequence[NDArray]
+    block: Traceable, parameters: Sequence[Parameter], traced: Traced, arrays: Sequence[NDArray]
 ) -> None:
     if not any(p._arrays is None and p._deferred_init is not None for p in parameters):
         return

@@ -1,11 +1,11 @@
-"""The newest graph of a HybridBlock: as Symbols, exported, and as `Block.save` has it.
+"""A HybridBlock's graph as Symbols, exported, and as `Block.save` has it.
 
 A block that never ran as a graph may have one that shapes or types were inferred from.
 """
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,17 +20,21 @@ from gluonish.gluon.block.hybrid_graph import (
     parameters_of,
 )
 from gluonish.gluon.block.options import HybridOptions
-from gluonish.gluon.block.reads import forget_changed
+from gluonish.gluon.block.protocols import Traceable
 from gluonish.gluon.block.tracing import Traced
 from gluonish.graph.ir import Value
 from gluonish.graph.structure import Constant, Structure, flatten, numbered
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
 
-if TYPE_CHECKING:
-    from gluonish.gluon.block.hybrid_block import HybridBlock
-
-__all__ = ["cached_symbols", "call_formats", "describe", "example_symbols", "export_graph"]
+__all__ = [
+    "InferredGraph",
+    "cached_symbols",
+    "call_formats",
+    "describe",
+    "example_symbols",
+    "export_graph",
+]
 
 
 class InferredGraph:
@@ -43,7 +47,7 @@ class InferredGraph:
 
     __slots__ = ("_block", "_traced")
 
-    def __init__(self, block: "HybridBlock", traced: Traced) -> None:
+    def __init__(self, block: Traceable, traced: Traced) -> None:
         self._block = block
         self._traced = traced
 
@@ -63,22 +67,10 @@ class InferredGraph:
         return values_by_name({p.name: p for p in parameters}, auxiliary)
 
 
-def _newest_graph(block: "HybridBlock") -> Graph | InferredGraph | None:
-    """Return the graph that a block traced last, else one of inference; None if there is none."""
-    forget_changed(block)
-    graph = next(reversed(block._graphs.values()), None)
-    if graph is None and block._inferred is not None:
-        return InferredGraph(block, block._inferred[0])
-    return graph
-
-
-def cached_symbols(block: "HybridBlock") -> tuple[()] | tuple[list[Symbol], Symbol]:
-    """Return the inputs and the outputs of a block's newest graph as Symbols; () without one.
-
-    Args:
-        block: The block.
-    """
-    graph = _newest_graph(block)
+def cached_symbols(
+    block: Traceable, graph: Graph | InferredGraph | None
+) -> tuple[()] | tuple[list[Symbol], Symbol]:
+    """Return the inputs and the outputs of a block's graph as Symbols; () without one."""
     if graph is None:
         return ()
     outputs = graph.symbol()
@@ -88,7 +80,7 @@ def cached_symbols(block: "HybridBlock") -> tuple[()] | tuple[list[Symbol], Symb
 
 
 def example_symbols(
-    block: "HybridBlock", args: Sequence[Any]
+    block: Traceable, args: Sequence[Any]
 ) -> tuple[list[Symbol], Symbol, dict[str, np.dtype[Any]]]:
     """Return the inputs and the outputs of the graph of a call, and the inputs' dtypes by name.
 
@@ -111,36 +103,34 @@ def example_symbols(
     return inputs, outputs, dtypes
 
 
-def call_formats(block: "HybridBlock") -> tuple[Any, Any]:
-    """Return how arrays are nested in arguments and results of a block's newest graph.
-
-    Args:
-        block: The block.
+def call_formats(graph: Graph | InferredGraph | None) -> tuple[Any, Any]:
+    """Return how arrays are nested in arguments and results of a graph.
 
     Returns:
         Each as MXNet writes it, see `numbered`; None without a graph.
     """
-    graph = _newest_graph(block)
     if not isinstance(graph, HybridGraph):
         return None, None
     return numbered(graph._traced.arguments), numbered(graph._structure)
 
 
 def export_graph(
-    block: "HybridBlock",
+    block: Traceable,
+    graph: Graph | InferredGraph | None,
     path: str | os.PathLike[str],
     epoch: int,
     remove_amp_cast: bool,
 ) -> tuple[str, str]:
-    """Write a block's newest graph and its parameters, and return the names of the files.
+    """Write a block's graph and its parameters, and return the names of the files.
 
     Args:
         block: The block.
+        graph: Its newest graph.
         path: What the names begin with.
         epoch: Number in the name of the parameter file, in four digits.
         remove_amp_cast: Whether casts of mixed precision are left out.
     """
-    what, graph = f"{block.name}.export", _newest_graph(block)
+    what = f"{block.name}.export"
     if graph is None:
         raise GraphError(
             f"{what}: expected a block that was hybridized and run once, and not changed since, "
@@ -152,7 +142,7 @@ def export_graph(
     return write_model(what, symbol, graph.named_parameters(), path, epoch, remove_amp_cast)
 
 
-def _renew_multipliers(block: "HybridBlock", symbol: Symbol) -> None:
+def _renew_multipliers(block: Traceable, symbol: Symbol) -> None:
     """Have variables of a graph say the factors that their parameters have now."""
     parameters = {parameter.name: parameter for parameter in block.collect_params().values()}
     for node in symbol._variables():
@@ -165,13 +155,12 @@ def _renew_multipliers(block: "HybridBlock", symbol: Symbol) -> None:
             node.extra = {**node.extra, **factors}
 
 
-def describe(block: "HybridBlock") -> dict[str, Any]:
+def describe(graph: Graph | InferredGraph | None) -> dict[str, Any]:
     """Return what files of `Block.save` hold of a block's newest graph.
 
     An array is 0 in a format, None is -1, and a list or tuple a list. A graph that they have no
     words for is left out, as if there were none.
     """
-    graph = _newest_graph(block)
     if graph is None:
         return {"hybridized": False}
     try:

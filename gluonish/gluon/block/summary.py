@@ -1,16 +1,14 @@
 """The table that `Block.summary` prints: layers in the order they run, shapes, parameters."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gluonish.core.errors import ArgumentError
 from gluonish.gluon.block.hooks import HookHandle
+from gluonish.gluon.block.protocols import BlockTree
 from gluonish.gluon.parameter import Parameter
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
-
-if TYPE_CHECKING:
-    from gluonish.gluon.block.block import Block
 
 __all__ = ["summarize"]
 
@@ -41,7 +39,7 @@ class _Row:
         return f"{self.name:>20}  {self.shape:>42} {self.size:>15}"
 
 
-def summarize(block: "Block", inputs: tuple[Any, ...]) -> str:
+def summarize(block: BlockTree, inputs: tuple[Any, ...]) -> str:
     """Run a network once and return its table.
 
     Layers inside layers have their own lines, containers have none; what a layer runs on symbols,
@@ -57,7 +55,7 @@ def summarize(block: "Block", inputs: tuple[Any, ...]) -> str:
     rows = [_Row("Input", _shape_text(inputs))]
     seen: set[int] = set()
 
-    def add_row(layer: "Block", _: Any, outputs: Any) -> None:
+    def add_row(layer: BlockTree, _: Any, outputs: Any) -> None:
         if not _holds_symbols(outputs):
             row = _Row(f"{type(layer).__name__}-{len(rows)}", _shape_text(outputs))
             for parameter in layer.params.values():
@@ -85,9 +83,9 @@ def _detach(handles: list[HookHandle]) -> None:
         handle.detach()
 
 
-def _layers(block: "Block") -> Iterator["Block"]:
+def _layers(block: BlockTree) -> Iterator[BlockTree]:
     """Yield a network's blocks once each, children first."""
-    found: dict[int, Block] = {}
+    found: dict[int, BlockTree] = {}
     block.apply(lambda layer: found.setdefault(id(layer), layer))
     yield from found.values()
 

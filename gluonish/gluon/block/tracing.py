@@ -5,7 +5,7 @@ led to it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import (
@@ -19,6 +19,7 @@ from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.spec import UNKNOWN, PartialSpec
 from gluonish.core.value_scope import ValueScope
 from gluonish.gluon.block.arguments import call
+from gluonish.gluon.block.protocols import Traceable
 from gluonish.gluon.parameter import Parameter
 from gluonish.graph.inference import infer
 from gluonish.graph.ir import Node, Value
@@ -31,9 +32,6 @@ from gluonish.numpy.array import ndarray
 from gluonish.symbol import NameManager, Symbol, var
 from gluonish.symbol.numpy_symbol import NumpySymbol
 from gluonish.symbol.shapes import from_public
-
-if TYPE_CHECKING:
-    from gluonish.gluon.block.hybrid_block import HybridBlock
 
 __all__ = [
     "Traced",
@@ -89,7 +87,7 @@ def is_symbolic(block: Any) -> bool:
     return follows_mxnet() or all(map(is_symbolic, block._children.values()))
 
 
-def trace_block(block: "HybridBlock", structure: Structure, arrays: Sequence[NDArray]) -> Traced:
+def trace_block(block: Traceable, structure: Structure, arrays: Sequence[NDArray]) -> Traced:
     """Run a block once, on Symbols if that can be, else on arrays without values.
 
     Args:
@@ -118,7 +116,7 @@ class _Located(SourceLines):
 
 
 def _trace_symbols(
-    block: "HybridBlock",
+    block: Traceable,
     structure: Structure,
     arrays: Sequence[NDArray],
     forward: Callable[..., Any] | None = None,
@@ -176,7 +174,7 @@ def _widened(structure: Structure, leaves: Iterator[Symbol]) -> Structure:
     return kind, tuple(_widened(part, leaves) for part in inner)
 
 
-def _trace_values(block: "HybridBlock", structure: Structure, arrays: Sequence[NDArray]) -> Traced:
+def _trace_values(block: Traceable, structure: Structure, arrays: Sequence[NDArray]) -> Traced:
     """Run ``forward`` once on arrays that have shapes, and no values."""
     # Parameters and what it makes should lie where the arrays do.
     with arrays[0].context, _Located() as lines:
@@ -196,7 +194,7 @@ def _named(word: str) -> str:
     return name
 
 
-def forward_with_shapes(block: "HybridBlock", args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def forward_with_shapes(block: Traceable, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a ``forward`` in the style of 2.0, inferring the shapes of the block's own parameters.
 
     Raises:
@@ -217,7 +215,7 @@ def forward_with_shapes(block: "HybridBlock", args: tuple[Any, ...], kwargs: dic
 
 
 def set_deferred_shapes(
-    block: "HybridBlock",
+    block: Traceable,
     args: Sequence[Any],
     parameters: Iterable[Parameter],
     forward: Callable[..., Any] | None = None,
@@ -245,7 +243,7 @@ def says_shapes(kind: type) -> bool:
 
 
 def infer_parameters(
-    block: "HybridBlock",
+    block: Traceable,
     args: Sequence[Any],
     *,
     shapes: bool,
@@ -277,7 +275,7 @@ def infer_parameters(
 
 
 def learn_parameters(
-    block: "HybridBlock", traced: Traced, arrays: Sequence[NDArray], *, shapes: bool
+    block: Traceable, traced: Traced, arrays: Sequence[NDArray], *, shapes: bool
 ) -> None:
     """Find unknown shapes (or the dtypes) of a block's parameters from a graph of it.
 

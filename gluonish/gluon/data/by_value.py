@@ -1,13 +1,10 @@
 """Pickling what another process cannot import: lambdas, inner functions, and all of ``__main__``.
 
-Workers of a DataLoader start as new interpreters that do not run the main program. A dataset may
-hold functions and classes that only exist in it, or inside a function; they are sent as code, with
-the globals that their code names. Everything else is pickled as always, by name.
+Workers of a DataLoader start as new interpreters that do not run the main program. cloudpickle
+sends its functions and classes as code; this module adds what workers need beyond that: the rule
+which modules they can import, inner functions that share their module's globals, and replies.
 """
 
-import abc
-import builtins
-import enum
 import functools
 import importlib
 import io
@@ -15,24 +12,20 @@ import marshal
 import pickle
 import sys
 import types
-import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-__all__ = ["ByValuePickler", "class_of", "dumps", "dumps_reply"]
+from gluonish.gluon.data.sent_classes import note_sent, received
+from gluonish.io.shared_batch import over
+from gluonish.ndarray import NDArray
 
-Buffers = list[pickle.PickleBuffer]
+__all__ = ["Payload", "dumps"]
 
-# What a class body or type() sets anew, or what belongs to this process only.
-_CLASS_OWN = {"__dict__", "__weakref__", "_abc_impl", "__abstractmethods__", "__slots__"}
+Payload = tuple[bytes, list[pickle.PickleBuffer]]
 
 
-def dumps(value: Any, pickler: "type[ByValuePickler] | None" = None) -> tuple[bytes, Buffers]:
+def dumps(value: Any) -> Payload:
     """Return a pickle, and separately the memory of large arrays in it.
-
-    Args:
-        value: Any value.
-        pickler: Class of the pickler; `ByValuePickler` by default.
 
     Returns:
         The arguments of ``pickle.loads(data, buffers=...)``.
@@ -41,86 +34,38 @@ def dumps(value: Any, pickler: "type[ByValuePickler] | None" = None) -> tuple[by
         pickle.PicklingError, TypeError, AttributeError, ValueError: Something cannot be pickled.
     """
     file = io.BytesIO()
-    buffers: Buffers = []
-    (pickler or ByValuePickler)(file, protocol=5, buffer_callback=buffers.append).dump(value)
+    buffers: list[pickle.PickleBuffer] = []
+    _pickler()(file, protocol=5, buffer_callback=buffers.append).dump(value)
     return file.getvalue(), buffers
 
 
-def dumps_reply(value: Any) -> bytes:
-    """Return a pickle for the process that sent classes by `dumps`, and so already has them.
+@functools.cache
+def _pickler() -> Any:
+    """Return the class of the pickler; cloudpickle is slow to import."""
+    import cloudpickle
 
-    Args:
-        value: Any value.
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc] # untyped
+        def reducer_override(self, obj: Any) -> Any:
+            return _reduce(obj, super().reducer_override)
 
-    Raises:
-        Exception: Something cannot be pickled.
-    """
-    try:
-        return pickle.dumps(value, protocol=5)
-    except Exception:  # classes that were sent by value have no name here; the rest fails again
-        file = io.BytesIO()
-        _ReplyPickler(file, protocol=5).dump(value)
-        return file.getvalue()
+    return Pickler
 
 
-class _ReplyPickler(pickle.Pickler):
-    def reducer_override(self, obj: Any) -> Any:
-        origin = _origins.get(obj) if isinstance(obj, type) else None
-        return NotImplemented if origin is None else (class_of, (origin,))
-
-
-# Classes that were sent, and received, by value; each process has its own, and the same numbers.
-_sent: "weakref.WeakValueDictionary[int, type]" = weakref.WeakValueDictionary()
-_received: dict[int, type] = {}
-_origins: dict[type, int] = {}
-
-
-def class_of(origin: int) -> type:
-    """Return the class that was sent or received under a number.
-
-    Args:
-        origin: The number.
-
-    Raises:
-        KeyError: The class no longer exists.
-    """
-    return _sent.get(origin) or _received[origin]
-
-
-class ByValuePickler(pickle.Pickler):
-    """A pickler that sends functions and classes as code if they cannot be imported by name."""
-
-    def reducer_override(self, obj: Any) -> Any:
-        """Return how to rebuild a function, class or module; NotImplemented for other objects.
-
-        Args:
-            obj: The object.
-        """
-        if isinstance(obj, types.FunctionType):
-            return NotImplemented if _importable(obj) else _reduce_function(obj)
-        if isinstance(obj, type):
-            return NotImplemented if _importable(obj) else _reduce_class(obj)
-        if isinstance(obj, types.ModuleType):
-            if obj.__name__ == "__main__":
-                raise pickle.PicklingError("expected an importable module, got __main__ itself")
-            return importlib.import_module, (obj.__name__,)
-        if isinstance(obj, staticmethod | classmethod):
-            return type(obj), (obj.__func__,)
-        if isinstance(obj, property):
-            return property, (obj.fget, obj.fset, obj.fdel, obj.__doc__)
-        return NotImplemented
-
-
-def _importable(obj: Any) -> bool:
-    """Whether a new interpreter finds the object by its name."""
-    if isinstance(obj, type) and obj.__module__ == "builtins":
-        return True  # pickle knows those without a name there, such as type(None)
-    if not _findable(obj.__module__):
-        return False
-    found: Any = sys.modules.get(obj.__module__)
-    for name in obj.__qualname__.split("."):
-        found = getattr(found, name, None)
-    return found is obj
+def _reduce(obj: Any, by_cloudpickle: Callable[[Any], Any]) -> Any:
+    """Return how to rebuild a function, class, module or array; NotImplemented for the rest."""
+    if isinstance(obj, NDArray):
+        return over, (obj.asnumpy(),)
+    if isinstance(obj, types.ModuleType) and obj.__name__ == "__main__":
+        raise pickle.PicklingError("expected an importable module, got __main__ itself")
+    if isinstance(obj, types.FunctionType | type) and not _findable(obj.__module__):
+        _send_by_value(obj.__module__)
+    if isinstance(obj, types.FunctionType) and _is_inner(obj):
+        return _reduce_inner(obj)
+    reduced = by_cloudpickle(obj)
+    if isinstance(obj, type) and isinstance(reduced, tuple) and len(reduced) > 2:
+        make, arguments, *rest = reduced
+        return received, (note_sent(obj), make, arguments), *rest
+    return reduced
 
 
 @functools.cache
@@ -140,36 +85,40 @@ def _findable(module: str | None) -> bool:
     return True
 
 
-def _reduce_function(function: types.FunctionType) -> Any:
-    code = function.__code__
-    module = function.__module__
-    shared = _findable(module) and vars(sys.modules[module]) is function.__globals__
-    home = module if shared else id(function.__globals__)
-    names = () if shared else _global_names(code)
-    state = {
-        "globals": {
-            name: function.__globals__[name] for name in names if name in function.__globals__
-        },
-        "cells": [_content(cell) for cell in function.__closure__ or ()],
-        "attributes": {
-            "__defaults__": function.__defaults__,
-            "__kwdefaults__": function.__kwdefaults__,
-            "__qualname__": function.__qualname__,
-            "__module__": module,
-            "__doc__": function.__doc__,
-        },
-        "dict": function.__dict__,
+def _send_by_value(module: str | None) -> None:
+    """Have cloudpickle send a module's functions and classes as code, though it is imported."""
+    import cloudpickle
+
+    if isinstance(module, str) and isinstance(sys.modules.get(module), types.ModuleType):
+        cloudpickle.register_pickle_by_value(sys.modules[module])
+
+
+def _is_inner(function: types.FunctionType) -> bool:
+    """Whether a function has the globals of an importable module, but no name in it."""
+    if not _findable(function.__module__):
+        return False
+    found: Any = sys.modules[function.__module__]
+    if vars(found) is not function.__globals__:
+        return False
+    for name in function.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is not function
+
+
+def _reduce_inner(function: types.FunctionType) -> Any:
+    """Return how to rebuild an inner function over its module's own globals.
+
+    cloudpickle would copy the globals that it names: a sentinel would no longer be itself, and a
+    lock could not be sent.
+    """
+    cells = function.__closure__ or ()
+    attributes = {
+        name: getattr(function, name)
+        for name in ("__defaults__", "__kwdefaults__", "__qualname__", "__module__", "__doc__")
     }
-    arguments = (marshal.dumps(code), function.__name__, home, len(code.co_freevars))
-    return make_function, arguments, state, None, None, fill_function
-
-
-def _global_names(code: types.CodeType) -> Iterator[str]:
-    """Yield every name that the code, or code inside it, may look up among the globals."""
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _global_names(constant)
+    state = [_content(cell) for cell in cells], attributes, function.__dict__
+    arguments = marshal.dumps(function.__code__), function.__module__, len(cells)
+    return make_inner, arguments, state, None, None, fill_inner
 
 
 def _content(cell: types.CellType) -> tuple[Any, ...]:
@@ -179,85 +128,19 @@ def _content(cell: types.CellType) -> tuple[Any, ...]:
         return ()
 
 
-# Globals of rebuilt functions: those of one module of the sender share one dict here, too.
-_namespaces: dict[int, dict[str, Any]] = {}
-
-
-def make_function(code: bytes, name: str, home: str | int, cell_count: int) -> types.FunctionType:
-    """Create a function without the objects it refers to, which may include itself.
-
-    Args:
-        code: Marshalled code of the function.
-        name: Name of the function.
-        home: Module whose globals it uses, or the key of a namespace.
-        cell_count: Number of variables in its closure.
-    """
-    if isinstance(home, str):
-        namespace = vars(importlib.import_module(home))
-    else:
-        empty = {"__builtins__": builtins, "__name__": "__main__"}
-        namespace = _namespaces.setdefault(home, empty)
+def make_inner(code: bytes, module: str, cell_count: int) -> types.FunctionType:
+    """Create an inner function without the objects it refers to, which may include itself."""
     cells = tuple(types.CellType() for _ in range(cell_count))
-    return types.FunctionType(marshal.loads(code), namespace, name, None, cells)
+    namespace = vars(importlib.import_module(module))
+    return types.FunctionType(marshal.loads(code), namespace, None, None, cells)
 
 
-def fill_function(function: types.FunctionType, state: dict[str, Any]) -> None:
-    """Set the objects that a function from `make_function` refers to.
-
-    Args:
-        function: The function.
-        state: Its globals, closure cells and attributes.
-    """
-    function.__globals__.update(state["globals"])
-    for cell, content in zip(function.__closure__ or (), state["cells"], strict=True):
+def fill_inner(function: types.FunctionType, state: tuple[Any, ...]) -> None:
+    """Set the closure and the attributes of a function from `make_inner`."""
+    contents, attributes, own = state
+    for cell, content in zip(function.__closure__ or (), contents, strict=True):
         if content:
             cell.cell_contents = content[0]
-    for name, value in state["attributes"].items():
+    for name, value in attributes.items():
         setattr(function, name, value)
-    function.__dict__.update(state["dict"])
-
-
-def _reduce_class(cls: type) -> Any:
-    if isinstance(cls, enum.EnumMeta):
-        raise pickle.PicklingError(
-            f"expected enum {cls.__qualname__} in a module that can be imported, "
-            f"got one of {cls.__module__}"
-        )
-    members = vars(cls)
-    slots = members.get("__slots__", ())
-    slots = (slots,) if isinstance(slots, str) else tuple(slots)
-    skipped = _CLASS_OWN.union(slots)
-    state = {name: value for name, value in members.items() if name not in skipped}
-    _sent[id(cls)] = cls
-    kept_slots = slots if "__slots__" in members else None
-    arguments = (type(cls), cls.__name__, cls.__bases__, kept_slots, id(cls))
-    return make_class, arguments, state, None, None, fill_class
-
-
-def make_class(
-    metaclass: Callable[..., type],
-    name: str,
-    bases: tuple[type, ...],
-    slots: tuple[str, ...] | None,
-    origin: int,
-) -> type:
-    """Create a class without its members, which may refer to it.
-
-    Args:
-        metaclass: Type of the class.
-        name: Name of the class.
-        bases: Its base classes.
-        slots: Its slots; None if instances have a dict.
-        origin: Number under which the sender knows it.
-    """
-    made = metaclass(name, bases, {} if slots is None else {"__slots__": slots})
-    _received[origin] = made
-    _origins[made] = origin
-    return made
-
-
-def fill_class(cls: type, state: dict[str, Any]) -> None:
-    """Give a class that `make_class` built its members."""
-    for name, value in state.items():
-        setattr(cls, name, value)
-    abc.update_abstractmethods(cls)
+    function.__dict__.update(own)

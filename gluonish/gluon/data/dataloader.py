@@ -18,14 +18,15 @@ from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.number_check import check_numbers, whole_number
 from gluonish.core.turn import Turn
 from gluonish.gluon.data.batchify import default_batchify_fn, default_mp_batchify_fn
-from gluonish.gluon.data.pool_batches import PoolBatches as _MultiWorkerIter  # noqa: F401  # programs
-from gluonish.gluon.data.pool_batches import as_in_context as _as_in_context  # noqa: F401  # import
-from gluonish.gluon.data.pool_batches import initialize_worker as _worker_initializer  # noqa: F401
-from gluonish.gluon.data.pool_batches import pickled_batch as _worker_fn  # noqa: F401  # them
-from gluonish.gluon.data.pool_batches import thread_batch as _thread_worker_fn  # noqa: F401
+from gluonish.gluon.data.by_value import dumps
 from gluonish.gluon.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from gluonish.gluon.data.thread_pool import PoolBatches as _MultiWorkerIter  # noqa: F401  # programs
 from gluonish.gluon.data.thread_pool import ThreadPool
-from gluonish.gluon.data.worker_pool import WorkerPool, pack
+from gluonish.gluon.data.thread_pool import as_in_context as _as_in_context  # noqa: F401  # import
+from gluonish.gluon.data.thread_pool import initialize_worker as _worker_initializer  # noqa: F401
+from gluonish.gluon.data.thread_pool import pickled_batch as _worker_fn  # noqa: F401  # them
+from gluonish.gluon.data.thread_pool import thread_batch as _thread_worker_fn  # noqa: F401
+from gluonish.gluon.data.worker_pool import WorkerPool
 from gluonish.gluon.data.worker_process import load_batch
 from gluonish.io.shared_batch import is_sequence, rebuilt
 from gluonish.ndarray import NDArray
@@ -214,7 +215,7 @@ class DataLoader:
     def _make_pool(self) -> _Pool:
         if not self._thread_pool and hasattr(socket, "send_fds"):
             try:
-                payload = pack(self._dataset, self._batchify_fn)
+                payload = dumps((self._dataset, self._batchify_fn))
                 return WorkerPool(payload, self._num_workers, self._prefetch)
             except (pickle.PicklingError, TypeError, AttributeError, ValueError) as error:
                 warnings.warn(

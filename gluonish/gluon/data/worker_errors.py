@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gluonish.core.errors import GluonishError
-from gluonish.gluon.data.by_value import dumps_reply
+from gluonish.gluon.data.sent_classes import dumps_reply
 
 __all__ = ["Failed", "WorkerError", "WorkerTimeoutError", "describe_error", "make_error"]
 

@@ -8,56 +8,32 @@ not reach; here requests are put into its queues, and batches waited for.
 import os
 import pickle
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from gluonish.gluon.data.by_value import ByValuePickler, dumps
+from gluonish.gluon.data.channel import SPARE_SLOTS
 from gluonish.gluon.data.endings import endings
-from gluonish.gluon.data.ring import SPARE_SLOTS
 from gluonish.gluon.data.shared_memory import Segment, new_file
 from gluonish.gluon.data.worker_errors import Failed, WorkerError, WorkerTimeoutError, make_error
 from gluonish.gluon.data.worker_handle import Launch, WorkerHandle, launch_settings
 from gluonish.gluon.data.worker_service import Batch, WorkerService, ended, short
-from gluonish.io.shared_batch import map_arrays, over
-from gluonish.ndarray import NDArray
+from gluonish.io.shared_batch import map_arrays
 
-__all__ = ["Payload", "WorkerPool", "pack"]
+__all__ = ["WorkerPool"]
 
 # Every mapping of a file keeps a descriptor open: a user who keeps more of them gets copies.
 _MAX_MAPPED = 32
 # How long is waited at a time for a batch before looking whether anybody still serves, in seconds.
 _LOOK_S = 1.0
 
-Payload = tuple[bytes, list[pickle.PickleBuffer]]
-
-
-class _DatasetPickler(ByValuePickler):
-    def reducer_override(self, obj: Any) -> Any:
-        if isinstance(obj, NDArray):
-            return over, (obj.asnumpy(),)
-        return super().reducer_override(obj)
-
-
-def pack(dataset: Any, batchify_fn: Callable[..., Any]) -> Payload:
-    """Return a dataset and a function in the form that workers receive.
-
-    Args:
-        dataset: The dataset.
-        batchify_fn: Function that makes a batch of a list of samples.
-
-    Raises:
-        pickle.PicklingError, TypeError, AttributeError, ValueError: Something cannot be pickled.
-    """
-    return dumps((dataset, batchify_fn), _DatasetPickler)
-
 
 class WorkerPool:
     """Processes that load batches of one dataset.
 
     Args:
-        payload: Dataset and function, from `pack`.
+        payload: Dataset and function that makes a batch, from `by_value.dumps`.
         num_workers: Number of processes.
         prefetch: Number of batches to load ahead of the one that is waited for; the number of slots
             of shared memory is a little larger.
@@ -66,7 +42,9 @@ class WorkerPool:
         SharedMemoryError: There is not enough memory for the dataset.
     """
 
-    def __init__(self, payload: Payload, num_workers: int, prefetch: int) -> None:
+    def __init__(
+        self, payload: tuple[bytes, list[pickle.PickleBuffer]], num_workers: int, prefetch: int
+    ) -> None:
         settings = launch_settings()
         self._owner = os.getpid()
         pickled, buffers = payload

@@ -22,12 +22,12 @@ import numpy as np
 
 from gluonish.core import random_state
 from gluonish.core.numpy_mode import set_np_array, set_np_shape
-from gluonish.gluon.data import sample_rows
+from gluonish.gluon.data import stacking
 from gluonish.gluon.data.batchify import on_host
-from gluonish.gluon.data.by_value import dumps_reply
 from gluonish.gluon.data.channel import Channel
-from gluonish.gluon.data.sample_rows import Rows
+from gluonish.gluon.data.sent_classes import dumps_reply
 from gluonish.gluon.data.shared_memory import Segment, new_file
+from gluonish.gluon.data.stacking import Rows
 from gluonish.gluon.data.worker_errors import describe_error
 from gluonish.io.shared_batch import Slot, lay_out, write_arrays
 
@@ -92,11 +92,11 @@ def load_batch(
     Raises:
         Exception: The error that the dataset or ``batchify_fn`` raised, with a note of the index.
     """
-    before = sample_rows.current.set(rows)
+    before = stacking.current.set(rows)
     try:
         return _load(dataset, indices, batchify_fn, rows)
     finally:
-        sample_rows.current.reset(before)
+        stacking.current.reset(before)
 
 
 def _load(

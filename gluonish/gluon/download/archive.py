@@ -13,7 +13,7 @@ from typing import IO, Any, NamedTuple, Protocol
 
 from gluonish.core.errors import DownloadError, GluonishError
 from gluonish.core.files import atomic_write
-from gluonish.gluon.download.room import disk_full_error
+from gluonish.gluon.download.target import disk_full_error
 
 try:
     from lzma import LZMAError

@@ -10,8 +10,7 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from gluonish.core.errors import ArgumentError, DownloadError
 from gluonish.core.files import path_text
 from gluonish.gluon.download.http_fetch import fetch
-from gluonish.gluon.download.room import check_room, disk_full_error
-from gluonish.gluon.download.target_lock import exclusive
+from gluonish.gluon.download.target import check_room, disk_full_error, exclusive
 
 __all__ = ["check_sha1", "download", "obtain"]
 

@@ -2,16 +2,21 @@
 
 from gluonish.gluon.loss.base import Loss, _apply_weighting, _reshape_like  # noqa: F401  # used by name
 from gluonish.gluon.loss.cross_entropy import (
+    CTCLoss,
     SigmoidBCELoss,
     SigmoidBinaryCrossEntropyLoss,
     SoftmaxCELoss,
     SoftmaxCrossEntropyLoss,
 )
-from gluonish.gluon.loss.ctc import CTCLoss
-from gluonish.gluon.loss.embedding import CosineEmbeddingLoss, SDMLLoss, TripletLoss
-from gluonish.gluon.loss.likelihood import KLDivLoss, PoissonNLLLoss
-from gluonish.gluon.loss.margin import HingeLoss, LogisticLoss, SquaredHingeLoss
-from gluonish.gluon.loss.regression import HuberLoss, L1Loss, L2Loss
+from gluonish.gluon.loss.margin import (
+    CosineEmbeddingLoss,
+    HingeLoss,
+    LogisticLoss,
+    SDMLLoss,
+    SquaredHingeLoss,
+    TripletLoss,
+)
+from gluonish.gluon.loss.regression import HuberLoss, KLDivLoss, L1Loss, L2Loss, PoissonNLLLoss
 
 __all__ = [
     "CTCLoss",

@@ -1,12 +1,13 @@
-"""Losses of predicted numbers: L2Loss, L1Loss, HuberLoss."""
+"""Losses of numbers: distances, Huber's, and likelihoods of distributions."""
 
+import math
 from types import ModuleType
 from typing import Any
 
-from gluonish.gluon.loss.base import Loss
+from gluonish.gluon.loss.base import Loss, finite_log
 from gluonish.gluon.nn.tensor import Tensor, check_factors
 
-__all__ = ["HuberLoss", "L1Loss", "L2Loss"]
+__all__ = ["HuberLoss", "KLDivLoss", "L1Loss", "L2Loss", "PoissonNLLLoss"]
 
 
 class L2Loss(Loss):
@@ -133,3 +134,121 @@ class HuberLoss(Loss):
             (0.5 / self._rho) * F.square(distance),
         )
         return self._mean(F, self._weighted(F, loss, sample_weight))
+
+
+class KLDivLoss(Loss):
+    """Kullback-Leibler divergence: the sum of ``label * (log label - pred)``.
+
+    Args:
+        from_logits: Whether ``pred`` already holds log-probabilities; if not, log-softmax is
+            applied.
+        axis: Axis of the classes, along which log-softmax is taken.
+        weight: Constant that the loss is multiplied by; None for 1.
+        batch_axis: Axis of the samples. The loss is summed over all other axes.
+        **kwargs: ``prefix`` and ``params``, as for every Block.
+
+    Inputs:
+        pred: any shape: log-probabilities, or scores with ``from_logits=False``.
+        label: the shape of ``pred``, probabilities.
+        sample_weight: optional weight of each sample, (batch,), or of as many axes as ``pred``,
+            broadcastable to it.
+
+    Outputs:
+        loss: (batch,), the sum over the other axes.
+    """
+
+    def __init__(
+        self,
+        from_logits: bool = True,
+        axis: int = -1,
+        weight: float | None = None,
+        batch_axis: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._from_logits = from_logits
+        self._axis = axis
+
+    def hybrid_forward(
+        self, F: ModuleType, pred: Tensor, label: Tensor, sample_weight: Tensor | None = None
+    ) -> Any:
+        """Return the Kullback-Leibler divergence of each sample.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            pred: Any shape.
+            label: The shape of ``pred``, probabilities.
+            sample_weight: Weight of each sample; None for 1.
+        """
+        if not self._from_logits:
+            pred = F.log_softmax(pred, self._axis)
+        loss = label * (finite_log(F, label, 1e-12) - pred)
+        weighted = self._weighted(F, loss, sample_weight)
+        return F.sum(weighted, axis=self._batch_axis, exclude=True)
+
+
+class PoissonNLLLoss(Loss):
+    """Negative log-likelihood of counts under a Poisson distribution, without its constant term.
+
+    This is ``exp(pred) - target * pred`` with ``from_logits``, and ``pred - target * log(pred +
+    epsilon)`` without. Unlike other losses it is averaged over the batch, too.
+
+    Args:
+        weight: Constant that the loss is multiplied by; None for 1.
+        from_logits: Whether ``pred`` is the logarithm of the expected count.
+        batch_axis: Axis of the samples, for a ``sample_weight`` of one axis.
+        compute_full: Whether to add Stirling's approximation of the constant term, for targets
+            above 1.
+        **kwargs: ``prefix`` and ``params``, as for every Block.
+
+    Inputs:
+        pred: any shape: expected counts, or their logarithms.
+        target: as many elements as ``pred``, the observed counts.
+        sample_weight: optional weight of each sample, (batch,), or of as many axes as ``pred``,
+            broadcastable to it.
+        epsilon: small number added inside the logarithm to keep it finite.
+
+    Outputs:
+        loss: (1,), the mean over all elements.
+    """
+
+    def __init__(
+        self,
+        weight: float | None = None,
+        from_logits: bool = True,
+        batch_axis: int = 0,
+        compute_full: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(weight, batch_axis, **kwargs)
+        self._from_logits = from_logits
+        self._compute_full = compute_full
+
+    def hybrid_forward(
+        self,
+        F: ModuleType,
+        pred: Tensor,
+        target: Tensor,
+        sample_weight: Tensor | None = None,
+        epsilon: float = 1e-08,
+    ) -> Any:
+        """Return the mean Poisson negative log-likelihood.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            pred: Any shape.
+            target: As many elements as ``pred``, counts.
+            sample_weight: Weight of each sample; None for 1.
+            epsilon: Added inside the logarithm to keep it finite.
+        """
+        target = F.reshape_like(target, pred)
+        if self._from_logits:
+            loss = F.exp(pred) - target * pred
+        else:
+            loss = pred - target * finite_log(F, pred, epsilon)
+        if self._compute_full:
+            above = F.where(target > 1, target, F.ones_like(target))
+            stirling = above * F.log(above) - above + 0.5 * F.log(2 * math.pi * above)
+            loss = loss + (target > 1) * stirling
+        mean: Tensor = F.mean(self._weighted(F, loss, sample_weight))
+        return mean

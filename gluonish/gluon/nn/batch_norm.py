@@ -14,24 +14,13 @@ __all__ = ["BatchNorm", "BatchNormLayer", "BatchNormReLU"]
 
 
 class BatchNormLayer(HybridBlock):
-    """Common base of the batch normalizations: the arguments of `BatchNorm`, and ``fuse_relu``.
+    """Common base of the batch normalizations; see `BatchNorm` for the arguments.
 
-    Args:
-        axis: The axis of the channels.
-        momentum: Fraction of the running statistics that an update keeps; the rest comes from
-            the batch.
-        epsilon: Small constant added to the variance to avoid division by zero.
-        center: Whether ``beta`` is trained.
-        scale: Whether to multiply by ``gamma``.
-        use_global_stats: Whether to normalize by the running statistics even while training.
-        fuse_relu: Whether to apply ReLU to the result.
-        beta_initializer: Initializer of ``beta`` (C,).
-        gamma_initializer: Initializer of ``gamma`` (C,).
-        running_mean_initializer: Initializer of ``running_mean`` (C,).
-        running_variance_initializer: Initializer of ``running_var`` (C,).
-        in_channels: Number C of channels; 0 infers it from the first batch.
-        **kwargs: See `HybridBlock`.
+    Subclasses say by ``fuse_relu`` whether ReLU is applied to the result; as a keyword it can be
+    given to a layer, too.
     """
+
+    fuse_relu: bool = False
 
     def __init__(
         self,
@@ -41,7 +30,6 @@ class BatchNormLayer(HybridBlock):
         center: bool = True,
         scale: bool = True,
         use_global_stats: bool = False,
-        fuse_relu: bool = False,
         beta_initializer: Init = "zeros",
         gamma_initializer: Init = "ones",
         running_mean_initializer: Init = "zeros",
@@ -50,6 +38,7 @@ class BatchNormLayer(HybridBlock):
         **kwargs: Any,
     ) -> None:
         check_attributes(type(self).__name__, momentum=momentum, epsilon=epsilon)
+        self.fuse_relu = kwargs.pop("fuse_relu", type(self).fuse_relu)
         super().__init__(**kwargs)
         self._kwargs: dict[str, Any] = {
             "axis": axis,
@@ -58,7 +47,6 @@ class BatchNormLayer(HybridBlock):
             "fix_gamma": not scale,
             "use_global_stats": use_global_stats,
         }
-        self.fuse_relu = fuse_relu
         self.in_channels = in_channels
         self.gamma = self._statistic("gamma", gamma_initializer, scale)
         self.beta = self._statistic("beta", beta_initializer, center)
@@ -66,14 +54,8 @@ class BatchNormLayer(HybridBlock):
         self.running_var = self._statistic("running_var", running_variance_initializer, False)
 
     def _statistic(self, name: str, init: Init, trained: bool) -> Parameter:
-        return self.params.get(
-            name,
-            grad_req="write" if trained else "null",
-            shape=(self.in_channels,),
-            init=init,
-            allow_deferred_init=True,
-            differentiable=trained,
-        )
+        options = {"grad_req": "write" if trained else "null", "differentiable": trained}
+        return self.params._declare(name, (self.in_channels,), init, **options)
 
     def cast(self, dtype: Any) -> None:
         """Convert the parameters to another dtype; float16 and bfloat16 leave them in float32.
@@ -158,37 +140,6 @@ class BatchNorm(BatchNormLayer):
         [[-1.0, -1.0], [1.0, 1.0]]
     """
 
-    def __init__(
-        self,
-        axis: int = 1,
-        momentum: float = 0.9,
-        epsilon: float = 1e-5,
-        center: bool = True,
-        scale: bool = True,
-        use_global_stats: bool = False,
-        beta_initializer: Init = "zeros",
-        gamma_initializer: Init = "ones",
-        running_mean_initializer: Init = "zeros",
-        running_variance_initializer: Init = "ones",
-        in_channels: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            axis,
-            momentum,
-            epsilon,
-            center,
-            scale,
-            use_global_stats,
-            False,
-            beta_initializer,
-            gamma_initializer,
-            running_mean_initializer,
-            running_variance_initializer,
-            in_channels,
-            **kwargs,
-        )
-
 
 class BatchNormReLU(BatchNormLayer):
     """Batch normalization followed by ReLU, in one operator; see `BatchNorm` for the arguments.
@@ -200,33 +151,4 @@ class BatchNormReLU(BatchNormLayer):
         y: shape of ``x``; negative results are replaced by 0.
     """
 
-    def __init__(
-        self,
-        axis: int = 1,
-        momentum: float = 0.9,
-        epsilon: float = 1e-5,
-        center: bool = True,
-        scale: bool = True,
-        use_global_stats: bool = False,
-        beta_initializer: Init = "zeros",
-        gamma_initializer: Init = "ones",
-        running_mean_initializer: Init = "zeros",
-        running_variance_initializer: Init = "ones",
-        in_channels: int = 0,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(
-            axis,
-            momentum,
-            epsilon,
-            center,
-            scale,
-            use_global_stats,
-            True,
-            beta_initializer,
-            gamma_initializer,
-            running_mean_initializer,
-            running_variance_initializer,
-            in_channels,
-            **kwargs,
-        )
+    fuse_relu = True

@@ -5,11 +5,10 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError
 from gluonish.core.refusal import RefusedAtCall
-from gluonish.core.spec import Shape
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.nn.activation import Activation
+from gluonish.gluon.nn.activations import Activation
 from gluonish.gluon.nn.tensor import Extents, Tensor, as_extents, check_ints
-from gluonish.gluon.parameter import Parameter, ParameterDict
+from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.parameter.parameter import Init
 
 __all__ = ["ConvLayer"]
@@ -103,16 +102,12 @@ class ConvLayer(HybridBlock):
         self._in_axis = layout.index("C")
         shape.insert(self._in_axis, inner)
         with self.name_scope():
-            self.weight = self._parameter("weight", tuple(shape), weight_initializer)
-            self.bias = None
-            if use_bias:
-                self.bias = self._parameter("bias", (channels,), bias_initializer)
+            declare = self.params._declare
+            self.weight = declare("weight", tuple(shape), weight_initializer)
+            self.bias = declare("bias", (channels,), bias_initializer) if use_bias else None
             self.act = None
             if activation is not None:
                 self.act = Activation(activation, prefix=activation + "_")
-
-    def _parameter(self, name: str, shape: Shape, init: Init | None) -> Parameter:
-        return self.params.get(name, shape=shape, init=init, allow_deferred_init=True)
 
     def _alias(self) -> str:
         return "conv"

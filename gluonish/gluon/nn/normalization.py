@@ -1,11 +1,17 @@
-"""Normalization: what layers share that scale and shift what they have normalized."""
+"""LayerNorm, GroupNorm and InstanceNorm, and their common base."""
+
+from types import ModuleType
+from typing import Any
 
 from gluonish.core.number_check import check_attributes
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.parameter import Parameter, ParameterDict
+from gluonish.gluon.nn.tensor import Tensor
+from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.parameter.parameter import Init
 
-__all__ = ["Normalization"]
+__all__ = ["GroupNorm", "InstanceNorm", "LayerNorm", "Normalization"]
+
+_REQ = {True: "write", False: "null"}  # of what is trained, and of what is not
 
 
 class Normalization(HybridBlock):
@@ -38,14 +44,193 @@ class Normalization(HybridBlock):
         self._epsilon = epsilon
         self._center = center
         self._scale = scale
-        self.gamma = self._factor("gamma", extent, gamma_initializer, trained=scale)
-        self.beta = self._factor("beta", extent, beta_initializer, trained=center)
+        declare = self.params._declare
+        self.gamma = declare("gamma", (extent,), gamma_initializer, grad_req=_REQ[bool(scale)])
+        self.beta = declare("beta", (extent,), beta_initializer, grad_req=_REQ[bool(center)])
 
-    def _factor(self, name: str, extent: int, init: Init, *, trained: bool) -> Parameter:
-        return self.params.get(
-            name,
-            grad_req="write" if trained else "null",
-            shape=(extent,),
-            init=init,
-            allow_deferred_init=True,
+
+class LayerNorm(Normalization):
+    """Normalize along an axis: ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``.
+
+    Args:
+        axis: The axis that mean and variance are taken over.
+        epsilon: Small constant added to the variance to avoid division by zero.
+        center: Whether ``beta`` is trained; if not, it stays at its initial value.
+        scale: Whether ``gamma`` is trained; if not, it stays at its initial value.
+        beta_initializer: Initializer of ``beta`` (C,).
+        gamma_initializer: Initializer of ``gamma`` (C,).
+        in_channels: Size C of the axis; 0 infers it from the first batch.
+        prefix: See `HybridBlock`.
+        params: See `HybridBlock`.
+
+    Inputs:
+        x: any shape with C at ``axis``.
+
+    Outputs:
+        y: shape of ``x``.
+
+    References:
+        J. L. Ba, J. R. Kiros, G. E. Hinton, Layer Normalization, 2016.
+    """
+
+    def __init__(
+        self,
+        axis: int = -1,
+        epsilon: float = 1e-5,
+        center: bool = True,
+        scale: bool = True,
+        beta_initializer: Init = "zeros",
+        gamma_initializer: Init = "ones",
+        in_channels: int = 0,
+        prefix: str | None = None,
+        params: ParameterDict | None = None,
+    ) -> None:
+        factors = (in_channels, epsilon, center, scale, beta_initializer, gamma_initializer)
+        super().__init__(*factors, prefix, params)
+        self._axis = axis
+        self._kwargs = {"eps": epsilon, "axis": axis, "center": center, "scale": scale}
+
+    def hybrid_forward(self, F: ModuleType, data: Tensor, gamma: Tensor, beta: Tensor) -> Any:
+        """Normalize along ``axis``.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            data: Any shape with C at ``axis``.
+            gamma: Scale of each channel, a parameter.
+            beta: Offset of each channel, a parameter.
+        """
+        return F.LayerNorm(data, gamma=gamma, beta=beta, axis=self._axis, eps=self._epsilon)
+
+    def __repr__(self) -> str:
+        shape = self.gamma.shape
+        return (
+            f"{type(self).__name__}(eps={self._epsilon}, axis={self._axis}, "
+            f"center={self._center}, scale={self._scale}, in_channels={shape[0] if shape else 0})"
+        )
+
+
+class GroupNorm(Normalization):
+    """Normalize groups of channels: ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``.
+
+    Mean and variance are taken over each group of channels of each sample.
+
+    Args:
+        num_groups: Number G of groups, which divides the number of channels.
+        epsilon: Small constant added to the variance to avoid division by zero.
+        center: Whether ``beta`` is trained; if not, it stays at its initial value.
+        scale: Whether ``gamma`` is trained; if not, it stays at its initial value.
+        beta_initializer: Initializer of ``beta`` (G,).
+        gamma_initializer: Initializer of ``gamma`` (G,).
+        prefix: See `HybridBlock`.
+        params: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, ...), of at least 3 axes.
+
+    Outputs:
+        y: shape of ``x``.
+
+    References:
+        Y. Wu, K. He, Group Normalization, 2018; there gamma and beta have one entry per channel,
+        here one per group.
+    """
+
+    def __init__(
+        self,
+        num_groups: int = 1,
+        epsilon: float = 1e-5,
+        center: bool = True,
+        scale: bool = True,
+        beta_initializer: Init = "zeros",
+        gamma_initializer: Init = "ones",
+        prefix: str | None = None,
+        params: ParameterDict | None = None,
+    ) -> None:
+        factors = (num_groups, epsilon, center, scale, beta_initializer, gamma_initializer)
+        super().__init__(*factors, prefix, params)
+        self._num_groups = num_groups
+        self._kwargs = {"eps": epsilon, "num_groups": num_groups, "center": center, "scale": scale}
+
+    def hybrid_forward(self, F: ModuleType, data: Tensor, gamma: Tensor, beta: Tensor) -> Any:
+        """Normalize each group of channels of each sample.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            data: (N, C, ...), of at least 3 axes.
+            gamma: Scale of each group, a parameter.
+            beta: Offset of each group, a parameter.
+        """
+        return F.GroupNorm(
+            data, gamma=gamma, beta=beta, num_groups=self._num_groups, eps=self._epsilon
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(eps={self._epsilon}, num_groups={self._num_groups}, "
+            f"center={self._center}, scale={self._scale})"
+        )
+
+
+class InstanceNorm(Normalization):
+    """Normalize each channel: ``y = (x - mean) / sqrt(variance + epsilon) * gamma + beta``.
+
+    Mean and variance are taken over the spatial axes of each channel of each sample.
+
+    Args:
+        axis: The axis of the channels.
+        epsilon: Small constant added to the variance to avoid division by zero.
+        center: Whether ``beta`` is trained; if not, it stays at its initial value.
+        scale: Whether ``gamma`` is trained; if not, it stays at its initial value.
+        beta_initializer: Initializer of ``beta`` (C,).
+        gamma_initializer: Initializer of ``gamma`` (C,).
+        in_channels: Number C of channels; 0 infers it from the first batch.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: of at least 3 axes, with samples at axis 0 and C at ``axis``.
+
+    Outputs:
+        y: shape of ``x``.
+
+    References:
+        D. Ulyanov, A. Vedaldi, V. Lempitsky, Instance Normalization: The Missing Ingredient for
+        Fast Stylization, 2016.
+    """
+
+    def __init__(
+        self,
+        axis: int = 1,
+        epsilon: float = 1e-5,
+        center: bool = True,
+        scale: bool = False,
+        beta_initializer: Init = "zeros",
+        gamma_initializer: Init = "ones",
+        in_channels: int = 0,
+        **kwargs: Any,
+    ) -> None:
+        factors = (in_channels, epsilon, center, scale, beta_initializer, gamma_initializer)
+        super().__init__(*factors, **kwargs)
+        self._axis = axis
+        self._kwargs = {"eps": epsilon, "axis": axis, "center": center, "scale": scale}
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor, gamma: Tensor, beta: Tensor) -> Any:
+        """Normalize each channel of each sample over its spatial axes.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Of at least 3 axes, with samples at axis 0 and C at ``axis``.
+            gamma: Scale of each channel, a parameter.
+            beta: Offset of each channel, a parameter.
+        """
+        if self._axis == 1:
+            return F.InstanceNorm(x, gamma, beta, name="fwd", eps=self._epsilon)
+        swapped = F.swapaxes(x, dim1=1, dim2=self._axis)
+        normalized = F.InstanceNorm(swapped, gamma, beta, name="fwd", eps=self._epsilon)
+        return F.swapaxes(normalized, dim1=1, dim2=self._axis)
+
+    def __repr__(self) -> str:
+        shape = self.gamma.shape
+        return (
+            f"{type(self).__name__}(eps={self._epsilon}, axis={self._axis}, "
+            f"center={self._center}, scale={self._scale}, in_channels={shape[0] if shape else 0})"
         )

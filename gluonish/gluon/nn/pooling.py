@@ -1,4 +1,4 @@
-"""Pooling over one, two and three spatial axes: the largest or the mean of each window."""
+"""Pooling layers: maximum and average over windows, or over all positions."""
 
 from types import ModuleType
 from typing import Any
@@ -11,6 +11,12 @@ __all__ = [
     "AvgPool1D",
     "AvgPool2D",
     "AvgPool3D",
+    "GlobalAvgPool1D",
+    "GlobalAvgPool2D",
+    "GlobalAvgPool3D",
+    "GlobalMaxPool1D",
+    "GlobalMaxPool2D",
+    "GlobalMaxPool3D",
     "MaxPool1D",
     "MaxPool2D",
     "MaxPool3D",
@@ -354,3 +360,111 @@ class AvgPool3D(PoolingLayer):
             count_include_pad,
             **kwargs,
         )
+
+
+class GlobalMaxPool1D(PoolingLayer):
+    """Take the largest element of each channel, over one spatial axis.
+
+    Args:
+        layout: ``"NCW"`` or ``"NWC"``.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, W), or (N, W, C) with the channels last.
+
+    Outputs:
+        y: (N, C, 1), or (N, 1, C) with the channels last.
+    """
+
+    def __init__(self, layout: str = "NCW", **kwargs: Any) -> None:
+        super().__init__((1,), None, 0, True, True, "max", layout, **kwargs)
+
+
+class GlobalMaxPool2D(PoolingLayer):
+    """Take the largest element of each channel, over two spatial axes.
+
+    Args:
+        layout: ``"NCHW"`` or ``"NHWC"``.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, H, W), or (N, H, W, C) with the channels last.
+
+    Outputs:
+        y: (N, C, 1, 1), or (N, 1, 1, C) with the channels last.
+    """
+
+    def __init__(self, layout: str = "NCHW", **kwargs: Any) -> None:
+        super().__init__((1,) * 2, None, 0, True, True, "max", layout, **kwargs)
+
+
+class GlobalMaxPool3D(PoolingLayer):
+    """Take the largest element of each channel, over three spatial axes.
+
+    Args:
+        layout: ``"NCDHW"`` or ``"NDHWC"``.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, D, H, W), or (N, D, H, W, C) with the channels last.
+
+    Outputs:
+        y: (N, C, 1, 1, 1), or (N, 1, 1, 1, C) with the channels last.
+    """
+
+    def __init__(self, layout: str = "NCDHW", **kwargs: Any) -> None:
+        super().__init__((1,) * 3, None, 0, True, True, "max", layout, **kwargs)
+
+
+class GlobalAvgPool1D(PoolingLayer):
+    """Take the mean of each channel, over one spatial axis.
+
+    Args:
+        layout: ``"NCW"`` or ``"NWC"``.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, W), or (N, W, C) with the channels last.
+
+    Outputs:
+        y: (N, C, 1), or (N, 1, C) with the channels last.
+    """
+
+    def __init__(self, layout: str = "NCW", **kwargs: Any) -> None:
+        super().__init__((1,), None, 0, True, True, "avg", layout, **kwargs)
+
+
+class GlobalAvgPool2D(PoolingLayer):
+    """Take the mean of each channel, over two spatial axes.
+
+    Args:
+        layout: ``"NCHW"`` or ``"NHWC"``.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, H, W), or (N, H, W, C) with the channels last.
+
+    Outputs:
+        y: (N, C, 1, 1), or (N, 1, 1, C) with the channels last.
+    """
+
+    def __init__(self, layout: str = "NCHW", **kwargs: Any) -> None:
+        super().__init__((1,) * 2, None, 0, True, True, "avg", layout, **kwargs)
+
+
+class GlobalAvgPool3D(PoolingLayer):
+    """Take the mean of each channel, over three spatial axes.
+
+    Args:
+        layout: ``"NCDHW"`` or ``"NDHWC"``.
+        **kwargs: See `HybridBlock`.
+
+    Inputs:
+        x: (N, C, D, H, W), or (N, D, H, W, C) with the channels last.
+
+    Outputs:
+        y: (N, C, 1, 1, 1), or (N, 1, 1, 1, C) with the channels last.
+    """
+
+    def __init__(self, layout: str = "NCDHW", **kwargs: Any) -> None:
+        super().__init__((1,) * 3, None, 0, True, True, "avg", layout, **kwargs)

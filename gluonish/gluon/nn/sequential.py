@@ -1,4 +1,8 @@
-"""Sequential and HybridSequential: layers that run one after the other."""
+"""Containers: children that run one after the other, or side by side on the same input.
+
+MXNet 1.9 has them as ``Concurrent`` and ``HybridConcurrent`` in ``contrib.nn``, 2.0 as
+``Concatenate`` and ``HybridConcatenate`` in ``nn``.
+"""
 
 import warnings
 from collections.abc import Iterator
@@ -8,8 +12,18 @@ from typing import Any, Self, overload
 from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.tensor import Tensor
+from gluonish.gluon.parameter import ParameterDict
+from gluonish.ndarray import concat
 
-__all__ = ["HybridSequential", "Sequential"]
+__all__ = [
+    "Concatenate",
+    "Concurrent",
+    "HybridConcatenate",
+    "HybridConcurrent",
+    "HybridSequential",
+    "Identity",
+    "Sequential",
+]
 
 
 class _Stack(Block):
@@ -129,4 +143,106 @@ class HybridSequential(_Stack, HybridBlock):
         """
         for block in self._children.values():
             x = block(x)
+        return x
+
+
+class Concatenate(Sequential):
+    """Run every layer on the same input and concatenate their outputs.
+
+    Args:
+        axis: The axis along which outputs are concatenated.
+        prefix: See `Block`.
+        params: See `Block`.
+
+    Inputs:
+        x: what each of the layers takes.
+
+    Outputs:
+        y: the outputs of all layers, concatenated along ``axis``; their other axes must agree.
+    """
+
+    def __init__(
+        self, axis: int = -1, prefix: str | None = None, params: ParameterDict | None = None
+    ) -> None:
+        super().__init__(prefix=prefix, params=params)
+        self.axis = axis
+
+    def _empty(self) -> Self:
+        return type(self)(axis=self.axis, prefix=self._prefix)
+
+    def forward(self, x: Any) -> Any:
+        """Run every layer on the input and concatenate their outputs.
+
+        Args:
+            x: Input of every layer.
+        """
+        return concat(*[block(x) for block in self._children.values()], dim=self.axis)
+
+
+class HybridConcatenate(HybridSequential):
+    """Run every HybridBlock on the same input and concatenate their outputs.
+
+    Args:
+        axis: The axis along which outputs are concatenated.
+        prefix: See `Block`.
+        params: See `Block`.
+
+    Inputs:
+        x: what each of the layers takes.
+
+    Outputs:
+        y: the outputs of all layers, concatenated along ``axis``; their other axes must agree.
+    """
+
+    def __init__(
+        self, axis: int = -1, prefix: str | None = None, params: ParameterDict | None = None
+    ) -> None:
+        super().__init__(prefix=prefix, params=params)
+        self.axis = axis
+
+    def _empty(self) -> Self:
+        return type(self)(axis=self.axis, prefix=self._prefix)
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Run every layer on the input and concatenate their outputs.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Input of every layer.
+        """
+        return F.concat(*[block(x) for block in self._children.values()], dim=self.axis)
+
+
+class Concurrent(Concatenate):
+    """`Concatenate` under the name of MXNet 1.9: the same arguments, inputs and outputs."""
+
+
+class HybridConcurrent(HybridConcatenate):
+    """`HybridConcatenate` under the name of MXNet 1.9: the same arguments, inputs and outputs."""
+
+
+class Identity(HybridBlock):
+    """Return the input unchanged, such as in a branch of `HybridConcatenate`.
+
+    Args:
+        prefix: See `HybridBlock`.
+        params: See `HybridBlock`.
+
+    Inputs:
+        x: anything.
+
+    Outputs:
+        y: ``x`` itself.
+    """
+
+    def __init__(self, prefix: str | None = None, params: ParameterDict | None = None) -> None:
+        super().__init__(prefix=prefix, params=params)
+
+    def hybrid_forward(self, F: ModuleType, x: Tensor) -> Any:
+        """Return the input unchanged.
+
+        Args:
+            F: ``mx.nd`` or ``mx.sym``, passed in by `HybridBlock`.
+            x: Anything.
+        """
         return x

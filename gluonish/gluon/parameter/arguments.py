@@ -1,11 +1,11 @@
-"""What a Parameter is given, checked: shapes, devices, storage and element types.
+"""What a Parameter is given: checked arguments, and where its first values come from.
 
 An extent of a shape that is not known yet is 0 or -1.
 """
 
 import operator
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from gluonish.core.context import Context, cpu, current_context
 from gluonish.core.dtype import normalize_dtype
@@ -13,10 +13,14 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, ParameterErro
 from gluonish.core.file_map import is_mapped
 from gluonish.core.numpy_mode import is_np_shape
 from gluonish.core.spec import Shape
-from gluonish.ndarray import NDArray
+from gluonish.initializer import InitDesc, Initializer, create
+from gluonish.ndarray import NDArray, zeros
+from gluonish.numpy.array import gluon_array
 
 __all__ = [
     "ContextList",
+    "Deferred",
+    "Init",
     "array_on",
     "as_contexts",
     "as_shape",
@@ -180,3 +184,37 @@ def mean_on_cpu(values: Sequence[NDArray]) -> NDArray:
         first += other
     mean: NDArray = first / (1 + len(others)) if others else first
     return mean
+
+
+# An initializer, its name or JSON, or any function of a name and an array, as `mx.init.Mixed` is.
+Init = Initializer | str | Callable[[str, NDArray], None]
+
+
+class Deferred(NamedTuple):
+    """An initialization that waits for the shape.
+
+    Attributes:
+        init: What fills the array.
+        contexts: The devices.
+        default_init: What the caller asked for; it decides how names in ``init`` are read.
+        data: Values that were set in the meantime, in place of what ``init`` gives.
+    """
+
+    init: Init
+    contexts: list[Context]
+    default_init: Init
+    data: NDArray | None
+
+    def values(self, name: str, shape: Shape, dtype: Any) -> NDArray:
+        """Return what a parameter of this name starts from."""
+        if self.data is not None:
+            return self.data
+        # Initializers fill axes, so that a scalar is filled as an axis of one element.
+        filled: NDArray = gluon_array(zeros(shape or (1,), cpu(), dtype))
+        if isinstance(self.init, str | Initializer):
+            outer = self.default_init
+            caller = create(outer if isinstance(outer, str | Initializer) else self.init)
+            caller(InitDesc(name, {"__init__": self.init}), filled)
+        else:
+            self.init(InitDesc(name), filled)
+        return filled if shape else filled.reshape(())

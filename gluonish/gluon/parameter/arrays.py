@@ -2,37 +2,40 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
 from gluonish.autograd import mark_variables, pause
-from gluonish.core.context import Context
+from gluonish.core.context import Context, cpu
 from gluonish.core.device import device_of
 from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import ParameterError
+from gluonish.core.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    DeferredInitializationError,
+    ParameterError,
+)
 from gluonish.core.holders import Holder, describe_holders
 from gluonish.core.numpy_mode import is_np_shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.core.versions import Version
-from gluonish.gluon.parameter.arguments import array_on, as_shape, check_fits, mean_on_cpu
-from gluonish.gluon.parameter.initialization import Deferred
+from gluonish.gluon.parameter.arguments import Deferred, array_on, as_shape, check_fits, mean_on_cpu
 from gluonish.gluon.parameter.places import described
-from gluonish.gluon.parameter.refusals import refuse_uninitialized
-from gluonish.gluon.parameter.sparse_rows import (
-    TrainerLink,
-    check_dense,
-    check_only_trainer,
-    check_rows,
-    pull_rows,
-    whole_rows,
-)
-from gluonish.ndarray import NDArray, recording, reset_arrays, zeros
+from gluonish.ndarray import NDArray, arange, recording, reset_arrays, zeros
 from gluonish.numpy.array import gluon_array
 from gluonish.symbol import Symbol
 from gluonish_engine import Var
 
-__all__ = ["ParameterArrays", "attach_gradients", "zero_arrays"]
+__all__ = [
+    "ParameterArrays",
+    "attach_gradients",
+    "refuse_move",
+    "refuse_shape",
+    "refuse_uninitialized",
+    "refuse_unknown_shape",
+    "zero_arrays",
+]
 
 _LEAST_UNUSED_NBYTES = 1 << 20
 
@@ -98,6 +101,16 @@ class _ArrayList(list[NDArray]):
         self._replaced(self)
 
 
+class TrainerLink(Protocol):
+    """What a Parameter needs of its Trainer."""
+
+    def _parameter_was_set(self, parameter: Any, moves: bool = False) -> None:
+        """Take note that values were put into the parameter by hand, perhaps with new memory."""
+
+    def _row_sparse_pull(self, parameter: Any, out: Any, row_ids: Any) -> None:
+        """Bring rows of a sparse parameter from where all of them are."""
+
+
 class ParameterArrays:
     """The half of `Parameter` that is read: shape, values, gradients and devices.
 
@@ -141,8 +154,6 @@ class ParameterArrays:
         normalize_dtype(dtype)
         self._dtype, self._var = dtype, None
         Version.touch()  # graphs may have been traced with the old one
-
-    # -- under the names by which programs for MXNet get at it -------------------------------------
 
     @property
     def _data(self) -> list[NDArray] | None:
@@ -245,7 +256,7 @@ class ParameterArrays:
             ParameterError: The parameter is not initialized, not on this device, or sparse.
         """
         if self._stype != "default":
-            check_dense(self, "data")
+            _check_dense(self, "data")
         array = self._on(self._arrays, ctx)
         tracer = recording.tracer.get()
         traced: NDArray = array if tracer is None else tracer.parameter(self.name, array)
@@ -257,7 +268,7 @@ class ParameterArrays:
         Raises:
             ParameterError: The parameter is not initialized, or sparse.
         """
-        check_dense(self, "list_data")
+        _check_dense(self, "list_data")
         return self._held()
 
     def _held(self) -> list[NDArray]:
@@ -307,9 +318,9 @@ class ParameterArrays:
         Raises:
             ParameterError: The parameter is dense, not initialized, or not in a Trainer.
         """
-        check_rows(self, "row_sparse_data", row_id)
+        _check_rows(self, "row_sparse_data", row_id)
         found = self._on(self._arrays, row_id.context)
-        pull_rows(self, found, row_id)
+        _pull_rows(self, found, row_id)
         return found
 
     def list_row_sparse_data(self, row_id: NDArray) -> list[NDArray]:
@@ -318,9 +329,9 @@ class ParameterArrays:
         Args:
             row_id: Array of row indices.
         """
-        check_rows(self, "list_row_sparse_data", row_id)
+        _check_rows(self, "list_row_sparse_data", row_id)
         found = self._held()
-        pull_rows(self, found, row_id)
+        _pull_rows(self, found, row_id)
         return found
 
     def _set_trainer(self, trainer: TrainerLink | None) -> None:
@@ -330,15 +341,155 @@ class ParameterArrays:
             ParameterError: A sparse parameter belongs to another trainer.
         """
         if self._stype != "default" and trainer is not None:
-            check_only_trainer(self, trainer)
+            _check_only_trainer(self, trainer)
         self._trainer = trainer
 
     def _reduce(self) -> NDArray:
         """Return a copy of the values on the CPU, the mean over the devices."""
         with pause():
             if self._stype != "default":
-                return whole_rows(self)
+                return _whole_rows(self)
             return mean_on_cpu(self.list_data())
+
+
+def refuse_uninitialized(parameter: ParameterArrays) -> NoReturn:
+    """Raise the error of a parameter without arrays.
+
+    Raises:
+        DeferredInitializationError: It waits for its shape.
+        ParameterError: It was not initialized.
+    """
+    what = f"{described(parameter)}: expected an initialized parameter, got one that"
+    if parameter._deferred_init is not None:
+        raise DeferredInitializationError(
+            f"{what} waits for its shape {parameter.shape}; pass a batch through the network "
+            "first, which has to reach the layer, or give in_units, in_channels and the like to it"
+        )
+    raise ParameterError(
+        f"{what} is not; call initialize() on the network, and take its parameters from "
+        "collect_params(): Block.params lacks those of its children"
+    )
+
+
+def refuse_shape(parameter: ParameterArrays) -> NoReturn:
+    """Raise the error of a parameter that may not wait for its shape.
+
+    Raises:
+        ArgumentError: Always.
+    """
+    remedy = (
+        "a scalar needs NumPy's semantics of shapes, see util.set_np"
+        if parameter._shape == ()
+        else "give all extents, or allow_deferred_init=True"
+    )
+    raise ArgumentError(
+        f"{described(parameter)}: expected a known shape, got {parameter.shape}; {remedy}"
+    )
+
+
+def refuse_unknown_shape(parameter: ParameterArrays) -> NoReturn:
+    """Raise the error of a parameter that waited for its shape in vain.
+
+    Raises:
+        ParameterError: Always.
+    """
+    raise ParameterError(
+        f"{described(parameter)}: expected a known shape, got {parameter.shape}; "
+        "give in_units, in_channels and the like to the layer"
+    )
+
+
+def refuse_move(parameter: ParameterArrays) -> NoReturn:
+    """Raise the error of a parameter without arrays that is to be on other devices.
+
+    Raises:
+        ArgumentError: Always.
+    """
+    raise ArgumentError(
+        f"{described(parameter)}: reset_ctx expected an initialized parameter, got one that "
+        "is not; call initialize(ctx=...)"
+    )
+
+
+def _check_dense(parameter: ParameterArrays, what: str) -> None:
+    """Refuse a method that does not serve sparse parameters.
+
+    Raises:
+        ParameterError: The parameter is sparse.
+    """
+    if parameter._stype == "default":
+        return
+    remedy = (
+        "use row_sparse_data, which takes the rows that you need"
+        if parameter._stype == "row_sparse"
+        else "make the parameter dense, or a Constant"
+    )
+    raise ParameterError(
+        f"{described(parameter)}: {what} expected stype 'default', got {parameter._stype!r}; "
+        f"{remedy}"
+    )
+
+
+def _check_rows(parameter: ParameterArrays, what: str, row_id: object) -> None:
+    """Refuse to bring rows where there are none, or of no array of their numbers.
+
+    Args:
+        parameter: Whose rows.
+        what: The method, for messages.
+        row_id: Numbers of rows.
+
+    Raises:
+        ParameterError: The parameter is not row-sparse, not initialized, or in no Trainer.
+        ArgumentTypeError: ``row_id`` is not an NDArray.
+    """
+    if parameter._stype != "row_sparse":
+        raise ParameterError(
+            f"{described(parameter)}: {what} expected stype 'row_sparse', got "
+            f"{parameter._stype!r}; use data() or list_data()"
+        )
+    if parameter._arrays is None:
+        refuse_uninitialized(parameter)
+    if parameter._trainer is None:
+        raise ParameterError(
+            f"{described(parameter)}: {what} expected a Parameter in a Trainer, got one in "
+            "none; the Trainer's store has the rows"
+        )
+    if not isinstance(row_id, NDArray):
+        raise ArgumentTypeError(
+            f"{described(parameter)}: {what} expected row_id as an NDArray on the device, got "
+            f"{type(row_id).__name__}"
+        )
+
+
+def _check_only_trainer(parameter: ParameterArrays, trainer: TrainerLink) -> None:
+    """Refuse a second trainer for a sparse parameter.
+
+    Raises:
+        ParameterError: It belongs to another one.
+    """
+    if parameter._trainer is not None and parameter._trainer is not trainer:
+        raise ParameterError(
+            f"{described(parameter)}: expected one Trainer for a {parameter._stype} parameter, got "
+            "a second; the first one's store has its rows"
+        )
+
+
+def _pull_rows(parameter: ParameterArrays, out: Any, row_id: NDArray) -> None:
+    """Bring rows from the Trainer's store into a row-sparse array, or a list of such arrays."""
+    if parameter._trainer is not None:
+        with pause():  # a pull is no part of the graph, though its array may be
+            parameter._trainer._row_sparse_pull(parameter, out, row_id)
+
+
+def _whole_rows(parameter: ParameterArrays) -> NDArray:
+    """Return a sparse copy of all values on the CPU, as the Trainer's store has them."""
+    first = parameter._held()[0]
+    if parameter._trainer is None or parameter._stype != "row_sparse":
+        copied: NDArray = first.copyto(cpu())
+        return copied
+    whole: NDArray = zeros(first.shape, cpu(), first.dtype, parameter._stype)
+    parameter._trainer._row_sparse_pull(parameter, whole, arange(0, first.shape[0], dtype="int64"))
+    return whole
 
 
 def _holders(parameter: ParameterArrays) -> list[Holder]:

@@ -15,20 +15,30 @@ import numpy as np
 from gluonish.autograd import mark_variables, pause
 from gluonish.core.context import Context, cpu
 from gluonish.core.dtype import normalize_dtype
-from gluonish.core.errors import ArgumentError, OutOfMemoryError
+from gluonish.core.errors import ArgumentError, OutOfMemoryError, ParameterError
 from gluonish.core.numpy_mode import is_np_array, is_np_shape
+from gluonish.core.spec import Shape
 from gluonish.core.turn import Turn
-from gluonish.gluon.parameter import refusals
 from gluonish.gluon.parameter.arguments import (
     ContextList,
+    Deferred,
+    Init,
     as_contexts,
     check_loaded_contexts,
     check_stype,
     in_file,
+    join_shapes,
+    loaded_dtype,
     shape_is_known,
 )
-from gluonish.gluon.parameter.arrays import ParameterArrays, attach_gradients
-from gluonish.gluon.parameter.initialization import Deferred, Init, fit
+from gluonish.gluon.parameter.arrays import (
+    ParameterArrays,
+    attach_gradients,
+    refuse_move,
+    refuse_shape,
+    refuse_uninitialized,
+    refuse_unknown_shape,
+)
 from gluonish.gluon.parameter.places import described
 from gluonish.initializer import Constant as ConstantInitializer
 from gluonish.initializer import Uniform
@@ -176,7 +186,7 @@ class Parameter(ParameterArrays):
             init = default_init if self.init is None else self.init
         known = shape_is_known(self.shape)
         if not known and not self._allow_deferred_init:
-            refusals.refuse_shape(self)
+            refuse_shape(self)
         self._deferred_init = Deferred(init, contexts, default_init, None)
         if known:
             self._finish_deferred_init()
@@ -194,7 +204,7 @@ class Parameter(ParameterArrays):
                 return
             shape = self.shape
             if shape is None or not shape_is_known(shape):
-                refusals.refuse_unknown_shape(self)
+                refuse_unknown_shape(self)
             try:
                 with pause():
                     data = deferred.values(self.name, shape, self._dtype)
@@ -276,7 +286,7 @@ class Parameter(ParameterArrays):
         contexts = None if ctx is None else as_contexts(ctx, what)
         present = self._waiting_contexts()
         check_loaded_contexts(what, present, contexts)
-        fit(self, data, cast_dtype, dtype_source)
+        self._fit(data, cast_dtype, dtype_source)
         if self._arrays is None:
             with pause():
                 self._allocate(data, present or contexts or [cpu()], taken)
@@ -285,6 +295,27 @@ class Parameter(ParameterArrays):
         else:
             self.set_data(data)
         self._deferred_init = None
+
+    def _fit(self, data: NDArray, cast_dtype: bool, dtype_source: str) -> None:
+        """Take the shape, and where asked for the dtype, of the values to come.
+
+        Args:
+            data: The values.
+            cast_dtype: Whether to convert where dtypes differ; if not, that is an error.
+            dtype_source: With ``cast_dtype`` the dtype to end up with: ``"current"``, the
+                parameter's, or ``"saved"``, the file's.
+
+        Raises:
+            ParameterError: Shape or dtype do not fit; the parameter is as before then.
+        """
+        what = f"{described(self)}: loading"
+        shape = _loaded_shape(self._shape, data.shape)
+        if shape is None:
+            raise ParameterError(f"{what} expected shape {self.shape}, got {data.shape}")
+        dtype = loaded_dtype(self._dtype, data.dtype, what, cast_dtype, dtype_source)
+        self._shape = shape
+        if dtype is not self._dtype:
+            self.cast(dtype)
 
     def reset_ctx(self, ctx: ContextList) -> None:
         """Move the parameter to other devices; the values of several devices are averaged.
@@ -303,7 +334,7 @@ class Parameter(ParameterArrays):
         elif self._deferred_init is not None:
             self._deferred_init = self._deferred_init._replace(contexts=contexts)
         else:
-            refusals.refuse_move(self)
+            refuse_move(self)
 
     def set_data(self, data: Any) -> None:
         """Set the values on all devices; an unknown shape becomes that of the values.
@@ -319,7 +350,7 @@ class Parameter(ParameterArrays):
     def _set(self, source: NDArray, taken: bool = False) -> None:
         if self._arrays is None:
             if self._deferred_init is None:
-                refusals.refuse_uninitialized(self)
+                refuse_uninitialized(self)
             self.shape = source.shape
             kept = source.copy() if in_file(source) else source
             self._deferred_init = self._deferred_init._replace(data=kept)
@@ -396,3 +427,9 @@ class Constant(Parameter):
                 UserWarning,
                 stacklevel=2,
             )
+
+
+def _loaded_shape(own: Shape | None, loaded: Shape) -> Shape | None:
+    if own is None or (own == () and not is_np_shape()):
+        return loaded
+    return join_shapes(own, loaded)

@@ -14,6 +14,7 @@ from gluonish.core.errors import (
     require_text,
 )
 from gluonish.core.files import path_text
+from gluonish.core.spec import Shape
 from gluonish.gluon.parameter.arguments import ContextList, as_shape, join_shapes
 from gluonish.gluon.parameter.arrays import zero_arrays
 from gluonish.gluon.parameter.parameter import Constant, Init, Parameter
@@ -113,6 +114,10 @@ class ParameterDict:
             for attribute, wanted in kwargs.items():
                 _agree(parameter, attribute, wanted)
         return parameter
+
+    def _declare(self, name: str, shape: Shape, init: Init | None, **kwargs: Any) -> Parameter:
+        """Return a layer's weight, which may wait for unknown sizes of its shape; see `get`."""
+        return self.get(name, shape=shape, init=init, allow_deferred_init=True, **kwargs)
 
     def get_constant(self, name: str, value: Any = None) -> Parameter:
         """Return the constant ``prefix + name``, creating it from ``value`` if there is none.

@@ -5,15 +5,16 @@ so that copies and pickles of them have no part of it. Weak references have no c
 that came in one, while a network is freed, would be lost.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 from weakref import ReferenceType, ref
 
 from gluonish.core.errors import OperatorError
 
-if TYPE_CHECKING:
-    from gluonish.gluon.parameter.arrays import ParameterArrays
-
 __all__ = ["described", "is_placed", "locate", "note_place", "path_of"]
+
+
+class _Named(Protocol):
+    name: str
 
 
 class _Place(NamedTuple):
@@ -84,7 +85,7 @@ def path_of(member: object) -> str:
     return ".".join(reversed(names))
 
 
-def described(parameter: "ParameterArrays") -> str:
+def described(parameter: _Named) -> str:
     """Return how messages call a parameter: by its name, and its path where that tells more."""
     path = path_of(parameter)
     name = f"{type(parameter).__name__} {parameter.name}"

@@ -66,8 +66,7 @@ class DenseCell(HybridRecurrentCell):
             shapes["h2r_weight"] = (width, hidden_size)
         shapes |= {"i2h_bias": (self._rows,), "h2h_bias": (self._rows,)}
         for (name, shape), init in zip(shapes.items(), initializers, strict=True):
-            parameter = self.params.get(name, shape=shape, init=init, allow_deferred_init=True)
-            setattr(self, name, parameter)
+            setattr(self, name, self.params._declare(name, shape, init))
 
     def _width_info(self, batch_size: int, *widths: int) -> list[dict[str, Any]]:
         return [{"shape": (batch_size, width), "__layout__": "NC"} for width in widths]
@@ -104,7 +103,7 @@ class DenseCell(HybridRecurrentCell):
         if (
             spec.shape != (len(i2h), self._hidden_size)
             or not (i2h._spec == h2h._spec == wanted)
-            or state._device.xp_name != "numpy"
+            or not state._device.is_host
             or not is_floating(spec.dtype)
             or recording.mode.get() & WATCHED
         ):

@@ -11,9 +11,9 @@ from gluonish.core.refusal import RefusedAtCall
 from gluonish.gluon.block import Block
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.gluon.parameter import ParameterDict
-from gluonish.gluon.rnn.bidirectional_cell import BidirectionalCell
 from gluonish.gluon.rnn.recurrent_cell import HybridRecurrentCell, RecurrentCell
 from gluonish.gluon.rnn.sequence import arranged, is_tensor, masked, namespace_of, time_axis
+from gluonish.gluon.rnn.sequential_cell import BidirectionalCell
 from gluonish.symbol import Symbol
 
 __all__ = ["ModifierCell", "ResidualCell", "ZoneoutCell", "holds_bidirectional", "same_kind"]

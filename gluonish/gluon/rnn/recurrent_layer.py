@@ -16,8 +16,12 @@ from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.tensor import Tensor, check_ints, check_layout
 from gluonish.gluon.parameter import Parameter
 from gluonish.gluon.parameter.parameter import Init
-from gluonish.gluon.rnn.sequential_cell import HybridSequentialRNNCell
-from gluonish.gluon.rnn.unfuse import unfused
+from gluonish.gluon.rnn.rnn_cell import GRUCell, LSTMCell, LSTMPCell, RNNCell
+from gluonish.gluon.rnn.sequential_cell import (
+    BidirectionalCell,
+    DropoutCell,
+    HybridSequentialRNNCell,
+)
 from gluonish.ndarray import NDArray
 from gluonish.ops.recurrent.layout import GATES
 from gluonish.symbol import Symbol
@@ -134,9 +138,7 @@ class RecurrentLayer(HybridBlock):
             init: Its initializer.
             dtype: Its element type.
         """
-        parameter = self.params.get(
-            name, shape=shape, init=init, dtype=dtype, allow_deferred_init=True
-        )
+        parameter = self.params._declare(name, shape, init, dtype=dtype)
         setattr(self, name, parameter)
         return parameter
 
@@ -179,7 +181,7 @@ class RecurrentLayer(HybridBlock):
         Raises:
             ArgumentError: The layer clips its cell states.
         """
-        return unfused(self)
+        return _unfused(self)
 
     _unfuse = unfuse
 
@@ -378,3 +380,38 @@ def _check_sizes(
     check_numbers(what, dropout=dropout)
     if not 0 <= dropout <= 1:
         raise ArgumentError(f"{what}: expected dropout in [0, 1], got {dropout}")
+
+
+def _unfused(layer: RecurrentLayer) -> HybridSequentialRNNCell:
+    """Return a stack of cells with a layer's parameters; see `RecurrentLayer.unfuse`."""
+    if layer._lstm_state_clip_min is not None or layer._lstm_state_clip_nan:
+        raise ArgumentError(
+            f"{layer.name}.unfuse: expected a layer without state clipping, which cells do not "
+            "have, got one with it"
+        )
+    stack = HybridSequentialRNNCell(prefix=layer.prefix, params=layer.params)
+    width = layer._projection_size or layer._hidden_size
+    with stack.name_scope():
+        for i in range(layer._num_layers):
+            inputs = width * layer._dir if i else layer._input_size
+            cells = [_cell(layer, inputs, f"{side}{i}_") for side in "lr"[: layer._dir]]
+            stack.add(cells[0] if len(cells) == 1 else BidirectionalCell(*cells))
+            if layer._dropout > 0 and i + 1 < layer._num_layers:
+                stack.add(DropoutCell(layer._dropout))
+    return stack
+
+
+def _cell(layer: RecurrentLayer, input_size: int, prefix: str) -> Any:
+    options: dict[str, Any] = {
+        f"{name}_initializer": getattr(layer, f"_{name}_initializer")
+        for name in ("i2h_weight", "h2h_weight", "i2h_bias", "h2h_bias")
+    }
+    options |= {"input_size": input_size, "prefix": prefix}
+    if layer._mode == "gru":
+        return GRUCell(layer._hidden_size, **options)
+    if layer._mode != "lstm":
+        return RNNCell(layer._hidden_size, layer._mode.removeprefix("rnn_"), **options)
+    if layer._projection_size is None:
+        return LSTMCell(layer._hidden_size, **options)
+    options["h2r_weight_initializer"] = layer._h2r_weight_initializer
+    return LSTMPCell(layer._hidden_size, layer._projection_size, **options)

@@ -145,8 +145,6 @@ class ShardedUpdate:
             updater(*(list(part) for part in zip(*owned, strict=True)))
         optimizer._update_count([i for i, _, weight in items if not weight.size])
 
-    # -- shares ----------------------------------------------------------------------------------
-
     def _divide(self, selection: Selection, optimizer: Optimizer) -> None:
         """Decide who has what of parameters that are new here; the same in all processes."""
         for (i, param), weight in zip(selection.members, selection.weights[0], strict=True):
@@ -198,8 +196,6 @@ class ShardedUpdate:
         rows = x.ndim and first == last  # an optimizer may look at the number of axes
         part = raw[:0] if rows else raw.reshape(-1)[first:last]
         return NDArray(part, Spec(part.shape, x._spec.dtype), x._device, x._var)
-
-    # -- states ----------------------------------------------------------------------------------
 
     def whole_states(self, updater: Updater, params: Sequence[Parameter]) -> Updater:
         """Return an updater with the states of all weights; all processes call this together.

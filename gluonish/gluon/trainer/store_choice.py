@@ -1,4 +1,4 @@
-"""Whether a Trainer uses a store, and whether the store updates the weights.
+"""The store of a Trainer: which one it is, and updates that run in it.
 
 The rules are those that MXNet 1.9.1 shows, in this order:
 
@@ -13,7 +13,7 @@ The rules are those that MXNet 1.9.1 shows, in this order:
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gluonish.core.config import MXNET_UPDATE_ON_KVSTORE
@@ -21,6 +21,8 @@ from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError
 from gluonish.gluon.parameter import Parameter
 from gluonish.gluon.parameter.places import described
+from gluonish.gluon.trainer.gradients import clear_all_old, groups, new_gradients
+from gluonish.gluon.trainer.trainables import Selection, Trainables
 from gluonish.kvstore import KVStore, KVStoreBase, create
 from gluonish.kvstore.async_store import AsyncStore
 from gluonish.kvstore.create import SYNCHRONOUS
@@ -33,10 +35,12 @@ from gluonish.optimizer.rule_optimizer import RuleOptimizer
 
 __all__ = [
     "StoreChoice",
+    "add_up",
     "choose_store",
     "expect_processes",
     "expected_update",
     "take_store",
+    "update_in_store",
     "weights_a_call",
 ]
 
@@ -211,3 +215,70 @@ def _check_sparse(
             f"{described(sparse)} of stype {sparse._stype}, got kvstore={kvstore!r} with "
             f"update_on_kvstore={update}"
         )
+
+
+def add_up(
+    store: KVStoreBase, selection: Selection, elsewhere: Collection[int], first_key: int
+) -> None:
+    """Replace gradients by their sums.
+
+    Args:
+        store: The store.
+        selection: The parameters.
+        elsewhere: Positions of those whose gradient is new in another process only.
+        first_key: The store's key of the trainer's first parameter.
+    """
+    if isinstance(store, SyncStore):
+        clear_all_old(selection.members, elsewhere)
+        keys = [first_key + i for i in selection.indices]
+        store.add_up(keys, [param.list_grad() for _, param in selection.members])
+        return
+    for i, param in selection.members:
+        gradients, new = param.list_grad(), new_gradients(param)
+        if new is None:
+            store.pushpull(first_key + i, gradients, priority=-i)
+        else:
+            store.pushpull(first_key + i, new, out=gradients, priority=-i)
+
+
+def update_in_store(
+    store: KVStoreBase,
+    selection: Selection,
+    trainables: Trainables,
+    optimizer: Optimizer,
+    first_key: int,
+) -> None:
+    """Hand gradients to the store and take new weights, several at once where it can.
+
+    Args:
+        store: The store.
+        selection: The parameters to update.
+        trainables: All that have gradients.
+        optimizer: What the store updates by.
+        first_key: The store's key of the trainer's first parameter.
+    """
+    elsewhere = trainables.elsewhere
+    for group in groups(selection.members, weights_a_call(store, optimizer)):
+        keys = [first_key + i for i, _ in group]
+        gradients = [
+            new_gradients(param, i in elsewhere) or param.list_grad() for i, param in group
+        ]
+        weights = [param._held() for _, param in group]
+        priority = -group[0][0]
+        if len(group) == 1:
+            store.pushpull(keys[0], gradients[0], out=weights[0], priority=priority)
+        else:
+            store.pushpull(keys, gradients, out=weights, priority=priority)
+    if isinstance(store, AsyncStore):
+        _pull_rest(store, selection, trainables, first_key)
+
+
+def _pull_rest(
+    store: AsyncStore, updated: Selection, trainables: Trainables, first_key: int
+) -> None:
+    """Take weights that other processes may update, though this one has no new gradient."""
+    done = set(updated.indices)
+    rest = [(i, param) for i, param in trainables.all().members if i not in done]
+    weights = {first_key + i: param._held() for i, param in rest if param._stype == "default"}
+    if weights:
+        store.pull([*weights], out=[*weights.values()])

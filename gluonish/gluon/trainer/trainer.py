@@ -16,14 +16,6 @@ from gluonish.autograd import pause
 from gluonish.core.errors import ArgumentError
 from gluonish.gluon.parameter import Parameter, ParameterDict
 from gluonish.gluon.parameter.arrays import ParameterArrays
-from gluonish.gluon.trainer.arguments import (
-    check_batch_size,
-    check_store_arguments,
-    common_contexts,
-    make_optimizer,
-    parameter_list,
-    refuse_update_in_store,
-)
 from gluonish.gluon.trainer.gradients import LossScaler, clear_all_old, only_new, stale_error
 from gluonish.gluon.trainer.other_ranks import OtherRanks, other_ranks
 from gluonish.gluon.trainer.sharded_update import ShardedUpdate, sharded_update
@@ -34,13 +26,23 @@ from gluonish.gluon.trainer.state_transfer import (
     updaters_for,
 )
 from gluonish.gluon.trainer.store_choice import (
+    add_up,
     choose_store,
     expect_processes,
     expected_update,
     take_store,
+    update_in_store,
 )
-from gluonish.gluon.trainer.store_update import add_up, update_in_store
-from gluonish.gluon.trainer.trainables import Selection, Trainables
+from gluonish.gluon.trainer.trainables import (
+    Selection,
+    Trainables,
+    check_batch_size,
+    check_store_arguments,
+    common_contexts,
+    make_optimizer,
+    parameter_list,
+    refuse_update_in_store,
+)
 from gluonish.kvstore import KVStore, KVStoreBase
 from gluonish.kvstore.core_shares import share_cores
 from gluonish.kvstore.sync_store import SyncStore

@@ -6,12 +6,12 @@ would have to run before and after what lies on it.
 """
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from gluonish.core.device import Platform
 from gluonish.core.spec import Shape, Spec
 from gluonish.graph.contraction import Contraction
 from gluonish.graph.ir import Graph, Node, Value
-from gluonish.kernels.compiler import available
 from gluonish.kernels.generated.expressions import aligned_shape, supports
 from gluonish.ops.fused.pointwise import (
     FUSED_POINTWISE,
@@ -42,26 +42,33 @@ Key = tuple[int, int]
 
 
 def fuse_pointwise(
-    graph: Graph, least: int = _SMALLEST, *, alone: bool = True, xp_name: str = "numpy"
+    graph: Graph,
+    least: int = _SMALLEST,
+    *,
+    alone: bool = True,
+    several_passes: bool = False,
+    platform: Platform = "cpu",
 ) -> Graph:
     """Join operators on single elements into `_fused_pointwise` nodes.
 
-    A large operator without a fast kernel of its own becomes such a node alone, unless ``alone`` is
-    false; on a GPU, ``xp_name`` "cupy", only one that goes over memory several times. Arrays of
-    fewer than ``least`` elements stay with the kernels that they have, and where Numba is missing
-    all on a CPU do.
+    A large operator without a fast kernel of its own on the ``platform`` becomes such a node alone,
+    unless ``alone`` is false; with ``several_passes`` only one that goes over memory several times.
+    Arrays of fewer than ``least`` elements stay with the kernels that they have.
 
     Requires: specs on every value, and the training mode on every node that depends on it.
     Ensures: the outputs have the specs and values that they had, but for round-off of elementary
     functions. No value is read or written more often than before. A fused node has at most one
     operator that may draw random numbers, and these keep their order.
     """
-    if xp_name == "numpy" and not available():
-        return graph
     groups = _Groups(graph, least)
     for node in graph.nodes:
         groups.add(node)
-    return _rebuilt(graph, groups.members(xp_name, alone=alone))
+    return _rebuilt(
+        graph,
+        groups.members(
+            lambda node: alone and _pays_alone(node, platform, several_passes=several_passes)
+        ),
+    )
 
 
 class _Group:
@@ -147,13 +154,12 @@ class _Groups:
             self._of[id(node)] = a
         del self._all[id(b)]
 
-    def members(self, xp_name: str, *, alone: bool) -> list[list[Node]]:
+    def members(self, pays_alone: Callable[[Node], bool]) -> list[list[Node]]:
         """Return the nodes of the groups that become fused nodes."""
         return [
             group.nodes
             for group in self._all.values()
-            if group.shape is not None
-            and (len(group.nodes) > 1 or (alone and _pays_alone(group.nodes[0], xp_name)))
+            if group.shape is not None and (len(group.nodes) > 1 or pays_alone(group.nodes[0]))
         ]
 
 
@@ -173,15 +179,15 @@ def _draws(node: Node) -> bool:
     return node.op is not None and node.op.draws(node.attrs)
 
 
-def _pays_alone(node: Node, xp_name: str) -> bool:
+def _pays_alone(node: Node, platform: Platform, *, several_passes: bool) -> bool:
     op = node.op
     assert op is not None
+    if several_passes and not op.several_passes:
+        return False
     if node.specs[0].size < (_SMALLEST_SLOW if op.several_passes else _SMALLEST_ALONE):
         return False
     attrs = {name: value for name, value in node.attrs.items() if name != "key"}
-    fast = op.select_fast(xp_name, [value.spec for value in node.inputs], attrs)
-    if xp_name == "cupy":  # whose kernels for single operators are as good
-        return fast is None and op.several_passes
+    fast = op.select_fast(platform, [value.spec for value in node.inputs], attrs)
     return fast is None or fast.back_end is BackEnd.GENERATED
 
 

@@ -1,29 +1,32 @@
-"""Kernels from generated Python source: compiled by Numba once, kept on disk, run on OpenMP's team.
+"""Kernels from generated Python source: compiled once, kept on disk, run on OpenMP's team.
 
 A source defines ``def body(begin, end, words)``, which does the steps ``begin`` to ``end - 1`` of
 an extent; several threads run it at once on different steps. ``words`` is a view of 64-bit words,
 as the caller made them: addresses of arrays, sizes, bits of numbers. The function must neither
-raise nor allocate: plain loops, numbers and the names below. Other functions of the source are
-compiled too, and inlined where LLVM sees fit (each costs some 60 ms of compile time).
+raise nor allocate. The language is a part of Python: assignments to variables and elements,
+``for`` over ``range`` with steps of 1 or more, ``while``, ``if``, ``break``, ``continue``,
+``return``, arithmetic, comparisons, ``and``, ``or``, ``not``, ``x if condition else y``, and the
+names below. The source's other functions take values and views and return values; the code of one
+is repeated for each call. A variable has one type; `typed_values` has the rules where types meet.
 
 Names that a source may use:
 
 - ``f32(address)``, ``f64``, ``i8`` to ``i64``, ``u8`` to ``u64``: a view of memory, indexed from 0
   without a check, for reading and writing. Its elements are numbers of that type: an operation of
-  float32 and float32 gives float32, but of float32 and a Python number or an int64 gives float64;
-  write ``float32(2)``.
+  float32 and float32 gives float32, but of float32 and a number of the source or an int64 gives
+  float64; write ``float32(2)``.
 - ``as_float(word)``: the float64 with these bits; ``as_int`` back. ``float_of_bits(uint32)`` and
   ``bits_of_float(float32)`` the same in 32 bits.
-- ``float32``, ``float64``, ``int8`` to ``int64``, ``uint8`` to ``uint64``: conversions; ``np``
-  and ``math``.
+- ``float32``, ``float64``, ``int8`` to ``int64``, ``uint8`` to ``uint64``: conversions.
+  ``np.nan`` and ``np.inf``. ``min`` and ``max`` of two integers.
 - ``load_bf16(uint16)`` and ``store_bf16(float32)``: bfloat16 as float32 and back, to the nearest,
   ties to even; ``load_f16`` and ``store_f16`` the same for float16. Use them on views ``u16``:
   ``y[i] = store_bf16(load_bf16(x[i]) * a)``.
 - ``exp, expm1, log, log1p, log2, log10, tanh, sigmoid, softplus`` of float32 or float64, and
-  ``erf`` of float32, which vectorize (those of ``math`` do not); ``sqrt, fabs, floor, ceil,
+  ``erf`` of float32, which vectorize; ``sqrt, fabs, floor, ceil,
   trunc, rint`` (halves to even), ``copysign(x, sign)``, ``fma(x, y, z)``; ``maximum`` and
-  ``minimum``, which keep NaN as NumPy's. Arguments are of one type, float32 or float64.
-- ``select(condition, x, y)``: ``x`` or ``y``, both computed before; of one type. An ``if`` between
+  ``minimum``, which keep NaN as NumPy's. Unless all arguments are float32 they become float64.
+- ``select(condition, x, y)``: ``x`` or ``y``, both computed before. An ``if`` between
   two elements would make LLVM choose an address first, which is slow. ``flag_float32(condition)``,
   ``flag_float64``, ``flag_int64``: 1 or 0.
 - ``philox_fill(view, place, block, seed, offset)``: writes the four words of a block of the draw
@@ -35,7 +38,7 @@ Names that a source may use:
   writes what another writes, but where both are the same element; LLVM then vectorizes without
   comparing addresses. Put it into every loop over elements that writes memory, in-place ones too;
   never where an iteration needs what an earlier one wrote to memory. Sums in local variables are
-  no memory, and may stand beside it. In ``body`` only.
+  no memory, and may stand beside it.
 
 ``fastmath`` names what LLVM may assume of floating-point instructions: ``contract`` (a * b + c
 rounded once), ``reassoc`` (sums in any order, without which a sum does not vectorize), ``nsz``,
@@ -53,6 +56,7 @@ from typing import Any
 
 from gluonish.core.config import changes
 from gluonish.core.helper_thread import in_helper_thread
+from gluonish.core.optional import IMPORT_FAILURES
 from gluonish.core.turn import Turn
 from gluonish.kernels import (
     openmp,
@@ -61,7 +65,8 @@ from gluonish.kernels.compiler import (
     disk_cache,
     machine_code,
 )
-from gluonish.kernels.compiler.frontend import KernelError, Lowered, lower
+from gluonish.kernels.compiler.errors import KernelError
+from gluonish.kernels.compiler.lowering import lower
 from gluonish.kernels.compiler.tuning import FACTOR, Timing, fixed_border, is_tuned
 from gluonish.ops.kernel import address
 
@@ -175,8 +180,8 @@ _turn = Turn()  # so that nothing is compiled twice without need
 
 @cache
 def available() -> bool:
-    """Whether Numba is installed, so that kernels can be compiled; does not import it."""
-    return find_spec("numba") is not None and find_spec("llvmlite") is not None
+    """Whether llvmlite is installed, so that kernels can be compiled; does not import it."""
+    return find_spec("llvmlite") is not None
 
 
 def compile_kernel(source: str, fastmath: Iterable[str] = _FASTMATH) -> CompiledKernel:
@@ -187,7 +192,7 @@ def compile_kernel(source: str, fastmath: Iterable[str] = _FASTMATH) -> Compiled
         fastmath: What LLVM may assume of floating-point instructions; see the module.
 
     Raises:
-        KernelError: Numba is missing, or cannot compile the source.
+        KernelError: llvmlite is missing, or the source is outside the language.
     """
     allowed = tuple(sorted(fastmath))
     return _find((source, *allowed), lambda: lower(source, allowed))
@@ -209,12 +214,12 @@ def compile_assembly(name: str, text: Callable[[], str]) -> CompiledKernel:
             `gluonish.kernels.compiler.vector_code.Assembler` does.
 
     Raises:
-        KernelError: Numba is missing, or LLVM refuses the text.
+        KernelError: llvmlite is missing, or LLVM refuses the text.
     """
-    return _find((name,), lambda: Lowered(text(), []))
+    return _find((name,), text)
 
 
-def _find(key: _Key, write: Callable[[], Lowered]) -> CompiledKernel:
+def _find(key: _Key, write: Callable[[], str]) -> CompiledKernel:
     kernel = _kernels.get(key)
     if kernel is None:
         kernel = in_helper_thread(lambda: _make(key, write))
@@ -223,21 +228,21 @@ def _find(key: _Key, write: Callable[[], Lowered]) -> CompiledKernel:
     return kernel
 
 
-def _make(key: _Key, write: Callable[[], Lowered]) -> CompiledKernel | KernelError:
+def _make(key: _Key, write: Callable[[], str]) -> CompiledKernel | KernelError:
     """Return the kernel of a key; of several that are made at once the first one counts."""
     with _turn:
         kernel = _kernels.get(key)
         return _kernels.setdefault(key, _new_kernel(key, write)) if kernel is None else kernel
 
 
-def _new_kernel(key: _Key, write: Callable[[], Lowered]) -> CompiledKernel | KernelError:
+def _new_kernel(key: _Key, write: Callable[[], str]) -> CompiledKernel | KernelError:
     try:
         return CompiledKernel(key[0], _code(key, write))
     except KernelError as error:
         return error  # kept, too: to find it out again takes as long as compiling
 
 
-def _code(key: _Key, write: Callable[[], Lowered]) -> machine_code.Code:
+def _code(key: _Key, write: Callable[[], str]) -> machine_code.Code:
     digest = _digest(key)
     kept = disk_cache.find(digest)
     if kept is not None:
@@ -259,16 +264,13 @@ def _digest(key: _Key) -> bytes:
 
 @cache
 def _toolchain() -> tuple[str, ...]:
-    """What turns sources into code: versions of Numba and LLVM, and digests of this folder.
-
-    Numba is not imported for its version, since a warm start does without it.
-    """
+    """The version of LLVM's interface, and digests of this folder."""
     modules = sorted(Path(__file__).parent.glob("*.py"))
     own = [hashlib.sha256(path.read_bytes()).hexdigest() for path in modules]
-    spec = find_spec("numba")
-    if spec is None or spec.origin is None:
-        raise KernelError("compile_kernel: expected Numba, got no such package; pip install numba")
-    version = Path(spec.origin).with_name("_version.py").read_text("utf-8")
-    import llvmlite
-
-    return (version, llvmlite.__version__, *own)
+    try:
+        import llvmlite
+    except IMPORT_FAILURES as error:
+        raise KernelError(
+            f"compile_kernel: expected llvmlite, got {error}; pip install llvmlite"
+        ) from None
+    return (llvmlite.__version__, *own)

@@ -22,7 +22,7 @@ from gluonish.core.files import atomic_write
 __all__ = ["find", "is_kept", "keep", "path_of"]
 
 _LOG = logging.getLogger("gluonish")
-_MAGIC = b"gluonish kernel 1\n"
+_MAGIC = b"gluonish kernel 2\n"
 _DIGEST_NBYTES = 32
 # Windows keeps the folder of a user from others by other means.
 _HAS_OWNERS = os.name != "nt"

@@ -1,7 +1,7 @@
 """From LLVM's intermediate text to machine code, and from machine code to a function to call.
 
 The code of a kernel is an object file of a few KiB that names nothing outside itself but what the
-C library has; so it can be kept on disk, and loading it takes llvmlite only, not Numba.
+C library has; so it can be kept on disk.
 """
 
 import ctypes
@@ -11,7 +11,7 @@ from itertools import count
 from typing import Any
 
 from gluonish.core.optional import IMPORT_FAILURES
-from gluonish.kernels.compiler.frontend import KernelError, Lowered
+from gluonish.kernels.compiler.errors import KernelError
 
 __all__ = ["Code", "Launch", "generate", "has_float16", "host", "load"]
 
@@ -29,11 +29,8 @@ _LAUNCHER = """
 %team_work = type { i64, i64, i64, i64 }
 
 define internal void @gluonish_chunk(i64 %begin, i64 %end, i64 %words) noinline {
-  %result = alloca i8*
-  %exception = alloca {i8*, i32, i8*, i8*, i32}*
   %view = inttoptr i64 %words to i64*
-  %status = call i32 @gluonish_body(i8** %result, {i8*, i32, i8*, i8*, i32}** %exception,
-                                    i64 %begin, i64 %end, i64* %view)
+  call void @gluonish_body(i64 %begin, i64 %end, i64* %view)
   ret void
 }
 
@@ -151,27 +148,29 @@ def _target_machine() -> Any:
     )
 
 
-def generate(lowered: Lowered) -> bytes:
+def generate(text: str) -> bytes:
     """Optimize and return the object file of a kernel.
 
+    Args:
+        text: LLVM's intermediate text; it defines ``void @gluonish_body(i64 begin, i64 end, i64*
+            words)``.
+
     Raises:
-        KernelError: It needs a function of Numba's own at run time, or LLVM refuses it.
+        KernelError: It calls a function that the process does not have, or LLVM refuses it.
     """
     try:
-        return _generated(lowered)
+        return _generated(text)
     except RuntimeError as error:
         if isinstance(error, KernelError):
             raise
         raise KernelError(f"compile_kernel: expected code that LLVM takes, got {error}") from None
 
 
-def _generated(lowered: Lowered) -> bytes:
+def _generated(text: str) -> bytes:
     from llvmlite import binding
 
     machine = _target_machine()
-    module = binding.parse_assembly(lowered.text + _LAUNCHER)
-    for library in lowered.libraries:
-        module.link_in(library, preserve=True)
+    module = binding.parse_assembly(text + _LAUNCHER)
     for symbol in (*module.functions, *module.global_variables):
         if not symbol.is_declaration and symbol.name != _ENTRY:
             symbol.linkage = "internal"
@@ -191,7 +190,7 @@ def _require_known(functions: Sequence[Any]) -> None:
         name = function.name
         if not function.is_declaration or name.startswith("llvm."):
             continue
-        if name.startswith(("numba", "NRT", "Py")) or not binding.address_of_symbol(name):
+        if not binding.address_of_symbol(name):
             raise KernelError(f"compile_kernel: expected plain arithmetic, got a call of {name}")
 
 

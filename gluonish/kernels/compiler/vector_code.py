@@ -1,16 +1,17 @@
 """Code of kernels written instruction by instruction, where loops that LLVM vectorizes do not do.
 
-A source in Python (`compiler`) is easier to read, but Numba takes most of a second for a long one.
+A source in Python (`compiler`) is easier to read, but leaves the choice of vectors to LLVM.
 `Assembler` has what straight loops over vectors of float32 need; the result is compiled by
 `compiler.compile_assembly`. Numbers are 64-bit integers, addresses and offsets count bytes.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from gluonish.kernels.compiler.lowering import ENTRY
 from gluonish.kernels.compiler.machine_code import host
+from gluonish.kernels.compiler.metadata import Metadata
 
 __all__ = ["Assembler", "Value", "lanes"]
 
@@ -40,27 +41,24 @@ class Assembler:
         self._ir = ir
         self._word = ir.IntType(64)
         self._vector = ir.VectorType(ir.FloatType(), lanes())
-        byte = ir.IntType(8).as_pointer()
-        exception = ir.LiteralStructType([byte, ir.IntType(32), byte, byte, ir.IntType(32)])
-        arguments = (byte.as_pointer(), exception.as_pointer().as_pointer(), self._word)
-        kind = ir.FunctionType(ir.IntType(32), [*arguments, self._word, self._word.as_pointer()])
+        kind = ir.FunctionType(ir.VoidType(), [self._word, self._word, self._word.as_pointer()])
         self._module = ir.Module()
-        function = ir.Function(self._module, kind, "gluonish_body")
+        function = ir.Function(self._module, kind, ENTRY)
         self._builder = ir.IRBuilder(function.append_basic_block())
-        _, _, self.begin, self.end, self._words = function.args
+        self.begin, self.end, self._words = function.args
         self._places = {name: i for i, name in enumerate(names.split())}
         self.words = {
             name: self._builder.load(self._word_at(i)) for name, i in self._places.items()
         }
-        self._mark = self._module.add_metadata(["loop"])
+        self._metadata = Metadata()
 
     def finish(self) -> str:
         """Return the text."""
         from llvmlite import binding
 
-        self._builder.ret(self._ir.Constant(self._ir.IntType(32), 0))
+        self._builder.ret_void()
         self._module.triple = binding.get_process_triple()
-        return _with_marks(str(self._module), f"!{self._mark.name}")
+        return f"{self._module}\n{self._metadata}"
 
     def number(self, value: int) -> Value:
         """A number that is known."""
@@ -123,7 +121,8 @@ class Assembler:
         builder.position_at_end(inside)
         yield at
         at.add_incoming(builder.add(at, self._number(step)), builder.block)
-        builder.branch(head).set_metadata("llvm.loop", self._mark)
+        straight = self._metadata.add_loop('!"llvm.loop.vectorize.enable", i1 false')
+        builder.branch(head).set_metadata("llvm.loop", straight)
         builder.position_at_end(behind)
 
     def load(self, address: Value) -> Value:
@@ -194,14 +193,3 @@ class Assembler:
 
     def _pointer(self, address: Value, kind: Value) -> Value:
         return self._builder.inttoptr(address, kind.as_pointer())
-
-
-def _with_marks(text: str, mark: str) -> str:
-    """Tell LLVM not to vectorize loops: each one has to have a mark of its own that says so."""
-    *parts, rest = re.split(rf"!llvm\.loop {mark}\b", text)
-    first = 900000
-    loops = range(first + 1, first + 1 + len(parts))
-    marked = [f"{part}!llvm.loop !{loop}" for part, loop in zip(parts, loops, strict=True)]
-    nodes = [f"!{loop} = distinct !{{!{loop}, !{first}}}" for loop in loops]
-    plain = f'!{first} = !{{!"llvm.loop.vectorize.enable", i1 false}}'
-    return "\n".join(["".join(marked) + rest, *nodes, plain, ""])

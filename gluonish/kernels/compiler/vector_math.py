@@ -2,7 +2,7 @@
 
 A call into the C library ends vectorization, and there is no vector library to call instead; so
 each function is a range reduction and a polynomial, written on `Number`s, which append
-instructions to the function that Numba is lowering. They carry no permission to reorder, whatever
+instructions to the function under construction. They carry no permission to reorder, whatever
 the surrounding source is compiled with. Results for float32 and float64 are within 2 units in the
 last place; infinities, NaN, zeros and denormal numbers are right.
 

@@ -1,8 +1,10 @@
 """cuBLAS by ctypes: a handle with a workspace of its own for each stream of a device.
 
 CuPy's cuBLAS sets the stream before every call, which takes a workspace away again, and refuses to
-work while a stream captures. Here a handle is bound to its stream once, in the order that cuBLAS
-asks for: create, stream, workspace.
+work while a stream captures (`NotImplementedError` on an H200 with CuPy 14.2: "captured: product of
+CuPy" in benchmarks/results/gpu-h200.md). nvmath-python would do, but is one more dependency for the
+functions of `PROTOTYPES`. Here a handle is bound to its stream once, in the order that cuBLAS asks
+for: create, stream, workspace.
 
 Invariants: the lock of a `Handle` is held around each product, since two threads may launch on one
 stream, and launches of two products that share a workspace must not interleave. `_opened` and the

@@ -27,7 +27,7 @@ import numpy as np
 
 from gluonish.core.config import MXNET_ENABLE_GPU_P2P, MXNET_GPU_WORKER_NSTREAMS
 from gluonish.core.context import Context, gpu
-from gluonish.core.device import DEVICE_CLASSES, Lane, device_of
+from gluonish.core.device import DEVICE_CLASSES, Lane, Platform, device_of
 from gluonish.core.errors import DeviceError
 from gluonish.core.memory_info import MemoryInfo
 from gluonish.core.spec import Shape
@@ -75,20 +75,22 @@ class GPUDevice:
         "download",
         "graphs",
         "health",
+        "is_host",
         "lane",
+        "platform",
         "pool",
         "priority_lane",
         "streams",
         "upload",
         "xp",
-        "xp_name",
     )
 
     def __init__(self, context: Context, cupy: ModuleType) -> None:
         number = context.device_id
         self.context = context
         self.xp = cupy
-        self.xp_name = "cupy"
+        self.platform: Platform = "gpu"
+        self.is_host = False
         self.lane: Lane = ("gpu", number, "compute")
         self.copy_lane: Lane = ("gpu", number, "copy")
         self.ahead_lane: Lane = ("gpu", number, "ahead")

@@ -23,8 +23,8 @@ from typing import Any
 
 from gluonish.core.collection_pause import CollectionPause
 from gluonish.kernels.cupy import cublas, cudnn
-from gluonish.kernels.cupy.drawing import StoredKey
 from gluonish.kernels.cupy.pool import Temporaries
+from gluonish.kernels.cupy.random_numbers import StoredKey
 from gluonish.kernels.cupy.stream import DeviceStream
 
 __all__ = ["Graphs", "Replay"]

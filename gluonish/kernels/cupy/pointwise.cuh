@@ -1,4 +1,4 @@
-// What the expressions of gluonish/kernels/numba/expressions.py call, in C++.
+// What the expressions of gluonish/kernels/generated/expressions.py call, in C++.
 
 #define THREADS 256
 

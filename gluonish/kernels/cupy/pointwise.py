@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from gluonish.core.config import MXNET_FUSION_VERBOSE, MXNET_USE_FUSION
 from gluonish.core.spec import Spec
-from gluonish.kernels.cupy.drawing import key_arguments
 from gluonish.kernels.cupy.pointwise_source import PointwiseKernel
+from gluonish.kernels.cupy.random_numbers import key_arguments
 from gluonish.kernels.cupy.source import compiled, without_gaps
 from gluonish.kernels.generated.expressions import KINDS, supports
 from gluonish.kernels.generated.loops import find_loops, row_major, stretch

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from gluonish.kernels.cupy import convolution, cudnn_convolution, dense, drawing, gelu, gemm
+from gluonish.kernels.cupy import convolution, cudnn_convolution, dense, gelu, gemm, random_numbers
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.linalg.matmul import BATCH_DOT, DOT, LINALG_GEMM2
 from gluonish.ops.linalg.matrix_product import NPI_MATMUL
@@ -63,7 +63,7 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
         _fast("convolution_backward_weight_bias", convolution.backward_weight_bias),
     ),
     (DECONVOLUTION, _fast("deconvolution", convolution.deconvolution)),
-    (DROPOUT, _fast("dropout", drawing.dropout)),
+    (DROPOUT, _fast("dropout", random_numbers.dropout)),
     (GELU_BACKWARD, _fast("gelu_backward", gelu.gelu_backward)),
     (LEAKY_RELU, FastKernel(BackEnd.CUPY, "gelu", gelu.takes_gelu, run=gelu.gelu)),
 )
@@ -71,5 +71,5 @@ KERNELS: tuple[tuple[Operator, FastKernel], ...] = (
 
 def serve_reference_kernels() -> None:
     """Let reference kernels on GPUs draw and multiply as the kernels here do."""
-    set_device_words(drawing.words)
+    set_device_words(random_numbers.words)
     set_device_products(gemm.matmul)

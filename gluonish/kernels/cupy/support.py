@@ -1,4 +1,4 @@
-"""CuPySupport: what `gluonish.core.device` asks of a GPU back end.
+"""What CuPy's back end offers besides kernels: devices, passes of graphs and optimizer steps.
 
 CuPy is imported when a GPU is first asked for.
 """
@@ -8,16 +8,18 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from gluonish.core.config import MXNET_CUDA_LIB_CHECKING
+from gluonish.core import loading
+from gluonish.core.config import MXNET_CUDA_LIB_CHECKING, MXNET_USE_FUSION
 from gluonish.core.context import Context
+from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 from gluonish.core.errors import DeviceError
-from gluonish.core.loading import load
 from gluonish.core.optional import IMPORT_FAILURES
+from gluonish.kernels.back_ends import Passes, Support
 from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.device import GPUDevice
 from gluonish.kernels.cupy.pinned import PinnedDevice
 
-__all__ = ["CuPySupport"]
+__all__ = ["SUPPORT", "CuPySupport"]
 
 _LOG = logging.getLogger("gluonish")
 _DRIVER = "install NVIDIA's driver, and look at `gluonish doctor`"
@@ -63,7 +65,7 @@ class CuPySupport:
         cupy = self._open(context.device_id)
         if not self._loaded:
             self._load_libraries(cupy)
-            load("gluonish.kernels.cupy.register").serve_reference_kernels()
+            loading.load("gluonish.kernels.cupy.register").serve_reference_kernels()
             self._loaded = True
         return GPUDevice(context, cupy)
 
@@ -147,3 +149,22 @@ def _missing(device_id: int, got: str, cure: str = _INSTALL) -> DeviceError:
     return DeviceError(
         f"gpu({device_id}): expected CuPy and a CUDA device, got {got}; {cure}, or use cpu()"
     )
+
+
+def _passes() -> Passes:
+    if not MXNET_USE_FUSION.value:
+        return {}
+    return {
+        # Elements of any floats are read and written by one kernel here.
+        "split_batch_norm": {"dtypes": (FLOAT32, FLOAT64, BFLOAT16, FLOAT16)},
+        "drop_bias_gradient": {},
+        # CuPy's own kernels for single operators are as good.
+        "fuse_pointwise": {"several_passes": True},
+    }
+
+
+SUPPORT = Support(
+    _passes,
+    optimizer_step=lambda: loading.load("gluonish.kernels.cupy.optimizer").fused_step,
+    devices=CuPySupport,
+)

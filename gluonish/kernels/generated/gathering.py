@@ -13,8 +13,8 @@ import numpy as np
 
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
-from gluonish.kernels.generated.moves import VIEWS
-from gluonish.kernels.generated.positions import POSITIONS, WITHIN, readable
+from gluonish.kernels.generated.indices import POSITIONS, WITHIN, readable
+from gluonish.kernels.generated.strided_copy import VIEWS
 from gluonish.ops.indexing.gather_nd import GATHER_ND, flat_points
 from gluonish.ops.indexing.pick import BATCH_TAKE, PICK, TAKE_ALONG
 from gluonish.ops.indexing.take import TAKE, whole_positions

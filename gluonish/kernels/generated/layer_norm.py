@@ -14,13 +14,14 @@ from gluonish.core.config import MXNET_USE_FUSION
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Spec
 from gluonish.kernels.compiler import available, compile_kernel
-from gluonish.kernels.compiler.scope import SCRATCH_SUMS
+from gluonish.kernels.compiler.typed_values import SCRATCH_SUMS
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, RefusedError, address
 from gluonish.ops.normalization.layer_norm import LAYER_NORM_BACKWARD
 
 __all__ = ["KERNELS"]
 
-_SMALL = 1 << 13  # elements up to which `gluonish.kernels.generated.rows` takes rows not too long
+# Elements up to which `gluonish.kernels.generated.softmax_and_norms` takes rows not too long.
+_SMALL = 1 << 13
 _SHORT = 8  # elements of a row below which its loops hardly pay
 _MANY = 256  # rows from which on it matters how they are added
 _CHUNKS = 32

@@ -196,7 +196,7 @@ def fused_step(
 
     Returns:
         None where the reference kernels serve better, or nothing else does: little work, other
-        dtypes, memory that is not contiguous, no Numba.
+        dtypes, memory that is not contiguous, no llvmlite.
     """
     if not outs or not available():
         return None

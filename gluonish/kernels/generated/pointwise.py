@@ -38,7 +38,7 @@ def plan_pointwise(outputs: Sequence[Any], inputs: Sequence[Any], program: Progr
 
     Raises:
         RefusedError: The arrays are empty or off their alignment, the outputs have several shapes,
-            or Numba is missing.
+            or llvmlite is missing.
     """
     arrays = (*outputs, *inputs)
     key = (program, *map(signature, arrays))

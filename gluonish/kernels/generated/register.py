@@ -1,6 +1,6 @@
 """The kernels of fused operators, and whether generated kernels are switched on.
 
-Numba itself is imported when the first kernel has to be compiled.
+llvmlite is imported when the first kernel has to be compiled or loaded.
 """
 
 import sys
@@ -27,7 +27,7 @@ __all__ = ["KERNELS", "enabled"]
 
 
 def enabled() -> bool:
-    """Whether generated kernels are switched on, and Numba is there."""
+    """Whether generated kernels are switched on, and llvmlite is installed."""
     return MXNET_USE_FUSION.value and sys.byteorder == "little" and available()
 
 

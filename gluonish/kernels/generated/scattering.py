@@ -16,7 +16,7 @@ from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT32, INT6
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels import openmp
 from gluonish.kernels.compiler import CompiledKernel, available, compile_kernel
-from gluonish.kernels.generated.positions import POSITIONS, WITHIN, readable
+from gluonish.kernels.generated.indices import POSITIONS, WITHIN, readable
 from gluonish.ops.indexing.gather_nd import SCATTER_ADD_ND, flat_points
 from gluonish.ops.indexing.pick import ADD_ALONG
 from gluonish.ops.indexing.take import TAKE_ADD, whole_positions

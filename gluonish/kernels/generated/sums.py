@@ -18,8 +18,8 @@ import numpy as np
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape
 from gluonish.kernels.compiler import compile_kernel
-from gluonish.kernels.compiler.scope import SCRATCH_SUMS
-from gluonish.kernels.generated.narrowing import is_narrow, narrowed
+from gluonish.kernels.compiler.typed_values import SCRATCH_SUMS
+from gluonish.kernels.generated.half_precision import is_narrow, narrowed
 from gluonish.kernels.generated.plan import KernelPlan
 from gluonish.ops.kernel import Array, RefusedError
 
@@ -123,7 +123,7 @@ def body(begin, end, words):
                 out[to + k] = float32(total){{share}}
 """
 
-# Runs are cut into lanes. Columns are compiled without Numba, which takes longer to be imported.
+# Runs are cut into lanes, which takes sums in another order; columns are not.
 _ALLOWED: dict[str, tuple[str, ...]] = {_RUNS: ("contract", "reassoc"), _COLUMNS: ()}
 
 

@@ -3,7 +3,6 @@
 import numpy as np
 
 from gluonish.kernels.generated.sums import add_rows
-from gluonish.kernels.generated.tiles import Arrays, Call, Tiles, TilesPlan, Words, scratch
 from gluonish.kernels.generated.winograd_code import (
     GAP,
     GRADIENT_WORDS,
@@ -12,6 +11,7 @@ from gluonish.kernels.generated.winograd_code import (
     gradient_kernel,
     sums_kernel,
 )
+from gluonish.kernels.generated.winograd_tiles import Arrays, Call, Tiles, TilesPlan, Words, scratch
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import element_strides
 from gluonish.kernels.onednn.plane_products import PlaneCalls, Stack, plane_product

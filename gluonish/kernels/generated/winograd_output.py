@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gluonish.kernels.generated.tiles import Arrays, Call, Tiles, TilesPlan, Words, scratch
 from gluonish.kernels.generated.winograd_code import (
     FILTER_ROWS,
     FILTER_WORDS,
@@ -15,6 +14,7 @@ from gluonish.kernels.generated.winograd_code import (
     filter_kernel,
     output_kernel,
 )
+from gluonish.kernels.generated.winograd_tiles import Arrays, Call, Tiles, TilesPlan, Words, scratch
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import aligned_bytes, element_strides
 from gluonish.kernels.onednn.plane_products import (

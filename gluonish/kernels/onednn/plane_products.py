@@ -6,10 +6,9 @@ from typing import NamedTuple
 from gluonish.kernels.onednn.api import Argument, DataType
 from gluonish.kernels.onednn.attributes import Attributes, Finish
 from gluonish.kernels.onednn.binding import few_threads
-from gluonish.kernels.onednn.calls import Call
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Descriptor
-from gluonish.kernels.onednn.plan import Builder, Plan, Slot
+from gluonish.kernels.onednn.plan import Builder, Call, Plan, Slot
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 
 __all__ = ["PlaneCalls", "PlaneProduct", "Stack", "packing", "plane_product"]

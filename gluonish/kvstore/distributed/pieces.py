@@ -113,7 +113,7 @@ def pieces(arrays: Sequence[NDArray], edges: Sequence[Edges] | None = None) -> l
     small: dict[np.dtype[Any], list[tuple[int, NDArray]]] = {}
     for i, x in enumerate(arrays):
         raw, limits = x._data, edges[i] if edges else ()
-        here = x._device.xp_name == "numpy" and raw.flags.c_contiguous
+        here = x._device.is_host and raw.flags.c_contiguous
         owners = [rank for rank, (a, b) in enumerate(pairwise(limits)) if b > a] or [0]
         if here and raw.nbytes > _PACKED_NBYTES:
             found.append(Piece(raw.reshape(-1), limits, []))
@@ -137,7 +137,7 @@ def on_host(x: NDArray) -> Any:
     Args:
         x: The array.
     """
-    return x._data if x._device.xp_name == "numpy" else x._device.to_host(x._data)
+    return x._data if x._device.is_host else x._device.to_host(x._data)
 
 
 def unpack(whole: Any, parts: Sequence[NDArray]) -> None:
@@ -151,7 +151,7 @@ def unpack(whole: Any, parts: Sequence[NDArray]) -> None:
     devices: set[Any] = set()
     for x in parts:
         values = whole[first : first + x.size].reshape(x.shape)
-        if x._device.xp_name == "numpy":
+        if x._device.is_host:
             x._data[...] = values
         else:
             x._device.from_host(values, x._data)

@@ -1,8 +1,8 @@
 """Recipes of the networks without branches of their own kind: AlexNet, VGG, SqueezeNet."""
 
+from gluonish.gluon.nn.basic_layers import Dense
 from gluonish.gluon.nn.batch_norm import BatchNorm
-from gluonish.gluon.nn.conv import Conv2D
-from gluonish.gluon.nn.dense import Dense
+from gluonish.gluon.nn.conv_layers import Conv2D
 from gluonish.gluon.nn.pooling import MaxPool2D
 from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.model_zoo.foreign.recipe import Link, Recipe

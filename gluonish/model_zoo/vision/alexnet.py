@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.core.context import Context, cpu
-from gluonish.gluon.nn.conv import Conv2D
-from gluonish.gluon.nn.dense import Dense
-from gluonish.gluon.nn.dropout import Dropout
-from gluonish.gluon.nn.flatten import Flatten
+from gluonish.gluon.nn.basic_layers import Dense, Dropout, Flatten
+from gluonish.gluon.nn.conv_layers import Conv2D
 from gluonish.gluon.nn.pooling import MaxPool2D
 from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.model_zoo.registry import register_model

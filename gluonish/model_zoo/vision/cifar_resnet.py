@@ -20,11 +20,10 @@ from typing import Any
 
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError
-from gluonish.gluon.nn.activation import Activation
+from gluonish.gluon.nn.activations import Activation
+from gluonish.gluon.nn.basic_layers import Dense, Flatten
 from gluonish.gluon.nn.batch_norm import BatchNorm
-from gluonish.gluon.nn.dense import Dense
-from gluonish.gluon.nn.flatten import Flatten
-from gluonish.gluon.nn.global_pooling import GlobalAvgPool2D
+from gluonish.gluon.nn.pooling import GlobalAvgPool2D
 from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.model_zoo.registry import register_model

@@ -11,15 +11,12 @@ from typing import Any
 
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import KeyLookupError
-from gluonish.gluon.nn.activation import Activation
+from gluonish.gluon.nn.activations import Activation
+from gluonish.gluon.nn.basic_layers import Dense, Dropout, Flatten
 from gluonish.gluon.nn.batch_norm import BatchNorm
-from gluonish.gluon.nn.concurrent import HybridConcurrent, Identity
-from gluonish.gluon.nn.conv import Conv2D
-from gluonish.gluon.nn.dense import Dense
-from gluonish.gluon.nn.dropout import Dropout
-from gluonish.gluon.nn.flatten import Flatten
+from gluonish.gluon.nn.conv_layers import Conv2D
 from gluonish.gluon.nn.pooling import AvgPool2D, MaxPool2D
-from gluonish.gluon.nn.sequential import HybridSequential
+from gluonish.gluon.nn.sequential import HybridConcurrent, HybridSequential, Identity
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, chain, load_published
 

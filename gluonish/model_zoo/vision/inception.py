@@ -12,8 +12,7 @@ from typing import Any
 
 from gluonish.core.context import Context, cpu
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.nn.dense import Dense
-from gluonish.gluon.nn.dropout import Dropout
+from gluonish.gluon.nn.basic_layers import Dense, Dropout
 from gluonish.gluon.nn.pooling import AvgPool2D, MaxPool2D
 from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.model_zoo.registry import register_model

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.nn.activation import Activation
+from gluonish.gluon.nn.activations import Activation
 from gluonish.gluon.nn.batch_norm import BatchNorm
-from gluonish.gluon.nn.concurrent import HybridConcurrent
-from gluonish.gluon.nn.conv import Conv2D
+from gluonish.gluon.nn.conv_layers import Conv2D
 from gluonish.gluon.nn.pooling import AvgPool2D
-from gluonish.gluon.nn.sequential import HybridSequential
+from gluonish.gluon.nn.sequential import HybridConcurrent, HybridSequential
 from gluonish.gluon.nn.tensor import Extents
 from gluonish.model_zoo.vision.classifier import chain
 

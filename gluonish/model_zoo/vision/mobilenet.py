@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.core.context import Context, cpu
-from gluonish.gluon.nn.conv import Conv2D
-from gluonish.gluon.nn.dense import Dense
-from gluonish.gluon.nn.flatten import Flatten
-from gluonish.gluon.nn.global_pooling import GlobalAvgPool2D
+from gluonish.gluon.nn.basic_layers import Dense, Flatten
+from gluonish.gluon.nn.conv_layers import Conv2D
+from gluonish.gluon.nn.pooling import GlobalAvgPool2D
 from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, load_published

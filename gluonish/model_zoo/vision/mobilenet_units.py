@@ -5,9 +5,9 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.nn.activation import Activation
+from gluonish.gluon.nn.activations import Activation
 from gluonish.gluon.nn.batch_norm import BatchNorm
-from gluonish.gluon.nn.conv import Conv2D
+from gluonish.gluon.nn.conv_layers import Conv2D
 from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.gluon.nn.tensor import Tensor
 

@@ -11,11 +11,10 @@ from typing import Any
 
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError, KeyLookupError
-from gluonish.gluon.nn.activation import Activation
+from gluonish.gluon.nn.activations import Activation
+from gluonish.gluon.nn.basic_layers import Dense, Dropout
 from gluonish.gluon.nn.batch_norm import BatchNorm
-from gluonish.gluon.nn.conv import Conv2D
-from gluonish.gluon.nn.dense import Dense
-from gluonish.gluon.nn.dropout import Dropout
+from gluonish.gluon.nn.conv_layers import Conv2D
 from gluonish.gluon.nn.pooling import MaxPool2D
 from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.initializer import Xavier

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.nn.activation import Activation
+from gluonish.gluon.nn.activations import Activation
 from gluonish.gluon.nn.batch_norm import BatchNorm
-from gluonish.gluon.nn.concurrent import HybridConcurrent
-from gluonish.gluon.nn.conv import Conv2D
+from gluonish.gluon.nn.conv_layers import Conv2D
 from gluonish.gluon.nn.pooling import AvgPool2D, MaxPool2D
-from gluonish.gluon.nn.sequential import HybridSequential
+from gluonish.gluon.nn.sequential import HybridConcurrent, HybridSequential
 from gluonish.model_zoo.vision.classifier import chain
 from gluonish.model_zoo.vision.densenet import dense_layer
 from gluonish.model_zoo.vision.mobilenet_units import RELU6, add_conv, relu

@@ -31,9 +31,6 @@ _SUMS = "elemwise_add elemwise_sub _grad_add"
 _ZERO_AT_ZEROS = "_maximum _minimum _hypot"
 
 
-# -- row_sparse ------------------------------------------------------------------------------------
-
-
 def _spread_rows(x: RowSparseNDArray, rows: Any) -> NDArray:
     """Return the values of an array at rows that include its own, which may be all."""
     own = x._parts.aux[0].asnumpy()
@@ -125,9 +122,6 @@ def _dense_and_sparse(op: Operator, inputs: Sequence[NDArray], attrs: Attrs) -> 
     dense, sparse = inputs
     both = _rows_and_dense if isinstance(sparse, RowSparseNDArray) else _elements_and_dense
     return both(op, (sparse, dense), attrs)
-
-
-# -- csr -------------------------------------------------------------------------------------------
 
 
 def _flat_places(x: CSRNDArray) -> Any:

@@ -97,8 +97,6 @@ class BaseSparseNDArray(NDArray):
         """Return the array detached from the recorded graph."""
         return self._handle(None)
 
-    # -- facts ---------------------------------------------------------------------------------
-
     @property
     def context(self) -> Context:
         """The device that holds the parts."""
@@ -142,8 +140,6 @@ class BaseSparseNDArray(NDArray):
     def __repr__(self) -> str:
         shape = "x".join(map(str, self.shape))
         return f"\n<{type(self).__name__} {shape} @{self.context}>"
-
-    # -- waiting and host access -----------------------------------------------------------------
 
     def wait_to_read(self) -> None:
         """Wait until all parts are computed."""
@@ -205,8 +201,6 @@ class BaseSparseNDArray(NDArray):
         """One of them: indices of row_sparse; indptr, then indices of csr."""
         found: NDArray = getattr(self, ("indptr", "indices")[-self._num_aux :][i])
         return found
-
-    # -- what sparse arrays do not do --------------------------------------------------------------
 
     def _unsupported(self, what: str) -> NotSupportedForSparseNDArray:
         return NotSupportedForSparseNDArray(

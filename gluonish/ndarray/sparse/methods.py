@@ -150,9 +150,6 @@ def _attach_grad(self: NDArray, grad_req: str = "write", stype: str | None = Non
     self._link = (Leaf(grad, grad_req), 0)
 
 
-# -- indexing --------------------------------------------------------------------------------------
-
-
 def _index_problem(self: NDArray, key: Any, what: str) -> ArgumentError:
     return ArgumentError(f"{type(self).__name__}: expected {what}, got {key!r}")
 
@@ -220,9 +217,6 @@ def _retain(self: RowSparseNDArray, indices: NDArray) -> RowSparseNDArray:
     return kept
 
 
-# -- arithmetic ------------------------------------------------------------------------------------
-
-
 def _operator(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def method(self: BaseSparseNDArray, other: Any) -> Any:
         return function(self, other)
@@ -239,9 +233,6 @@ def _inplace(function: Callable[[Any, Any], Any], symbol: str) -> Callable[[Any,
 
     method.__doc__ = f"Return the array itself, in its storage type, after ``x {symbol} other``."
     return method
-
-
-# -- dense arrays ----------------------------------------------------------------------------------
 
 
 def _diverted_cast(inputs: Sequence[NDArray], attrs: Attrs, out: Any) -> Any:

@@ -22,8 +22,7 @@ from gluonish.onnx.importing.arrays import plain
 from gluonish.onnx.importing.elements import Narrow
 from gluonish.onnx.importing.models import Declared, Model
 from gluonish.onnx.importing.nodes import Node
-from gluonish.onnx.importing.programs import Program
-from gluonish.onnx.importing.running import run
+from gluonish.onnx.importing.running import Program, run
 from gluonish.onnx.importing.tensors import Stored
 
 __all__ = ["OnnxBlock", "trainable"]

@@ -18,7 +18,8 @@ from gluonish.onnx.importing.arrays import op
 from gluonish.onnx.importing.elements import element_of
 from gluonish.onnx.importing.families.convolution import convolution_options
 from gluonish.onnx.importing.nodes import Call, Node
-from gluonish.onnx.importing.programs import Program, program_of, reads_of
+from gluonish.onnx.importing.programs import program_of
+from gluonish.onnx.importing.running import Program, reads_of
 from gluonish.onnx.importing.tensors import Stored
 
 __all__ = ["on_bytes"]

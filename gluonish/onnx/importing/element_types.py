@@ -14,7 +14,7 @@ from gluonish.onnx.importing.elements import ELEMENTS, Element
 from gluonish.onnx.importing.functions import FunctionRule
 from gluonish.onnx.importing.nodes import Node
 from gluonish.onnx.importing.package import schema_of
-from gluonish.onnx.importing.programs import Program
+from gluonish.onnx.importing.running import Program
 
 __all__ = ["check_element_types"]
 

@@ -1,16 +1,14 @@
 """Operators that are functions: a model's own, and those for which ONNX itself gives a body."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 from gluonish.core.errors import NotSupportedError
-from gluonish.core.loading import load
 from gluonish.onnx.importing.arrays import plain
 from gluonish.onnx.importing.elements import element_of
 from gluonish.onnx.importing.nodes import Call, Node
 from gluonish.onnx.importing.package import onnx_package
-
-if TYPE_CHECKING:
-    from gluonish.onnx.importing.programs import Compiler, Program
+from gluonish.onnx.importing.running import Program, run
 
 __all__ = ["FunctionRule", "SchemaFunction"]
 
@@ -36,13 +34,13 @@ class FunctionRule:
 
     takes_narrow = True
 
-    def __init__(self, program: "Program") -> None:
+    def __init__(self, program: Program) -> None:
         self.program = program
 
     def __call__(self, call: Call, *inputs: Any) -> tuple[Any, ...]:
         """Return the outputs."""
         padded = [*inputs, *[None] * (len(self.program.inputs) - len(inputs))]
-        return tuple(load("gluonish.onnx.importing.running").run(self.program, padded))
+        return tuple(run(self.program, padded))
 
 
 class SchemaFunction:
@@ -52,13 +50,20 @@ class SchemaFunction:
         schema: ONNX's description of the operator.
         proto: The node.
         node: The same node as rules see it.
-        compiler: Makes programs.
+        compile_function: Makes a program of a FunctionProto and attributes.
     """
 
     takes_narrow = True
 
-    def __init__(self, schema: Any, proto: Any, node: Node, compiler: "Compiler") -> None:
-        self._schema, self._proto, self._node, self._compiler = schema, proto, node, compiler
+    def __init__(
+        self,
+        schema: Any,
+        proto: Any,
+        node: Node,
+        compile_function: Callable[[Any, Mapping[str, Any]], Program],
+    ) -> None:
+        self._schema, self._proto, self._node = schema, proto, node
+        self._compile = compile_function
         self._made: dict[Any, FunctionRule] = {}
 
     def __call__(self, call: Call, *inputs: Any) -> tuple[Any, ...]:
@@ -85,7 +90,7 @@ class SchemaFunction:
                 "that cannot for these element types"
             )
         function = onnx.FunctionProto.FromString(body)
-        return FunctionRule(self._compiler.function(function, self._node.attrs))
+        return FunctionRule(self._compile(function, self._node.attrs))
 
     def _resolved(self, onnx: Any) -> Any:
         """Return the node with values in place of references to a function's attributes."""

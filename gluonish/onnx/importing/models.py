@@ -11,7 +11,8 @@ from gluonish.onnx.importing.byte_layers import on_bytes
 from gluonish.onnx.importing.element_types import check_element_types
 from gluonish.onnx.importing.elements import Element, element
 from gluonish.onnx.importing.package import onnx_package
-from gluonish.onnx.importing.programs import Compiler, Program, opset_versions
+from gluonish.onnx.importing.programs import Compiler, opset_versions
+from gluonish.onnx.importing.running import Program
 
 __all__ = ["Declared", "Model", "declared_values", "load_model", "model_of_graph", "parse_model"]
 

@@ -2,45 +2,19 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from gluonish.core.errors import FileFormatError, NotSupportedError
 from gluonish.onnx.importing.functions import FunctionRule, SchemaFunction
 from gluonish.onnx.importing.nodes import Node, attributes_of, tidy_domain
 from gluonish.onnx.importing.package import schema_of
 from gluonish.onnx.importing.rules import find_rule
+from gluonish.onnx.importing.running import Program, reads_of
 from gluonish.onnx.importing.tensors import Stored, dense_of, read_tensor
 
-__all__ = ["Compiler", "Program", "program_of", "reads_of"]
+__all__ = ["Compiler", "program_of"]
 
 _MAX_DEPTH = 24
-
-
-class Program(NamedTuple):
-    """A graph that can be run.
-
-    Attributes:
-        name: The graph's.
-        nodes: In an order in which each finds its inputs.
-        inputs: Names of what it takes.
-        outputs: Names of what it gives.
-        constants: Tensors that the file holds.
-        free: Names that it takes from the graph around it.
-        declared: What the graph says of its outputs (ValueInfoProto).
-    """
-
-    name: str
-    nodes: Sequence[Node]
-    inputs: Sequence[str]
-    outputs: Sequence[str]
-    constants: Mapping[str, Stored]
-    free: frozenset[str]
-    declared: Sequence[Any] = ()
-
-    def uses_all_inputs(self) -> bool:
-        """Whether each input is read, or is an output."""
-        read = {*self.outputs}.union(*map(reads_of, self.nodes))
-        return read.issuperset(self.inputs)
 
 
 class Compiler:
@@ -173,7 +147,7 @@ class Compiler:
         if schema is not None and schema.has_function:
             return FunctionRule(self.function(schema.function_body, _with_defaults(node, schema)))
         if schema is not None and schema.has_context_dependent_function:
-            return SchemaFunction(schema, proto, node, self)
+            return SchemaFunction(schema, proto, node, self.function)
         raise NotSupportedError(
             f"{node.where}: expected an operator that can be expressed here, got one that cannot"
             + ("" if schema is not None else ", nor does the package onnx know it")
@@ -268,15 +242,6 @@ def _program(
         own = [word for word, user in last.items() if user is node and word in made]
         node.frees = tuple(word for word in (*dead, *own) if word not in outputs)
     return Program(name, ordered, tuple(inputs), tuple(outputs), constants, free)
-
-
-def reads_of(node: Node) -> set[str]:
-    """Return the names that a node takes, those of the graphs in its attributes included."""
-    names = set(node.inputs) - {""}
-    for value in node.attrs.values():
-        if isinstance(value, Program):
-            names |= value.free
-    return names
 
 
 def _ordered(name: str, nodes: Sequence[Node]) -> list[Node]:

@@ -1,17 +1,53 @@
-"""Running a program: each node in turn, on arrays with values or traced ones."""
+"""Programs, which ONNX graphs are compiled into, and how they run, on arrays or traced ones."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from gluonish.core.errors import FileFormatError, GluonishError, NotSupportedError
 from gluonish.onnx.importing.arrays import constant
 from gluonish.onnx.importing.elements import Narrow
 from gluonish.onnx.importing.nodes import Call, Node
-from gluonish.onnx.importing.programs import Program
 from gluonish.onnx.importing.rules import KEEPS_NARROW, TAKES_NARROW
 from gluonish.onnx.importing.scopes import Scope
+from gluonish.onnx.importing.tensors import Stored
 
-__all__ = ["run"]
+__all__ = ["Program", "reads_of", "run"]
+
+
+class Program(NamedTuple):
+    """A graph that can be run.
+
+    Attributes:
+        name: The graph's.
+        nodes: In an order in which each finds its inputs.
+        inputs: Names of what it takes.
+        outputs: Names of what it gives.
+        constants: Tensors that the file holds.
+        free: Names that it takes from the graph around it.
+        declared: What the graph says of its outputs (ValueInfoProto).
+    """
+
+    name: str
+    nodes: Sequence[Node]
+    inputs: Sequence[str]
+    outputs: Sequence[str]
+    constants: Mapping[str, Stored]
+    free: frozenset[str]
+    declared: Sequence[Any] = ()
+
+    def uses_all_inputs(self) -> bool:
+        """Whether each input is read, or is an output."""
+        read = {*self.outputs}.union(*map(reads_of, self.nodes))
+        return read.issuperset(self.inputs)
+
+
+def reads_of(node: Node) -> set[str]:
+    """Return the names that a node takes, those of the graphs in its attributes included."""
+    names = set(node.inputs) - {""}
+    for value in node.attrs.values():
+        if isinstance(value, Program):
+            names |= value.free
+    return names
 
 
 def run(

@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from gluonish.core.errors import ArgumentError, GluonishError, NotSupportedError
 from gluonish.core.spec import Spec
+from gluonish.gluon.parameter import Parameter
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.graph.trace import trace_forward
 from gluonish.ndarray import NDArray
 from gluonish.onnx.importing import open_extents
-from gluonish.onnx.importing.block import OnnxBlock
 from gluonish.onnx.importing.models import Declared, Model
 from gluonish.symbol import NameManager, Symbol
 
@@ -18,6 +18,20 @@ from gluonish.symbol import NameManager, Symbol
 _MAX_ELEMENTS, _MAX_EXTENT = 1 << 28, 1 << 24
 
 __all__ = ["Composed", "compose", "declared_shapes", "is_open"]
+
+
+class ModelBlock(Protocol):
+    """The block of a model; see `OnnxBlock`."""
+
+    model: Model
+
+    @property
+    def _reg_params(self) -> Mapping[str, Parameter]:
+        """The parameters."""
+        raise NotImplementedError
+
+    def forward(self, *args: Any) -> Any:
+        """Compute the outputs."""
 
 
 class Composed(NamedTuple):
@@ -109,7 +123,7 @@ def is_open(shapes: Mapping[str, Sequence[int | str | None]]) -> bool:
     return any(not isinstance(extent, int) for shape in shapes.values() for extent in shape)
 
 
-def compose(block: OnnxBlock, shapes: Mapping[str, Sequence[Any]]) -> Composed:
+def compose(block: ModelBlock, shapes: Mapping[str, Sequence[Any]]) -> Composed:
     """Return a model as a Symbol, with the numbers that its parameters have now.
 
     Args:
@@ -137,7 +151,7 @@ def compose(block: OnnxBlock, shapes: Mapping[str, Sequence[Any]]) -> Composed:
     ) from last
 
 
-def _traced(block: OnnxBlock, shapes: Mapping[str, Sequence[int]]) -> list[Value]:
+def _traced(block: ModelBlock, shapes: Mapping[str, Sequence[int]]) -> list[Value]:
     """Return the outputs of a block on arrays of some shapes."""
     model = block.model
     kinds = {x.name: x.element.dtype for x in model.inputs if x.element is not None}
@@ -152,7 +166,7 @@ def _traced(block: OnnxBlock, shapes: Mapping[str, Sequence[int]]) -> list[Value
     return trace.outputs
 
 
-def _composed(block: OnnxBlock, names: list[str], traced: Sequence[Value]) -> Composed:
+def _composed(block: ModelBlock, names: list[str], traced: Sequence[Value]) -> Composed:
     outputs, constants = _with_variables(traced, {*names, *block._reg_params})
     symbol = Symbol(outputs)
     weights = {name: parameter.list_data()[0] for name, parameter in block._reg_params.items()}

@@ -1,6 +1,6 @@
 """Elementwise functions of one array, in its dtype: the classic table under NumPy's names.
 
-Each row shares kernel and gradient with the row of `ops.elementwise.unary` it names. They differ from
+Each row shares kernel and gradient with the row of `elementwise.unary` it names. They differ from
 the classic operators in name, and in that arrays without axes are ordinary.
 """
 

@@ -169,7 +169,7 @@ def apply_special(xp: ModuleType, name: str, out: Any, data: Any) -> None:
         out: To be filled.
         data: Same shape.
     """
-    if xp.__name__ == "cupy":
+    if xp is not np:
         import cupyx.scipy.special as special  # pyright: ignore[reportMissingImports]  # optional
 
         real = data.astype(xp.float64)

@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 from collections.abc import Sequence
+from gluonish.numpy.views import operator_view as operator_view
+from gluonish.numpy_extension.operators import IMAGE_NAMES as IMAGE_NAMES
 from gluonish.symbol.numpy_symbol import NumpySymbol
+from gluonish.symbol.numpy_symbol import make_np_function as make_np_function
 
 
 def adjust_lighting(

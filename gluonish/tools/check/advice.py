@@ -13,7 +13,7 @@ from gluonish.ops.registry import absent_names
 
 __all__ = ["DIFFERENT", "advice_on"]
 
-# What behaves otherwise than in MXNet 1.9.1, with what to do; README.md tells the rest.
+# What behaves otherwise than in MXNet 1.9.1, with what to do; docs/differences.md has the rest.
 DIFFERENT = {
     "gluon.nn.BatchNorm": "moves its running statistics in the training forward pass, not in the "
     "backward pass; read them after the step",

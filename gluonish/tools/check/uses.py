@@ -40,8 +40,6 @@ class _Finder(ast.NodeVisitor):
         self.uses: list[Use] = []
         self.scopes: list[dict[str, str | None]] = [{}]
 
-    # -- names -----------------------------------------------------------------------------------
-
     def bind(self, name: str, dotted: str | None) -> None:
         """Have a name stand for a dotted one here, or for something else."""
         self.scopes[-1][name] = dotted
@@ -60,8 +58,6 @@ class _Finder(ast.NodeVisitor):
 
     def is_ours(self, module: str) -> bool:
         return module.partition(".")[0] in self.packages
-
-    # -- statements ------------------------------------------------------------------------------
 
     def visit_Import(self, node: ast.Import) -> None:
         """Note what is imported, and under which name."""
@@ -116,8 +112,6 @@ class _Finder(ast.NodeVisitor):
         self.scopes.append(dict.fromkeys(_argument_names(node.args)))
         self.visit(node.body)
         self.scopes.pop()
-
-    # -- expressions -----------------------------------------------------------------------------
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         """Note a whole chain, or look for one inside of what is no chain."""

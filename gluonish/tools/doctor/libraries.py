@@ -94,8 +94,9 @@ def _mpi(_: ModuleType) -> str:
 _REQUIRED = (
     _Package("NumPy", "numpy", "numpy", "everything", _openblas),
     _Package("ml_dtypes", "ml_dtypes", "ml_dtypes", "bfloat16"),
-    _Package("Numba", "numba", "numba", "generated kernels"),
+    _Package("llvmlite", "llvmlite", "llvmlite", "generated kernels"),
     _Package("Pillow", "PIL", "pillow", "images", _jpeg_of_pillow),
+    _Package("cloudpickle", "cloudpickle", "cloudpickle", "workers of a DataLoader"),
     _Package("Matplotlib", "matplotlib", "matplotlib", "plots"),
     _Package("Requests", "requests", "requests", "downloads"),
     _Package("filelock", "filelock", "filelock", "downloads"),

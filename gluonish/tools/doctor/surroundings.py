@@ -12,7 +12,7 @@ __all__ = ["file_findings", "variable_findings"]
 
 # What the libraries read themselves.
 _PREFIXES = (
-    *("OMP_", "GOMP_", "KMP_", "DNNL_", "ONEDNN_", "OPENBLAS_", "MKL_", "NUMBA_", "OPENCV_"),
+    *("OMP_", "GOMP_", "KMP_", "DNNL_", "ONEDNN_", "OPENBLAS_", "MKL_", "OPENCV_"),
     *("CUDA_", "CUPY_", "NCCL_", "DMLC_", "MXNET_", "NNVM_", "PS_"),
 )
 

@@ -19,7 +19,7 @@ from gluonish.core.context import gpu
 from gluonish.core.device import device_of, gpu_count
 from gluonish.gluon.nn import HybridLambda
 from gluonish.graph.cached_graph import CachedGraph
-from gluonish.kernels.generated import register as numba
+from gluonish.kernels.generated import register as generated
 from gluonish.kernels.onednn import register as onednn
 from gluonish.ndarray import NDArray, ones
 from gluonish.symbol import Subgraph, SubgraphBackend, Symbol
@@ -41,8 +41,8 @@ def _steps(symbol: Symbol, arrays: Sequence[NDArray]) -> list[str]:
 
 def _need_generated_kernels() -> None:
     with MXNET_USE_FUSION.override(True):
-        if not numba.enabled():
-            raise NotHereError("needs Numba, which generates kernels")
+        if not generated.enabled():
+            raise NotHereError("needs llvmlite, which generates kernels")
 
 
 @observes(MXNET_ELIMINATE_COMMON_EXPR)

@@ -31,7 +31,7 @@ def body(begin, end, words):
 
 def _needs_teams() -> None:
     if not available() or not openmp.team().parallel or not os.path.isdir("/proc/self/task"):
-        raise NotHereError("needs Numba, libgomp and Linux")
+        raise NotHereError("needs llvmlite, libgomp and Linux")
 
 
 def _kernel(dtype: str) -> CompiledKernel:

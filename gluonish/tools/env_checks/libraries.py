@@ -41,8 +41,8 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy import CuPySupport
 from gluonish.kernels.cupy.cudnn import opened
-from gluonish.kernels.generated import register as numba
-from gluonish.kernels.generated.eager import LARGE, LargeProgram
+from gluonish.kernels.generated import register as generated
+from gluonish.kernels.generated.elementwise import LARGE, LargeProgram
 from gluonish.kernels.onednn import register as onednn
 from gluonish.kernels.onednn.library import locate
 from gluonish.ndarray import NDArray
@@ -58,14 +58,14 @@ def _kernel(name: str, shapes: Sequence[Shape], **attrs: Any) -> str:
     """Return the name of the kernel that runs an operator on float32 arrays of some shapes."""
     op = find_operator(name)
     specs = [Spec(shape, FLOAT32) for shape in shapes]
-    fast = op.select_fast("numpy", specs, op.schema.parse(name, attrs))
+    fast = op.select_fast("cpu", specs, op.schema.parse(name, attrs))
     return "the reference" if fast is None else fast.name
 
 
 def _two(flag: Flag[bool], name: str, shapes: Sequence[Shape], prefix: str, **attrs: Any) -> str:
     """Check that a kernel of some name runs with a switch on, and another without."""
-    if not (onednn.enabled() and numba.enabled()):
-        raise NotHereError("needs oneDNN and Numba")
+    if not (onednn.enabled() and generated.enabled()):
+        raise NotHereError("needs oneDNN and llvmlite")
     found = []
     for switch in (True, False):
         with flag.override(switch):
@@ -87,7 +87,7 @@ def _onednn() -> str:
 def _winograd() -> str:
     shapes = [(8, 64, 56, 56), (64, 64, 3, 3)]
     attrs = {"kernel": (3, 3), "pad": (1, 1), "num_filter": 64, "no_bias": True}
-    return _two(MXNET_WINOGRAD_CONVOLUTION, "Convolution", shapes, "numba.winograd", **attrs)
+    return _two(MXNET_WINOGRAD_CONVOLUTION, "Convolution", shapes, "generated.winograd", **attrs)
 
 
 @observes(MXNET_USE_MKLDNN_RNN)
@@ -186,8 +186,8 @@ def _accumulation() -> str:
 def _determinism() -> str:
     """Call a kernel nobody has compiled: only if time does not decide, it is compiled at once."""
     with MXNET_USE_FUSION.override(True):
-        if not numba.enabled():
-            raise NotHereError("needs Numba, whose kernels time chooses otherwise")
+        if not generated.enabled():
+            raise NotHereError("needs llvmlite, whose kernels time chooses otherwise")
     told = []
     x = np.ones(LARGE, np.float32)
     for switch in (True, False):

@@ -105,8 +105,6 @@ class Checkpoints:
         finally:
             lock.release()
 
-    # -- writing ---------------------------------------------------------------------------------
-
     def save(self, record: Record, write: Callable[[int], object]) -> None:
         """Write a checkpoint.
 
@@ -126,8 +124,6 @@ class Checkpoints:
         write_json(
             self._record_path(record.epoch), {"format": _FORMAT, "files": files, **asdict(record)}
         )
-
-    # -- reading ---------------------------------------------------------------------------------
 
     def newest(self) -> int | None:
         """Return the epoch of the newest complete checkpoint; None where there is none."""

@@ -5,7 +5,7 @@ from itertools import islice
 from time import perf_counter
 from typing import Any
 
-from gluonish.kernels.generated.eager import compiled_at_once
+from gluonish.kernels.generated.elementwise import compiled_at_once
 from gluonish.tools.train.batches import Batches, SyntheticBatches
 from gluonish.tools.train.loop import Scores
 from gluonish.tools.train.options import add_options, augmentation, complete, contexts_of

@@ -159,9 +159,6 @@ def _add_outputs(group: Any) -> None:
     group.add_argument("--tensorboard", metavar="DIR", help="write events for TensorBoard there")
 
 
-# -- completing ----------------------------------------------------------------------------------
-
-
 def complete(arguments: argparse.Namespace) -> None:
     """Put defaults into arguments and texts into numbers, after a look at what contradicts.
 

@@ -118,8 +118,6 @@ class Session:
             compression_params=compression,
         )
 
-    # -- going on --------------------------------------------------------------------------------
-
     def restore(self) -> None:
         """Go on from a checkpoint, if one was asked for.
 
@@ -189,8 +187,6 @@ class Session:
             if self._checkpoints is not None and self._ranks.is_first:
                 stack.enter_context(self._checkpoints.held())
             yield
-
-    # -- epochs ----------------------------------------------------------------------------------
 
     def run(self) -> None:
         """Train all epochs that are left."""

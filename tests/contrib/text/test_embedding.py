@@ -21,8 +21,7 @@ from gluonish.core.errors import (
     FileFormatError,
     MissingFileError,
 )
-from gluonish.gluon.contrib.data.archive import get_published_file
-from gluonish.gluon.contrib.data.vocabulary import Vocabulary
+from gluonish.gluon.contrib.data.text import Vocabulary, get_published_file
 
 NAME = "glove.6B.50d.txt"
 TEXT = b"a 1 2\nb 3 4\n"
@@ -47,9 +46,6 @@ def written(tmp_path: Path):
 @pytest.fixture
 def custom(written):
     return CustomEmbedding(written("a 1 2\nb 3 4\n"))
-
-
-# -- files of one's own ------------------------------------------------------------------------
 
 
 def test_reserved_tokens_have_vectors(written) -> None:
@@ -137,9 +133,6 @@ def test_numpy_arrays_are_returned_where_programs_use_them(written) -> None:
         assert found.get_vecs_by_tokens("a").tolist() == [5, 6]
 
 
-# -- methods -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("tokens", "values", "message"),
     [
@@ -195,9 +188,6 @@ def test_vectors_initialize_an_embedding_layer(custom) -> None:
     assert layer(mx.nd.array([2])).asnumpy().tolist() == [[3, 4]]
 
 
-# -- names -------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def own():
     """An embedding of one's own, registered."""
@@ -247,9 +237,6 @@ def test_an_unknown_embedding_is_refused(call) -> None:
 def test_an_unknown_file_is_refused_with_the_nearest(name: str, wrong: str, right: str) -> None:
     with pytest.raises(ArgumentError, match=rf"got '{wrong}' \(nearest: .*'{right}'"):
         embedding.create(name, pretrained_file_name=wrong)
-
-
-# -- published files ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [GloVe, FastText])

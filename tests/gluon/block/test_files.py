@@ -16,7 +16,7 @@ from gluonish.gluon import nn
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.ndarray import array, load, ones, save
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 
 
 class Tied(HybridBlock):

@@ -40,7 +40,7 @@ from gluonish.gluon.nn import (
 from gluonish.ndarray import NDArray, array, ones
 from gluonish.symbol import NameManager
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 ENGINES = ("NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice")
 TIMEOUT_S = 60
 

@@ -5,14 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gluonish.autograd import pause, record
+from gluonish.autograd import pause, record, train_mode
+from gluonish.core.context import cpu
 from gluonish.core.errors import ParameterError
 from gluonish.core.random_state import seed
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.block.hybrid_graph import HybridGraph
 from gluonish.gluon.block.tracing import is_symbolic
 from gluonish.gluon.nn import ELU, GELU, BatchNorm, Dense, Dropout, HybridSequential, LeakyReLU
-from gluonish.ndarray import ones
+from gluonish.ndarray import NDArray, ones
 
 
 class Forward(HybridBlock):
@@ -42,12 +43,46 @@ def test_parameters_are_looked_up_again_only_when_their_arrays_are_new() -> None
     x = ones((1, 3))
     graph.run([x])
     bound = graph._bound[x._device]
+    program = graph._programs[x._device]
     net.weight.set_data(ones((2, 3)))
     graph.run([x])
     assert graph._bound[x._device] is bound
+    assert graph._programs[x._device] is program
     net.cast("float64")
     graph.run([x.astype("float64")])
-    assert graph._bound[x._device].arrays[0].dtype == np.float64
+    assert graph._bound[x._device].work[0].dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    "x",
+    [ones((1, 3)), ones((2, 3), dtype="float64"), ones((2, 3), ctx=cpu(1))],
+    ids=["shape", "dtype", "device"],
+)
+def test_other_data_are_another_call(x: NDArray) -> None:
+    net = ELU()
+    graph, before = _graph(net), ones((2, 3))
+    program = graph._programs[before._device]
+    np.testing.assert_array_equal(graph.run([x]).asnumpy(), x.asnumpy())
+    assert graph._programs[x._device] is not program
+    np.testing.assert_array_equal(graph.run([before]).asnumpy(), before.asnumpy())
+
+
+@pytest.mark.parametrize("mode", [record, train_mode])
+def test_another_mode_is_another_call(mode: Any) -> None:
+    graph, x = _graph(Dropout(0.5)), ones((2, 3))
+    with mode():
+        assert not np.array_equal(graph.run([x]).asnumpy(), x.asnumpy())
+    np.testing.assert_array_equal(graph.run([x]).asnumpy(), x.asnumpy())
+
+
+def test_a_recorded_call_is_recorded_each_time() -> None:
+    net = Dense(2, in_units=3)
+    net.initialize()
+    graph, x = _graph(net), ones((2, 3))
+    for _ in range(2):
+        graph.run([x])
+        with record(train_mode=False):
+            assert graph.run([x])._link is not None
 
 
 def test_threads_in_different_modes_share_a_graph() -> None:

@@ -14,7 +14,7 @@ from gluonish.initializer import Normal
 from gluonish.ndarray import NDArray, array, ones
 from gluonish.symbol import NameManager
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 
 
 class Pair(HybridBlock):

@@ -8,7 +8,7 @@ import pytest
 
 import gluonish as mx
 
-HERE = Path(__file__).parents[1] / "golden"
+HERE = Path(__file__).parents[2] / "golden"
 GOLDEN = json.loads((HERE / "blocks.json").read_text("utf-8"))
 
 

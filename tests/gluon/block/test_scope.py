@@ -11,7 +11,7 @@ import gluonish.symbol as sym
 from gluonish.gluon import nn
 from gluonish.gluon.block import Block
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "gluon.json").read_text("utf-8"))
+GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "gluon.json").read_text("utf-8"))
 
 
 class Inner(Block):

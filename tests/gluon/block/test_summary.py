@@ -10,7 +10,7 @@ from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.ndarray import ones
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "gluon.json").read_text("utf-8"))
+GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "gluon.json").read_text("utf-8"))
 
 
 class Shared(HybridBlock):

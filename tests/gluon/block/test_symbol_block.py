@@ -22,7 +22,7 @@ from gluonish.ndarray.random import uniform
 from gluonish.numpy import array as np_array
 from gluonish.numpy_extension import reset_np, set_np
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 
 
 def _import(name: str, epoch: int, *inputs: str, **options: Any) -> SymbolBlock:

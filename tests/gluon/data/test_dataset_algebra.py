@@ -24,7 +24,7 @@ from gluonish.gluon.data import (
 from gluonish.recordio import MXIndexedRecordIO
 
 GOLDEN: dict[str, Any] = json.loads(
-    (Path(__file__).parents[1] / "golden" / "dataset_algebra.json").read_text()
+    (Path(__file__).parents[2] / "golden" / "dataset_algebra.json").read_text()
 )
 ELEVEN = SimpleDataset(list(range(11)))
 PAIRS = ArrayDataset(np.arange(6).reshape(3, 2), [5, 6, 7])

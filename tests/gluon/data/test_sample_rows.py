@@ -7,8 +7,7 @@ import numpy as np
 
 from gluonish import nd
 from gluonish.gluon.data import ArrayDataset, DataLoader, Dataset
-from gluonish.gluon.data.sample_rows import Rows, current, new_sample
-from gluonish.gluon.data.stacking import stack_on_host
+from gluonish.gluon.data.stacking import Rows, current, new_sample, stack_on_host
 from gluonish.gluon.data.vision import transforms
 from gluonish.gluon.data.worker_process import load_batch
 from gluonish.io.shared_batch import over

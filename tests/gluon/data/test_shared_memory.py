@@ -7,7 +7,7 @@ import pytest
 
 from gluonish.core import control_groups
 from gluonish.gluon.data import ArrayDataset, DataLoader, shared_memory
-from gluonish.gluon.data.ring import SPARE_SLOTS, Ring
+from gluonish.gluon.data.channel import SPARE_SLOTS, Ring
 from gluonish.gluon.data.shared_memory import SharedMemoryError, available_nbytes, new_file
 from tests.gluon.data.programs import run, wait_until_gone
 

@@ -10,9 +10,10 @@ import pytest
 
 import gluonish.ndarray as nd
 from gluonish.gluon.data import SimpleDataset, default_mp_batchify_fn
-from gluonish.gluon.data.ring import SPARE_SLOTS
+from gluonish.gluon.data.by_value import dumps
+from gluonish.gluon.data.channel import SPARE_SLOTS
 from gluonish.gluon.data.worker_errors import WorkerError, WorkerTimeoutError
-from gluonish.gluon.data.worker_pool import WorkerPool, pack
+from gluonish.gluon.data.worker_pool import WorkerPool
 from tests.gluon.data.programs import run, wait_until_gone
 
 WAIT_S = 60
@@ -47,7 +48,7 @@ ACTS = ["kill", "exit", "unsendable", "hang", "interrupt", 5]
 
 @pytest.fixture
 def pool() -> Iterator[WorkerPool]:
-    made = WorkerPool(pack(Acting(ACTS), default_mp_batchify_fn), 1, 2)
+    made = WorkerPool(dumps((Acting(ACTS), default_mp_batchify_fn)), 1, 2)
     yield made
     made.close()
 
@@ -109,7 +110,7 @@ def test_error_at_the_start_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.syspath_prepend(tmp_path)
     import vanishing
 
-    payload = pack(vanishing.Data([1]), default_mp_batchify_fn)
+    payload = dumps((vanishing.Data([1]), default_mp_batchify_fn))
     (tmp_path / "vanishing.py").unlink()
     pool = WorkerPool(payload, 1, 2)
     with pytest.raises(ModuleNotFoundError, match="vanishing"):

@@ -11,7 +11,7 @@ import pytest
 from filelock import FileLock
 
 from gluonish.core.errors import ArgumentError, DownloadError
-from gluonish.gluon.download import http_fetch, target_lock
+from gluonish.gluon.download import http_fetch, target
 from gluonish.gluon.download.checked_file import check_sha1, download
 
 DATA = random.Random(7).randbytes(300_000)
@@ -219,7 +219,7 @@ def test_sha1_is_compared_without_case(tmp_path: Path) -> None:
 
 
 def test_waiting_is_bounded_and_names_the_holder(url, tmp_path, monkeypatch, caplog) -> None:
-    monkeypatch.setattr(target_lock, "_WAIT_S", 0.05)
+    monkeypatch.setattr(target, "_WAIT_S", 0.05)
     path = tmp_path / ".f.bin.lock"
     with FileLock(path):
         path.write_text("process 17 on elsewhere")

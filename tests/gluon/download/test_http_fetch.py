@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gluonish.core.errors import ArgumentError, DownloadError
-from gluonish.gluon.download import http_fetch, room
+from gluonish.gluon.download import http_fetch, target
 from gluonish.gluon.download.checked_file import download, obtain
 from tests.answering_server import OK, answering, redirect
 
@@ -78,7 +78,7 @@ def endless(head: bytes, piece: bytes) -> Callable[[], Iterator[bytes]]:
 def test_a_body_of_untold_length_ends_at_the_bound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room, "UNTOLD_NBYTES", 1 << 20)
+    monkeypatch.setattr(target, "UNTOLD_NBYTES", 1 << 20)
     body = endless(OK + b"\r\n", bytes(1 << 16))
     with (
         answering(body) as url,
@@ -92,7 +92,7 @@ def test_a_body_of_untold_length_leaves_room_on_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = type("Usage", (), {"free": 1 << 20})
-    monkeypatch.setattr(room.shutil, "disk_usage", lambda folder: usage)  # type: ignore[attr-defined]
+    monkeypatch.setattr(target.shutil, "disk_usage", lambda folder: usage)  # type: ignore[attr-defined]
     body = endless(OK + b"\r\n", bytes(1 << 16))
     with (
         answering(body) as url,

@@ -15,7 +15,7 @@ from gluonish.gluon import loss
 from gluonish.numpy import array as np_array
 from gluonish.numpy import ndarray
 
-CASES = json.loads((Path(__file__).parents[1] / "golden" / "loss" / "loss.json").read_text("utf-8"))
+CASES = json.loads((Path(__file__).parents[2] / "golden" / "loss" / "loss.json").read_text("utf-8"))
 HYBRID = [case for case in CASES if case["loss"] != "SDMLLoss"]
 
 

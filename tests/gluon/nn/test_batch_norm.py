@@ -1,6 +1,9 @@
+import inspect
+
 import pytest
 
 from gluonish.gluon import nn
+from gluonish.gluon.nn.batch_norm import BatchNormLayer
 
 
 @pytest.mark.parametrize(
@@ -17,3 +20,19 @@ def test_without_scale_and_center_nothing_is_trained() -> None:
     assert {p.grad_req for p in layer.params.values()} == {"null"}
     layer.collect_params().setattr("grad_req", "write")
     assert {p.grad_req for p in layer.params.values()} == {"null"}
+
+
+@pytest.mark.parametrize("kind", [nn.BatchNorm, nn.BatchNormReLU])
+def test_signature_has_the_arguments_of_mxnet(kind: type) -> None:
+    first, *names = inspect.signature(kind).parameters
+    assert (first, names[4:6], names[-1]) == (
+        "axis",
+        ["use_global_stats", "beta_initializer"],
+        "kwargs",
+    )
+    assert len(names) == 11
+
+
+def test_programs_say_by_keyword_whether_relu_follows() -> None:
+    assert BatchNormLayer(fuse_relu=True).fuse_relu
+    assert not BatchNormLayer(fuse_relu=False).fuse_relu

@@ -6,7 +6,7 @@ import pytest
 
 from gluonish.gluon import nn
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.nn.concurrent import Concurrent, HybridConcurrent, Identity
+from gluonish.gluon.nn.sequential import Concurrent, HybridConcurrent, Identity
 from gluonish.ndarray import array
 
 X = array([[1.0, -2.0], [3.0, -4.0]])

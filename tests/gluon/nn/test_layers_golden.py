@@ -16,7 +16,7 @@ from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.parameter import Parameter, ParameterDict
 from gluonish.ndarray import NDArray, array
 
-FOLDER = Path(__file__).parents[1] / "golden"
+FOLDER = Path(__file__).parents[2] / "golden"
 GOLDEN: dict[str, dict[str, Any]] = json.loads((FOLDER / "gluon.json").read_text("utf-8"))["layers"]
 RESULTS = np.load(FOLDER / "gluon.npz")
 

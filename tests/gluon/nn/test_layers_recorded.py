@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 import gluonish as mx
-from gluonish import contrib
 from gluonish.core.errors import GluonishError
-from gluonish.gluon import nn
+from gluonish.gluon import contrib, nn
 from gluonish.gluon.contrib import cnn as _cnn  # noqa: F401  # loaded under contrib
 from gluonish.gluon.contrib import nn as _nn  # noqa: F401  # the same
 
-FOLDER = Path(__file__).parents[1] / "golden"
+FOLDER = Path(__file__).parents[2] / "golden"
 RECORDED = json.loads((FOLDER / "layers.json").read_text("utf-8"))
 LAYERS: dict[str, dict[str, Any]] = RECORDED["layers"]
 RESULTS = np.load(FOLDER / "layers.npz")

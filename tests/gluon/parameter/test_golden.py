@@ -10,7 +10,7 @@ import pytest
 import gluonish as mx
 from gluonish.core.errors import GluonishError
 
-FOLDER = Path(__file__).parent.parent / "golden"
+FOLDER = Path(__file__).parents[2] / "golden"
 EXPECTED: dict[str, Any] = json.loads((FOLDER / "parameter.json").read_text())
 
 

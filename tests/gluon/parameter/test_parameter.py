@@ -383,9 +383,6 @@ class TestLoading:
             self.load(ready(), ones((2, 3)), dtype_source="mine")
 
 
-# -- shapes --------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("wrong", [None, "ab", (2, 1.5), (2, None)])
 def test_shape_of_a_wrong_type_is_refused(wrong: object) -> None:
     with pytest.raises(ArgumentTypeError, match="Parameter w: expected shape as a sequence"):
@@ -416,9 +413,6 @@ def test_zero_is_unknown_with_the_shapes_of_numpy_too() -> None:
         parameter.initialize()
         with pytest.raises(DeferredInitializationError, match=r"shape \(2, -1\)"):
             parameter.data()
-
-
-# -- rows ----------------------------------------------------------------------------------------
 
 
 def rows() -> Parameter:
@@ -461,9 +455,6 @@ def test_csr_values_are_not_given_at_all() -> None:
     parameter.initialize()
     with pytest.raises(ParameterError, match="got 'csr'; make the parameter dense"):
         parameter.data()
-
-
-# -- zeros ---------------------------------------------------------------------------------------
 
 
 def test_zero_grad_reaches_all_devices_and_storage_types() -> None:

@@ -13,7 +13,7 @@ from gluonish.gluon import rnn
 from gluonish.gluon.contrib import rnn as contrib
 from tests.golden.rnn_cell_cases import CASES, LAYERS, described, filled, graph, run, run_layer
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 VALUES = dict(np.load(GOLDEN / "rnn_cells.npz"))
 WORDS: dict[str, Any] = json.loads(gzip.decompress((GOLDEN / "rnn_cells.json.gz").read_bytes()))
 

@@ -15,7 +15,7 @@ from gluonish.gluon import nn, rnn
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.ndarray import NDArray, array
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 
 LAYERS: dict[str, Any] = {
     "relu": lambda **options: rnn.RNN(5, **options),

@@ -9,7 +9,7 @@ from gluonish.core.context import cpu
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.gluon.parameter import Parameter, note_place
 from gluonish.gluon.trainer import Trainer
-from gluonish.gluon.trainer.arguments import check_batch_size, parameter_list
+from gluonish.gluon.trainer.trainables import check_batch_size, parameter_list
 from gluonish.optimizer import SGD
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from gluonish.core.context import cpu
 from gluonish.core.errors import ArgumentError
-from gluonish.gluon.trainer.clipping import clip_global_norm
+from gluonish.gluon.trainer.gradients import clip_global_norm
 from gluonish.ndarray import NDArray, full
 
 NORM = math.sqrt(4 * 9 + 2 * 16)

@@ -108,9 +108,6 @@ def test_every_store_trains_as_one_device_does(kvstore: str) -> None:
         np.testing.assert_allclose(together[name], expected, rtol=2e-5, atol=2e-6)
 
 
-# -- devices that change between steps -----------------------------------------------------------
-
-
 def train_moving(optimizer: str, places: list[list[int]], **kwargs: Any) -> dict[str, np.ndarray]:
     """Train one step on each of these lists of devices in turn."""
     net = network([cpu(i) for i in places[0]], sparse=False)

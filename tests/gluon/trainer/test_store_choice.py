@@ -13,7 +13,7 @@ from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.trainer import Trainer
 from gluonish.kvstore import KVStoreBase, TestStore, create
 
-ROWS = json.loads((Path(__file__).parent.parent / "golden" / "store_choice.json").read_text())
+ROWS = json.loads((Path(__file__).parents[2] / "golden" / "store_choice.json").read_text())
 
 
 def parameters(devices: int, stype: str = "default", grad_stype: str = "default") -> ParameterDict:

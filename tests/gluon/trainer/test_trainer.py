@@ -143,9 +143,6 @@ def test_parameters_bring_their_multipliers(contexts: list[Context]) -> None:
     assert (params["b"].data(cpu(0)).asnumpy() != 0.5).all()
 
 
-# -- stores ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("contexts", "kvstore", "update", "made", "updates"),
     [
@@ -280,9 +277,6 @@ def test_values_set_by_hand_reach_the_store() -> None:
         assert (params["w"].data(context).asnumpy() == 9.0).all()
 
 
-# -- gradients ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("contexts", [ONE, TWO])
 def test_allreduce_and_update_are_a_step(contexts: list[Context]) -> None:
     params = parameters(contexts)
@@ -378,9 +372,6 @@ def test_wrong_optimizer_argument_is_refused_with_the_nearest() -> None:
         Trainer(parameters(ONE), "sgd", {"learning_rte": 1})
 
 
-# -- settings ----------------------------------------------------------------------------------
-
-
 def test_learning_rate_can_be_set() -> None:
     trainer = Trainer(parameters(ONE), "sgd", {"learning_rate": 0.5})
     trainer.set_learning_rate(0.25)
@@ -437,9 +428,6 @@ def test_parameters_on_different_devices_are_refused() -> None:
 def test_uninitialized_parameter_is_refused() -> None:
     with pytest.raises(ParameterError, match="Parameter a"):
         Trainer([Parameter("a", shape=(1,))], "sgd")
-
-
-# -- deferred parameters and states -------------------------------------------------------------
 
 
 @pytest.mark.parametrize("contexts", [ONE, TWO])
@@ -535,9 +523,6 @@ def test_unknown_kvstore_is_refused_where_one_is_needed() -> None:
             np.testing.assert_allclose(parameter.data().asnumpy(), before - 2)
 
 
-# -- several trainers ----------------------------------------------------------------------------
-
-
 def gradients_of(params: ParameterDict, factor: float) -> None:
     losses = []
     with record():
@@ -597,9 +582,6 @@ def test_store_that_updates_serves_one_trainer() -> None:
         Trainer(parameters(TWO), "sgd", kvstore=store)._prepare()
 
 
-# -- values that change between steps ------------------------------------------------------------
-
-
 @pytest.mark.parametrize("contexts", [ONE, TWO])
 def test_values_of_a_new_initialize_are_trained(contexts: list[Context]) -> None:
     params = parameters(contexts, w=(2,))
@@ -648,9 +630,6 @@ def test_stale_parameter_is_told_with_its_path() -> None:
     backward(params, parts, names="b")
     with pytest.raises(StaleGradientError, match=r"w \(output\.weight\) on cpu\(0\).*'null'"):
         trainer.step(1)
-
-
-# -- hooks for loss scaling and for other ways to add up ------------------------------------------
 
 
 class Owner:

@@ -2,14 +2,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gluonish.graph.ir import Graph, Value, variable
 from gluonish.graph.lint import lint
 from gluonish.graph.passes import fuse_pointwise
-from gluonish.kernels.compiler import compile as compiler
 from gluonish.ops.fused.pointwise import Program
 from tests.graph.builders import call, graph, inputs, spec, text
 
@@ -206,17 +204,6 @@ def test_variables_need_not_be_among_the_nodes() -> None:
     x = call("relu", call("exp", a))
     made = fuse_pointwise(Graph([a.node], [x], [x.node.inputs[0].node, x.node]))
     assert operators(made) == ["_fused_pointwise"]
-
-
-def test_without_numba_the_graph_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    (a,) = inputs((32, 64))
-    plain = graph([a], call("relu", call("exp", a)))
-    compiler.available.cache_clear()
-    monkeypatch.setattr(compiler, "find_spec", lambda name: None)
-    try:
-        assert fuse_pointwise(plain) is plain
-    finally:
-        compiler.available.cache_clear()
 
 
 def test_kernels_have_a_bounded_number_of_operators() -> None:

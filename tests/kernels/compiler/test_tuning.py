@@ -22,7 +22,7 @@ from gluonish.kernels.compiler import (
 )
 from gluonish.kernels.compiler.tuning import FACTOR, NEVER, Timing, fixed_border, is_tuned, types_of
 
-pytestmark = pytest.mark.skipif(not available(), reason="needs Numba")
+pytestmark = pytest.mark.skipif(not available(), reason="needs llvmlite")
 
 SOURCE = """
 def body(begin, end, words):

@@ -38,7 +38,7 @@ class _Run:
         self.cupy = make_cupy(self.machine)
         self.call = call
         self.stream = self.machine.new_stream(non_blocking=True)
-        fast = call.op.select_fast("cupy", [spec_of(x) for x in call.inputs], call.attrs)
+        fast = call.op.select_fast("gpu", [spec_of(x) for x in call.inputs], call.attrs)
         self._kernel = call.op.kernel if fast is None else fast.kernel
 
     def prepare(self) -> None:

@@ -73,7 +73,7 @@ class OneDevice:
         parsed = op.schema.parse(op.name, attrs)
         specs = tuple(map(spec_of, inputs))
         runtime = runtime_attrs(op, parsed)
-        kernel = op.select_kernel("cupy", specs, runtime)
+        kernel = op.select_kernel("gpu", specs, runtime)
         outputs = [allocate(self.machine, s.shape, s.dtype) for s in op.infer(*specs, **parsed)]
         arrays = [self.upload(x) for x in inputs]
         kernel(self.cupy, outputs[0] if op.single else tuple(outputs), *arrays, **runtime)

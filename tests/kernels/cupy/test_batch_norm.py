@@ -65,7 +65,7 @@ def check(device: OneDevice, op: Any, inputs: list[Any], attrs: Any, *, train: b
     parsed = op.schema.parse(op.name, attrs)
     runtime = {**runtime_attrs(op, parsed), "train": train}
     specs = [spec_of(x) for x in inputs]
-    fast = op.select_fast("cupy", specs, runtime)
+    fast = op.select_fast("gpu", specs, runtime)
     assert fast is not None
     empty = [np.empty(s.shape, s.dtype) for s in op.infer(*specs, **parsed)]
     expected = [x.copy() for x in inputs]
@@ -117,7 +117,7 @@ def test_channels_last_in_memory(device: OneDevice, dtype: Any) -> None:
     outputs = (out, *(device.upload(np.zeros(5, wide(dtype))) for _ in range(2)))
     parsed = BATCH_NORM_BACKWARD.schema.parse("_batch_norm_backward", {})
     specs = [spec_of(x) for x in (grad, data, *channels[:3])]
-    fast = BATCH_NORM_BACKWARD.select_fast("cupy", specs, parsed)
+    fast = BATCH_NORM_BACKWARD.select_fast("gpu", specs, parsed)
     assert fast is not None
     before = device.launches
     fast.kernel(device.cupy, outputs, grads, datas, *few, **parsed)
@@ -135,7 +135,7 @@ def test_arrays_with_gaps(device: OneDevice) -> None:
     views = [x[..., ::2] for x in gaps]
     outputs = [device.upload(np.repeat(np.zeros_like(x), 2, axis=-1)) for x in want]
     parsed = BATCH_NORM.schema.parse("BatchNorm", {})
-    fast = BATCH_NORM.select_fast("cupy", [spec_of(x) for x in (data, *channels)], parsed)
+    fast = BATCH_NORM.select_fast("gpu", [spec_of(x) for x in (data, *channels)], parsed)
     assert fast is not None
     out_views = tuple(x[..., ::2] for x in outputs)
     fast.kernel(device.cupy, out_views, *views, **parsed, train=True)

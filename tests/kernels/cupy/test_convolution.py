@@ -90,7 +90,7 @@ def test_convolution_and_gradients_are_those_of_the_reference(
 def test_every_floating_type_is_convolved(device: OneDevice, dtype: Any, groups: int) -> None:
     for op, inputs, attrs in _calls(2, groups, WINDOWS["3x3"], dtype):
         known = {**op.schema.defaults, **attrs}
-        assert op.select_fast("cupy", tuple(map(spec_of, inputs)), known) is not None
+        assert op.select_fast("gpu", tuple(map(spec_of, inputs)), known) is not None
         device.check(op, *inputs, **attrs)
 
 

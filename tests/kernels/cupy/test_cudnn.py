@@ -155,7 +155,7 @@ def test_plans_of_captured_graphs_stay_when_others_go(
 
 def test_a_graph_replays_a_convolution(device: OneDevice) -> None:
     cupy, attrs = device.cupy, CONVOLUTION.schema.parse("Convolution", ATTRS)
-    kernel = CONVOLUTION.select_kernel("cupy", [spec_of(x) for x in _inputs()], attrs)
+    kernel = CONVOLUTION.select_kernel("gpu", [spec_of(x) for x in _inputs()], attrs)
     data, weight = (device.upload(x.astype(np.float16)) for x in _inputs())
     out = device.upload(np.zeros((2, 4, 3, 3), np.float16))
     kernel(cupy, out, data, weight, **attrs)

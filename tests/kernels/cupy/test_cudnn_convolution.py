@@ -105,7 +105,7 @@ def test_every_call_of_an_operator_is_that_of_the_reference(device: OneDevice, o
     done = 0
     for call in calls_of(op.name):
         specs = [spec_of(x) for x in call.inputs]
-        fast = op.select_fast("cupy", specs, call.attrs)
+        fast = op.select_fast("gpu", specs, call.attrs)
         if fast is None or not fast.name.startswith("cupy.cudnn_"):
             assert specs[0].dtype not in DTYPES
             continue
@@ -162,7 +162,7 @@ def test_arrays_may_lie_at_any_address(device: OneDevice, dtype: Any, moved: int
     arrays = [_place(device, x, 1 if i == moved else 0) for i, x in enumerate(values)]
     out = _place(device, np.zeros((2, 6, 7, 6), dtype), 1 if moved == 3 else 0)
     runtime = runtime_attrs(op, op.schema.parse(op.name, attrs))
-    kernel = op.select_kernel("cupy", [spec_of(x) for x in values], runtime)
+    kernel = op.select_kernel("gpu", [spec_of(x) for x in values], runtime)
     kernel(device.cupy, out, *arrays, **runtime)
     (want,) = device.run(op, *values, **attrs)
     np.testing.assert_array_equal(out._raw, want)
@@ -184,7 +184,7 @@ def test_arrays_with_gaps_are_read_and_written(device: OneDevice, gap: int) -> N
     arrays = [spread(x, i) for i, x in enumerate(values)]
     out = spread(np.zeros_like(want), 3)
     runtime = runtime_attrs(op, op.schema.parse(op.name, attrs))
-    kernel = op.select_kernel("cupy", [spec_of(x) for x in values], runtime)
+    kernel = op.select_kernel("gpu", [spec_of(x) for x in values], runtime)
     kernel(device.cupy, out, *arrays, **runtime)
     np.testing.assert_array_equal(out._raw, want)
 

@@ -151,12 +151,9 @@ def test_operators_take_float32_or_mixed_weights(multi: Any) -> None:
     columns = ("lrs", "wds", "etas", "learning_rates", "step_count")
     given = {name: (1, 1) for name in columns if op.schema.takes(name)}
     attrs = op.schema.parse(op.name, {**given, multi.count: 2, "num_args": len(specs)})
-    assert op.select_fast("cupy", specs, attrs).name == f"cupy.{multi.name}"
+    assert op.select_fast("gpu", specs, attrs).name == f"cupy.{multi.name}"
     wide = [spec_of(np.zeros(2)) for _ in specs]
-    assert op.select_fast("cupy", wide, attrs) is None
-
-
-# -- statements ------------------------------------------------------------------------------------
+    assert op.select_fast("gpu", wide, attrs) is None
 
 
 def test_statements_become_cuda() -> None:
@@ -175,8 +172,6 @@ def test_statement_that_cuda_would_compute_otherwise_is_refused(line: str) -> No
     with pytest.raises(NotImplementedError, match="expected what CUDA has too"):
         translated([line], ("w", "g"))
 
-
-# -- trainers --------------------------------------------------------------------------------------
 
 OPTIMIZERS = [
     ("sgd", {"momentum": 0.9, "wd": 0.01}),

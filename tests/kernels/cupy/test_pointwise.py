@@ -10,8 +10,8 @@ import pytest
 from gluonish.core.config import MXNET_FUSION_VERBOSE, MXNET_USE_FUSION
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy import pointwise
-from gluonish.kernels.cupy.drawing import StoredKey
 from gluonish.kernels.cupy.pointwise_source import divisor
+from gluonish.kernels.cupy.random_numbers import StoredKey
 from gluonish.ops.fused.pointwise import (
     FUSED_POINTWISE,
     FUSED_POINTWISE_MANY,
@@ -44,7 +44,7 @@ def on_device(
     """Run a program; the outputs get the layouts of NumPy's."""
     specs = [Spec(x.shape, x.dtype) for x in inputs]
     attrs = {"num_args": len(inputs), "program": program}
-    fast = FUSED_POINTWISE_RANDOM.select_fast("cupy", specs, attrs)
+    fast = FUSED_POINTWISE_RANDOM.select_fast("gpu", specs, attrs)
     assert fast is not None
     assert fast.name == "cupy.fused_pointwise"
     before = device.launches
@@ -221,11 +221,11 @@ def test_kernels_hang_on_the_fused_operators() -> None:
     known = Program(1, [step("relu", 0)], [1])
     unknown = Program(1, [step("gamma", 0)], [1])
     for op in (FUSED_POINTWISE, FUSED_POINTWISE_MANY, FUSED_POINTWISE_RANDOM):
-        fast = op.select_fast("cupy", [x], {"num_args": 1, "program": known})
+        fast = op.select_fast("gpu", [x], {"num_args": 1, "program": known})
         assert fast is not None
-        assert op.select_fast("cupy", [x], {"num_args": 1, "program": unknown}) is None
+        assert op.select_fast("gpu", [x], {"num_args": 1, "program": unknown}) is None
         with MXNET_USE_FUSION.override(False):
-            assert op.select_fast("cupy", [x], {"num_args": 1, "program": known}) is None
+            assert op.select_fast("gpu", [x], {"num_args": 1, "program": known}) is None
 
 
 def test_the_source_is_printed_on_request(

@@ -97,7 +97,7 @@ def test_large_windows_and_channels_last_are_left_alone() -> None:
 
     def chosen(*shape: int, **attrs: Any) -> Any:
         spec = Spec(shape, np.dtype(np.float32))
-        return POOLING.select_fast("cupy", [spec], {**plain, **attrs})
+        return POOLING.select_fast("gpu", [spec], {**plain, **attrs})
 
     assert chosen(2, 3, 7, 7) is not None
     assert chosen(2, 3, 112, 112) is None

@@ -99,5 +99,5 @@ def _cupy_kernels(call: Call) -> list[FastKernel]:
     return [
         fast
         for fast in call.op.fast_kernels
-        if call.op.select_fast("cupy", specs, call.attrs, (fast,)) is fast
+        if call.op.select_fast("gpu", specs, call.attrs, (fast,)) is fast
     ]

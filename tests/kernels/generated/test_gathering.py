@@ -8,17 +8,17 @@ import pytest
 from gluonish.core.errors import OperatorError
 from gluonish.kernels.compiler import available
 from gluonish.kernels.generated import gathering as _gathering  # noqa: F401  # hangs its kernels
-from gluonish.kernels.generated import numbered as _numbered  # noqa: F401  # the same
+from gluonish.kernels.generated import one_hot_and_sequences as _numbered  # noqa: F401  # the same
 from gluonish.kernels.generated import scattering as _scattering  # noqa: F401  # the same
 from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import find_operator
 from tests.checking.values import run_kernel, spec_of
 
-pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
+pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")
 
 
 def _fast(name: str) -> FastKernel:
-    (found,) = [f for f in find_operator(name).fast_kernels if f.name == f"numba.{name}"]
+    (found,) = [f for f in find_operator(name).fast_kernels if f.name == f"generated.{name}"]
     return found
 
 

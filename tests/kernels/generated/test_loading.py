@@ -10,8 +10,8 @@ import pytest
 _PROGRAM = """
 import ctypes
 from gluonish.kernels.compiler import CompiledKernel
-from gluonish.kernels.generated.drawing import _UNIFORM
-from gluonish.kernels.compiler.frontend import lower
+from gluonish.kernels.compiler.lowering import lower
+from gluonish.kernels.generated.random_numbers import _UNIFORM
 from gluonish.kernels.compiler.machine_code import generate, load
 import numpy as np
 

@@ -22,7 +22,7 @@ def numbers(shape: tuple[int, ...]) -> Any:
 
 def check(name: str, data: Any, **attrs: Any) -> None:
     op = find_operator(name)
-    (fast,) = [kernel for kernel in op.fast_kernels if kernel.name == f"numba.{name}"]
+    (fast,) = [kernel for kernel in op.fast_kernels if kernel.name == f"generated.{name}"]
     attrs = dict(op.schema.parse(name, attrs))
     assert fast.takes(Spec(data.shape, data.dtype), **attrs)
     results = []
@@ -59,7 +59,7 @@ def test_topk(kind: str, k: int, ascending: bool) -> None:
 def test_other_axes_short_rows_and_other_dtypes_are_not_taken(
     shape: tuple[int, ...], dtype: str, axis: int
 ) -> None:
-    (fast,) = [k for k in find_operator("sort").fast_kernels if k.name == "numba.sort"]
+    (fast,) = [k for k in find_operator("sort").fast_kernels if k.name == "generated.sort"]
     assert not fast.takes(Spec(shape, np.dtype(dtype)), axis=axis, is_ascend=True)
 
 

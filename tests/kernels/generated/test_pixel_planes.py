@@ -16,7 +16,7 @@ IMAGE = np.random.default_rng(0).integers(0, 256, (37, 41, 3)).astype(np.uint8)
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 STEPS = [("divide", [255.0]), ("subtract", MEAN), ("divide", STD)]
 
-needs_numba = pytest.mark.skipif(not available(), reason="Numba is not there")
+needs_llvmlite = pytest.mark.skipif(not available(), reason="llvmlite is not there")
 
 VIEWS = {
     "whole": IMAGE,
@@ -65,7 +65,7 @@ def test_one_step_rounds_as_numpy_does() -> None:
     np.testing.assert_array_equal(filled(PixelPlanes([("divide", [255])]), IMAGE), want)
 
 
-@needs_numba
+@needs_llvmlite
 def test_bytes_and_floats_have_kernels() -> None:
     planes = PixelPlanes(STEPS)
     for name in ("region", "columns_reversed", "float32"):
@@ -118,7 +118,7 @@ def test_strange_divisors_divide_as_numpy_does(number: float) -> None:
         )
 
 
-def test_without_numba_planes_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_llvmlite_planes_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     want = filled(PixelPlanes(STEPS), VIEWS["region"])
     monkeypatch.setattr(pixel_planes, "available", lambda: False)
     planes = PixelPlanes(STEPS)

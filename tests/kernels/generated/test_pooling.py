@@ -13,11 +13,14 @@ from gluonish.ops.kernel import Bound, RefusedError
 from gluonish.ops.nn.pooling import POOLING, POOLING_BACKWARD
 from tests.checking.values import run_kernel
 
-pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
+pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")
 
 FORWARD, BACKWARD = (
     next(fast for fast in op.fast_kernels if fast.name == name)
-    for op, name in ((POOLING, "numba.pooling"), (POOLING_BACKWARD, "numba.pooling_backward"))
+    for op, name in (
+        (POOLING, "generated.pooling"),
+        (POOLING_BACKWARD, "generated.pooling_backward"),
+    )
 )
 
 # Data, attributes. Compiling takes most of the time: the cases share few kernels.

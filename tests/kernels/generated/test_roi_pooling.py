@@ -9,7 +9,7 @@ from gluonish.kernels.compiler import available
 from gluonish.kernels.generated import roi_pooling  # noqa: F401  # hangs the kernel on
 from gluonish.ops.vision.roi_pooling import ROI_POOLING
 
-pytestmark = pytest.mark.skipif(not available(), reason="needs Numba")
+pytestmark = pytest.mark.skipif(not available(), reason="needs llvmlite")
 
 ROIS = [[0, 0, 0, 3, 3], [1, -4, 2, 20, 4], [-1, 0, 0, 3, 3], [1, 5, 5, 1, 1], [7, 0, 0, 1, 1]]
 

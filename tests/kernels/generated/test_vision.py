@@ -12,7 +12,7 @@ from gluonish.ops.registry import Operator, find_operator
 from gluonish.ops.vision.bilinear_points import BILINEAR_POINTS, BILINEAR_POINTS_BACKWARD
 from gluonish.ops.vision.roi_align import ROI_ALIGN, ROI_ALIGN_BACKWARD
 
-pytestmark = pytest.mark.skipif(not available(), reason="needs Numba")
+pytestmark = pytest.mark.skipif(not available(), reason="needs llvmlite")
 
 DTYPES = [np.float32, np.float64]
 EDGES = [-np.inf, -2, -1, -0.5, 0, 0.5, 1, 6, 6.5, 7, 7.5, 8, 9, 9.5, 1e30, np.inf, np.nan]

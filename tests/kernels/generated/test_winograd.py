@@ -23,7 +23,7 @@ from gluonish.ops.nn.convolution import (
 from gluonish.ops.registry import Operator
 
 pytestmark = pytest.mark.skipif(
-    not available() or onednn.load().backend is None, reason="oneDNN or Numba is not there"
+    not available() or onednn.load().backend is None, reason="oneDNN or llvmlite is not there"
 )
 
 # Of the largest magnitude of the result: some units of round-off of a sum of 300 to 1000 terms.
@@ -31,7 +31,7 @@ TOLERANCE = 3e-6
 
 
 def winograd_of(op: Operator) -> FastKernel:
-    return next(fast for fast in op.fast_kernels if fast.name.startswith("numba.winograd"))
+    return next(fast for fast in op.fast_kernels if fast.name.startswith("generated.winograd"))
 
 
 def last(array: Any) -> Any:
@@ -276,10 +276,10 @@ def test_what_is_refused_goes_to_the_next_kernel() -> None:
 def test_a_variable_switches_it_off(flag: Any) -> None:
     specs = [Spec((4, 64, 28, 28), FLOAT32), Spec((64, 64, 3, 3), FLOAT32)]
     attrs = attributes(CONVOLUTION, 1, 64)
-    chosen = CONVOLUTION.select_fast("numpy", specs, attrs)
+    chosen = CONVOLUTION.select_fast("cpu", specs, attrs)
     assert chosen is not None
-    assert chosen.name == "numba.winograd"
+    assert chosen.name == "generated.winograd"
     with flag.override(False):
-        chosen = CONVOLUTION.select_fast("numpy", specs, attrs)
+        chosen = CONVOLUTION.select_fast("cpu", specs, attrs)
     assert chosen is not None
     assert chosen.name == "onednn.convolution"

@@ -19,7 +19,7 @@ from tests.checking.values import run_kernel, spec_of
 
 RUNTIME = {"train": True, "key": (3, 7)}
 
-pytestmark = pytest.mark.skipif(not available(), reason="Numba is not there")
+pytestmark = pytest.mark.skipif(not available(), reason="llvmlite is not there")
 
 
 def call(
@@ -173,10 +173,10 @@ def test_recurrent_kernels_have_a_switch_of_their_own(switch: bool) -> None:
     arrays, attrs = call("lstm", (30, 20, 4), 10, 1, False)
     specs = list(map(spec_of, arrays))
     with MXNET_USE_MKLDNN_RNN.override(switch):
-        found = RNN.select_fast("numpy", specs, attrs)
+        found = RNN.select_fast("cpu", specs, attrs)
         dense = [Spec(shape, specs[0].dtype) for shape in ((256, 512), (512, 512))]
         other = find_operator("FullyConnected").select_fast(
-            "numpy", dense, {"num_hidden": 512, "no_bias": True, "flatten": True}
+            "cpu", dense, {"num_hidden": 512, "no_bias": True, "flatten": True}
         )
     assert (found is not None) is switch
     assert other is not None

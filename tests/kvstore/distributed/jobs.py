@@ -13,7 +13,7 @@ from gluonish.test_utils.ranks import Job, launch_command, run_command
 
 __all__ = ["Job", "environment", "interrupt_job", "left", "run_job"]
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 _PATIENCE_S = 20.0  # of ranks for each other, unless a test says something else
 
 

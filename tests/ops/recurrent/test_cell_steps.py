@@ -9,7 +9,7 @@ import pytest
 from gluonish import autograd, gluon, nd
 from gluonish.core.errors import OperatorError
 from gluonish.gluon import rnn
-from gluonish.gluon.block.watching import Watched
+from gluonish.gluon.block.hybrid_graph import Watched
 from gluonish.ndarray.recording import OperatorNode
 from tests.checking.check_operator import check_operator
 from tests.checking.values import run_operator

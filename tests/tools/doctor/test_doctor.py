@@ -31,7 +31,16 @@ def named(findings: Any, name: str) -> Finding:
 def test_this_machine_is_described_and_sound(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(argparse.Namespace(json=False)) == 0
     text = capsys.readouterr().out
-    for name in ("Python", "processor", "cores", "memory", "oneDNN", "Numba", "CuPy", "MXNET_HOME"):
+    for name in (
+        "Python",
+        "processor",
+        "cores",
+        "memory",
+        "oneDNN",
+        "llvmlite",
+        "CuPy",
+        "MXNET_HOME",
+    ):
         assert f" {name} " in text
     assert text.endswith("\nnothing that is required is broken\n")
 

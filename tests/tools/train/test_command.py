@@ -40,9 +40,6 @@ def same(first: Path, second: Path, epoch: int) -> bool:
     return all(a.read_bytes() == b.read_bytes() for a, b in pairs)
 
 
-# -- training ------------------------------------------------------------------------------------
-
-
 def test_digits_are_learnt_and_everything_is_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -191,9 +188,6 @@ def test_events_for_tensorboard_are_written(tmp_path: Path) -> None:
         assert (b"samples_per_second" in content) == (part == "training")
 
 
-# -- going on ------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def trained(tmp_path: Path) -> Path:
     """The prefix of a training of two epochs."""
@@ -251,9 +245,6 @@ def test_resume_without_checkpoints_begins(tmp_path: Path) -> None:
     assert Path(f"{prefix}-0001.params").exists()
 
 
-# -- record files and synthetic data -------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """40 images of two classes, bright above or below."""
@@ -309,9 +300,6 @@ def test_benchmark_prints_a_speed(capsys: pytest.CaptureFixture[str]) -> None:
     options = "--benchmark 1 --network resnet20 --image-shape 3,16,16 --num-classes 10"
     assert train(*options.split(), "--batch-size", "8", "--num-examples", "32") == 0
     assert "Epoch[0] resnet20: " in capsys.readouterr().out
-
-
-# -- refusals ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """More convolutions: `gluonish.gluon.contrib.cnn` is this package."""
 
 from gluonish.gluon.contrib.cnn import conv_layers as conv_layers
-from gluonish.gluon.contrib.cnn.deformable_convolution import (
+from gluonish.gluon.contrib.cnn.conv_layers import (
     DeformableConvolution,
     ModulatedDeformableConvolution,
 )

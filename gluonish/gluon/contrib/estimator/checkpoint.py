@@ -11,9 +11,14 @@ from typing import Any
 from gluonish.core.errors import ArgumentError, GraphError, MissingFileError
 from gluonish.core.files import AnyPath, path_text, written_together
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.contrib.estimator.comparison import Comparison, check_monitor, comparison, worst
 from gluonish.gluon.contrib.estimator.events import BatchEnd, EpochEnd, Run, TrainBegin
 from gluonish.gluon.contrib.estimator.ranks import is_first_rank
+from gluonish.gluon.contrib.estimator.step_handlers import (
+    Comparison,
+    check_monitor,
+    comparison,
+    worst,
+)
 from gluonish.gluon.contrib.estimator.utils import check_period
 from gluonish.metric import EvalMetric
 from gluonish.ndarray.array_writer import split_prefix
@@ -92,8 +97,6 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             self.monitor_op: Comparison = comparison("CheckpointHandler", metric, mode)
         os.makedirs(model_dir, exist_ok=True)
 
-    # -- events ----------------------------------------------------------------------------------
-
     def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
         """Load the newest checkpoint, if ``resume_from_checkpoint`` is set.
 
@@ -142,8 +145,6 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             earlier = self.trained_batch if self.resume_from_checkpoint else 0
             self._checkpoint(estimator, earlier + self.current_batch)
         self.current_epoch += 1
-
-    # -- saving ----------------------------------------------------------------------------------
 
     def _path(self, name: str, ending: str) -> Path:
         return Path(self.model_dir, f"{name}{ending}")
@@ -230,8 +231,6 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             estimator.logger.info(f"Model architecture(symbol file) is not saved: {error}")
             return
         symbol.save(path)
-
-    # -- resuming --------------------------------------------------------------------------------
 
     def _resume(self, estimator: Run) -> None:
         kind, total = ("epoch", estimator.max_epoch)

@@ -35,7 +35,7 @@ from gluonish.gluon.contrib.estimator.event_handler import (
     TrainEnd,
     ValidationHandler,
 )
-from gluonish.gluon.contrib.estimator.progress import LineHandler, watched
+from gluonish.gluon.contrib.estimator.logging_handler import LineHandler, watched
 from gluonish.gluon.contrib.estimator.ranks import FirstRankFilter, gather_metrics, join_ranks
 from gluonish.gluon.contrib.estimator.utils import (
     Metrics,
@@ -136,8 +136,6 @@ class Estimator:
         self.max_batch: int | None = None
         self.batch_axis = 0
 
-    # -- construction ----------------------------------------------------------------------------
-
     def _complete_metrics(self) -> None:
         if not self._train_metrics:
             suggested = suggest_metric_for_loss(self.loss)
@@ -192,8 +190,6 @@ class Estimator:
         """List of the evaluation metrics."""
         return self._val_metrics
 
-    # -- evaluation ------------------------------------------------------------------------------
-
     def evaluate(
         self, val_data: DataLoader, batch_axis: int = 0, event_handlers: Handlers = None
     ) -> None:
@@ -224,8 +220,6 @@ class Estimator:
             gather_metrics(self.trainer, self._val_metrics)
         for last in _of_kind(handlers, EpochEnd):
             last.epoch_end(self)
-
-    # -- training --------------------------------------------------------------------------------
 
     def fit(
         self,

@@ -12,11 +12,12 @@ from gluonish.gluon.contrib.estimator.events import (
 )
 from gluonish.gluon.contrib.estimator.logging_handler import LoggingHandler
 from gluonish.gluon.contrib.estimator.step_handlers import (
+    EarlyStoppingHandler,
     GradientUpdateHandler,
     MetricHandler,
+    StoppingHandler,
     ValidationHandler,
 )
-from gluonish.gluon.contrib.estimator.stopping import EarlyStoppingHandler, StoppingHandler
 
 __all__ = [
     "BatchBegin",

@@ -1,6 +1,14 @@
-"""LoggingHandler: what a training run tells its user."""
+"""LoggingHandler: what is logged of a training, and how far it has come.
 
+The bar stands on the last line of standard error and goes when the epoch ends. Where standard
+error is no terminal nothing is shown, and tqdm is not imported.
+"""
+
+import logging
+import sys
 import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
@@ -15,7 +23,7 @@ from gluonish.gluon.contrib.estimator.events import (
 )
 from gluonish.gluon.contrib.estimator.utils import Metrics, check_metrics
 
-__all__ = ["LoggingHandler"]
+__all__ = ["LineHandler", "LoggingHandler", "watched"]
 
 
 class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, BatchEnd):
@@ -168,3 +176,44 @@ def _samples(batch: Any, batch_axis: int) -> int:
     first = batch[0] if isinstance(batch, list | tuple) and batch else batch
     shape: tuple[int, ...] = getattr(first, "shape", ())
     return shape[batch_axis] if batch_axis < len(shape) else 0
+
+
+@contextmanager
+def watched(batches: Any, label: str, total: int | None, shown: bool) -> Iterator[Iterable[Any]]:
+    """Return an iterable over batches that updates a progress bar; without a terminal, no bar.
+
+    Args:
+        batches: A DataLoader.
+        label: Text in front of the bar.
+        total: Maximum number of batches; None for all.
+        shown: Whether to show a bar at all.
+    """
+    if not shown or sys.stderr is None or not sys.stderr.isatty():
+        yield batches
+        return
+    from tqdm import tqdm
+
+    length = len(batches) if hasattr(batches, "__len__") else None
+    known = [count for count in (length, total) if count is not None]
+    with tqdm(
+        batches, desc=label, total=min(known, default=None), unit="batch", leave=False
+    ) as bar:
+        yield bar
+
+
+class LineHandler(logging.StreamHandler[Any]):
+    """Logging handler that writes lines above the progress bars, if any are shown."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a log record.
+
+        Args:
+            record: The record.
+        """
+        if "tqdm" not in sys.modules:
+            super().emit(record)
+            return
+        from tqdm import tqdm
+
+        with tqdm.external_write_mode(file=self.stream):
+            super().emit(record)

@@ -1,13 +1,36 @@
-"""Handlers of metrics, validation and updates: what is done at batches and epochs."""
+"""Handlers of metrics, validation and gradient steps, and those that stop a training."""
 
+import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
-from gluonish.gluon.contrib.estimator.events import BatchEnd, EpochBegin, EpochEnd, Run, TrainBegin
+import numpy as np
+
+from gluonish.core.errors import ArgumentError
+from gluonish.gluon.contrib.estimator.events import (
+    BatchEnd,
+    EpochBegin,
+    EpochEnd,
+    Run,
+    TrainBegin,
+    TrainEnd,
+)
 from gluonish.gluon.contrib.estimator.utils import Metrics, check_metrics, check_period
+from gluonish.metric import CompositeEvalMetric, EvalMetric
 from gluonish.metric import Loss as LossMetric
 
-__all__ = ["GradientUpdateHandler", "MetricHandler", "ValidationHandler"]
+__all__ = [
+    "Comparison",
+    "EarlyStoppingHandler",
+    "GradientUpdateHandler",
+    "MetricHandler",
+    "StoppingHandler",
+    "ValidationHandler",
+    "check_monitor",
+    "comparison",
+    "worst",
+]
 
 
 def _as_list(arrays: Any) -> Any:
@@ -161,3 +184,219 @@ class GradientUpdateHandler(BatchEnd):
         """
         losses = _as_list(kwargs["loss"])
         estimator.trainer.step(sum(loss.shape[0] if loss.ndim else 1 for loss in losses))
+
+
+Comparison = Callable[[float, float], Any]
+
+
+def check_monitor(owner: str, monitor: Any) -> EvalMetric:
+    """Return the metric to monitor.
+
+    Args:
+        owner: Class that monitors it, for error messages.
+        monitor: The metric.
+
+    Raises:
+        ArgumentError: It is not an EvalMetric, or it is a CompositeEvalMetric.
+    """
+    if not isinstance(monitor, EvalMetric) or isinstance(monitor, CompositeEvalMetric):
+        raise ArgumentError(
+            f"{owner}: expected monitor to be one metric, got {monitor!r}; take it from "
+            "estimator.train_metrics or estimator.val_metrics"
+        )
+    return monitor
+
+
+def comparison(owner: str, monitor: EvalMetric, mode: str) -> Comparison:
+    """Return the function that says whether one value of a metric is better than another.
+
+    Args:
+        owner: Class that monitors the metric, for messages.
+        monitor: The metric.
+        mode: ``"min"``, ``"max"`` or ``"auto"``. As in MXNet 1.9, ``"auto"`` means ``"max"``, with
+            a warning; any other text means ``"auto"``, with another warning.
+    """
+    if mode == "min":
+        return np.less
+    if mode not in ("auto", "max"):
+        warnings.warn(
+            f"{owner}: expected mode 'auto', 'min' or 'max', got {mode!r}; taken as 'auto'",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    if mode != "max":
+        warnings.warn(
+            f"{owner}: a higher {monitor.name} is taken as better; give mode='min' if a lower one "
+            "is, or mode='max' to silence this",
+            UserWarning,
+            stacklevel=3,
+        )
+    return np.greater
+
+
+def worst(better: Comparison) -> float:
+    """Return the value that every other value is better than.
+
+    Args:
+        better: A function that `comparison` returned.
+    """
+    return math.inf if better is np.less else -math.inf
+
+
+class StoppingHandler(TrainBegin, BatchEnd, EpochEnd):
+    """Stops training after a number of epochs or batches.
+
+    An Estimator has one by default; arguments of `Estimator.fit` replace both limits.
+
+    Args:
+        max_epoch: Maximum number of epochs, or None.
+        max_batch: Maximum number of batches over all epochs, or None.
+    """
+
+    def __init__(self, max_epoch: int | None = None, max_batch: int | None = None) -> None:
+        self.max_epoch = max_epoch
+        self.max_batch = max_batch
+        self.current_batch = 0
+        self.current_epoch = 0
+        self.stop_training = False
+
+    def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
+        """Reset the counters, and take the limits from the Estimator.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+        """
+        self.max_epoch = estimator.max_epoch
+        self.max_batch = estimator.max_batch
+        self.current_batch = 0
+        self.current_epoch = 0
+        self.stop_training = False
+
+    def batch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> bool:
+        """Count a batch.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+
+        Returns:
+            True if it was the last one, which ends the training.
+        """
+        self.current_batch += 1
+        if self.current_batch == self.max_batch:
+            self.stop_training = True
+        return self.stop_training
+
+    def epoch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> bool:
+        """Count an epoch.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+
+        Returns:
+            True if it was the last one, which ends the training.
+        """
+        self.current_epoch += 1
+        if self.current_epoch == self.max_epoch:
+            self.stop_training = True
+        return self.stop_training
+
+
+class EarlyStoppingHandler(TrainBegin, EpochEnd, TrainEnd):
+    """Stops training when a metric no longer improves from epoch to epoch.
+
+    Args:
+        monitor: One of the Estimator's metrics; not a composite one.
+        min_delta: Smallest change from the best value that counts as an improvement.
+        patience: Number of epochs without improvement after which training stops; 0 acts as 1.
+        mode: ``"max"`` if higher is better, ``"min"`` if lower is. ``"auto"`` means ``"max"`` for
+            every metric, with a warning: pass ``"min"`` for a loss.
+        baseline: Value that the metric must improve on first; None for any.
+
+    Raises:
+        ArgumentError: ``monitor`` is not a single metric.
+    """
+
+    best: float
+
+    def __init__(
+        self,
+        monitor: EvalMetric,
+        min_delta: float = 0,
+        patience: int = 0,
+        mode: str = "auto",
+        baseline: float | None = None,
+    ) -> None:
+        self.monitor = check_monitor("EarlyStoppingHandler", monitor)
+        self.baseline = baseline
+        self.patience = patience
+        self.monitor_op: Comparison = comparison("EarlyStoppingHandler", monitor, mode)
+        self.min_delta = -min_delta if mode == "min" else min_delta
+        self.wait = 0
+        self.stopped_epoch = 0
+        self.current_epoch = 0
+        self.stop_training = False
+
+    def train_begin(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
+        """Reset the best value and the count of epochs.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+        """
+        self.wait = 0
+        self.stopped_epoch = 0
+        self.current_epoch = 0
+        self.stop_training = False
+        self.best = worst(self.monitor_op) if self.baseline is None else self.baseline
+
+    def epoch_end(self, estimator: Run, *args: Any, **kwargs: Any) -> bool:
+        """Compare the metric with the best epoch so far.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+
+        Returns:
+            True to end the training.
+        """
+        name, value = self.monitor.get()
+        if math.isnan(value):
+            warnings.warn(
+                f"EarlyStoppingHandler: expected a value of {name}, got NaN; monitor one of "
+                "estimator.train_metrics or estimator.val_metrics",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        elif self.monitor_op(value - self.min_delta, self.best):
+            self.best = value
+            self.wait = 0
+        else:
+            self.wait += 1
+            if self.wait >= self.patience:
+                self.stopped_epoch = self.current_epoch
+                self.stop_training = True
+        self.current_epoch += 1
+        return self.stop_training
+
+    def train_end(self, estimator: Run, *args: Any, **kwargs: Any) -> None:
+        """Log the reason, if this handler stopped the training.
+
+        Args:
+            estimator: The Estimator that trains.
+            *args: Not used.
+            **kwargs: Not used.
+        """
+        if self.stop_training:
+            name, _ = self.monitor.get()
+            estimator.logger.info(
+                f"[Epoch {self.stopped_epoch}] EarlyStoppingHandler: early stopping due to {name} "
+                "not improving"
+            )

@@ -147,8 +147,7 @@ class ConvCell(HybridRecurrentCell):
             "h2h_bias": (rows,),
         }
         for (name, shape), init in zip(shapes.items(), initializers, strict=True):
-            parameter = self.params.get(name, shape=shape, init=init, allow_deferred_init=True)
-            setattr(self, name, parameter)
+            setattr(self, name, self.params._declare(name, shape, init))
 
     def state_info(self, batch_size: int = 0) -> list[dict[str, Any]]:
         """Return shape and layout of every state.

@@ -17,7 +17,7 @@ from gluonish.onnx.importing import running
 from gluonish.onnx.importing.arrays import array_of, axis_of, filled, host, integer, is_known, plain
 from gluonish.onnx.importing.elements import element
 from gluonish.onnx.importing.nodes import Call, Rule
-from gluonish.onnx.importing.programs import Program
+from gluonish.onnx.importing.running import Program
 
 __all__ = ["RULES"]
 

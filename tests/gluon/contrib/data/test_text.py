@@ -9,8 +9,7 @@ import pytest
 from gluonish.core.config import MXNET_GLUON_REPO, MXNET_HOME
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DownloadError
 from gluonish.gluon.contrib.data import text
-from gluonish.gluon.contrib.data.text import WikiText2, WikiText103
-from gluonish.gluon.contrib.data.vocabulary import Vocabulary
+from gluonish.gluon.contrib.data.text import Vocabulary, WikiText2, WikiText103
 from gluonish.gluon.data.dataloader import DataLoader
 
 TEXTS = {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.gluon.contrib.data.vocabulary import Vocabulary
+from gluonish.gluon.contrib.data.text import Vocabulary
 
 
 @pytest.fixture

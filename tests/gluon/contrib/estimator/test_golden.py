@@ -11,7 +11,7 @@ import gluonish as mx
 from gluonish.gluon.contrib import estimator
 from tests.golden.estimator_runs import run
 
-GOLDEN = Path(__file__).parents[2] / "golden" / "estimator.json"
+GOLDEN = Path(__file__).parents[3] / "golden" / "estimator.json"
 WANTED: dict[str, Any] = json.loads(GOLDEN.read_text("utf-8"))
 
 

@@ -34,10 +34,10 @@ from gluonish.gluon.data.vision import (
     ImageRecordDataset,
     transforms,
 )
-from gluonish.gluon.data.vision.datasets import mnist
+from gluonish.gluon.data.vision.datasets import downloaded
 from gluonish.recordio import MXIndexedRecordIO, pack_img
 
-GOLDEN = Path(__file__).parents[2] / "golden"
+GOLDEN = Path(__file__).parents[3] / "golden"
 RNG = np.random.default_rng(5)
 STEMS = (
     "train-images-idx3-ubyte",
@@ -79,7 +79,7 @@ class Published:
         packed = {stem: gzip.compress(content, mtime=1) for stem, content in self.raw.items()}
         for stem, content in packed.items():
             (folder / f"{stem}.gz").write_bytes(content)
-            patch.setitem(mnist._CONTENT_SHA1, sha1(content), sha1(self.raw[stem]))
+            patch.setitem(downloaded._CONTENT_SHA1, sha1(content), sha1(self.raw[stem]))
         patch.setattr(kind, "_hashes", tuple(sha1(packed[stem]) for stem in STEMS))
 
 
@@ -176,7 +176,7 @@ def test_a_missing_repository_says_what_to_put_where(home: Path) -> None:
 def test_real_hashes_are_those_that_mxnet_checks() -> None:
     assert MNIST._hashes[0] == "6c95f4b05d2bf285e1bfb0e7960c31bd3b3f8a7d"
     assert FashionMNIST._hashes[3] == "17f9ab60e7257a1620f4ad76bbbaf857c3920701"
-    assert set(MNIST._hashes + FashionMNIST._hashes) == set(mnist._CONTENT_SHA1)
+    assert set(MNIST._hashes + FashionMNIST._hashes) == set(downloaded._CONTENT_SHA1)
     assert CIFAR10._archive_file[1] == "fab780a1e191a7eda0f345501ccd62d20f7ed891"
     assert CIFAR100._archive_file[1] == "a0bb982c76b83111308126cc779a992fa506b90b"
 

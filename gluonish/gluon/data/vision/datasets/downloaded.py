@@ -1,6 +1,19 @@
-"""What published datasets share: a folder of files, and the arrays made of them."""
+"""MNIST, FashionMNIST, CIFAR-10 and CIFAR-100: datasets that are downloaded.
 
+References:
+    Y. LeCun, L. Bottou, Y. Bengio, P. Haffner, Gradient-Based Learning Applied to Document
+    Recognition, Proceedings of the IEEE, 1998.
+    H. Xiao, K. Rasul, R. Vollgraf, Fashion-MNIST: a Novel Image Dataset for Benchmarking Machine
+    Learning Algorithms, 2017.
+
+References:
+    A. Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009.
+"""
+
+import gzip
+import hashlib
 import os
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,14 +21,31 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.config import MXNET_HOME
-from gluonish.core.errors import DownloadError, NotSupportedError
-from gluonish.core.files import path_text
+from gluonish.core.errors import DownloadError, FileFormatError, NotSupportedError
+from gluonish.core.files import DEFLATE_RATIO, open_to_read, path_text
 from gluonish.gluon.data.dataset import Dataset
-from gluonish.gluon.download import download, make_folder, published_url
+from gluonish.gluon.download import (
+    check_sha1,
+    download,
+    exclusive,
+    extract_members,
+    is_published,
+    make_folder,
+    published_url,
+)
+from gluonish.io.idx_file import read_idx
 from gluonish.ndarray import NDArray, array
 from gluonish.numpy.array import gluon_array
 
-__all__ = ["DownloadedDataset", "Transform", "fetched"]
+__all__ = [
+    "CIFAR10",
+    "CIFAR100",
+    "MNIST",
+    "DownloadedDataset",
+    "FashionMNIST",
+    "Transform",
+    "fetched",
+]
 
 Transform = Callable[[NDArray, Any], Any]
 
@@ -88,3 +118,260 @@ def fetched(path: Path, namespace: str, sha1: str) -> Path:
             f"{error}; without a network put {path.name} with the SHA-1 {sha1} into {path.parent}, "
             f"or set MXNET_GLUON_REPO to a mirror or to a folder that has {place}"
         ) from error
+
+
+# SHA-1 of the unpacked content by that of the published file: who has the raw files, or packed them
+# himself, has the same images.
+_CONTENT_SHA1 = {
+    "6c95f4b05d2bf285e1bfb0e7960c31bd3b3f8a7d": "c3557c10f29b266e19b3eeee1553c85e0ef4a8ea",
+    "2a80914081dc54586dbdf242f9805a6b8d2a15fc": "adbf52269f5d842899f287c269e2883e40b4f6e2",
+    "c3a25af1f52dad7f726cce8cacb138654b760d48": "65e11ec1fd220343092a5070b58418b5c2644e26",
+    "763e7fa3757d93b0cdec073cef058b2004252c17": "a6d52cc628797e845885543326e9f10abb8a6f89",
+    "0cf37b0d40ed5169c6b3aba31069a9770ac9043d": "b9bd999c0106c9b8b4b0cefce58c9a6060f27095",
+    "236021d52f1e40852b06a4c3008d8de8aef1e40b": "4bccf37222e01638381eaa326bf730337a597267",
+    "626ed6a7c06dd17c0eec72fa3be1740f146a2863": "880056926db704f9f713097915f99da346f5b1d1",
+    "17f9ab60e7257a1620f4ad76bbbaf857c3920701": "958122e8b4b97fd4e71eca2d08ef754ed77c3ad9",
+}
+
+# That of the training images.
+_MAX_CONTENT_NBYTES = 16 + 60_000 * 28 * 28
+
+Hashes = tuple[str, str, str, str]
+
+
+class MNIST(DownloadedDataset):
+    """MNIST: handwritten digits, 60,000 images for training, 10,000 for testing.
+
+    An element is (image, label): an NDArray (28, 28, 1) of uint8, and an int32 from 0 to 9. The
+    files are read from ``root``, packed or not, and downloaded if they are missing.
+
+    Args:
+        root: Folder of the files; ``$MXNET_HOME/datasets/mnist`` by default.
+        train: True for the training images, False for the test images.
+        transform: Function called with image and label each time an element is accessed.
+
+    Raises:
+        DownloadError: A file cannot be downloaded, has another SHA-1 than published, or does not
+            fit on the disk.
+    """
+
+    _name = "mnist"
+    _hashes: Hashes = (
+        "6c95f4b05d2bf285e1bfb0e7960c31bd3b3f8a7d",
+        "2a80914081dc54586dbdf242f9805a6b8d2a15fc",
+        "c3a25af1f52dad7f726cce8cacb138654b760d48",
+        "763e7fa3757d93b0cdec073cef058b2004252c17",
+    )
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str] | None = None,
+        train: bool = True,
+        transform: Transform | None = None,
+    ) -> None:
+        self._train = train
+        images, labels, test_images, test_labels = self._hashes
+        self._train_data = ("train-images-idx3-ubyte.gz", images)
+        self._train_label = ("train-labels-idx1-ubyte.gz", labels)
+        self._test_data = ("t10k-images-idx3-ubyte.gz", test_images)
+        self._test_label = ("t10k-labels-idx1-ubyte.gz", test_labels)
+        super().__init__(root, transform, self._name)
+
+    def _get_data(self) -> None:
+        data, label = (
+            (self._train_data, self._train_label)
+            if self._train
+            else (self._test_data, self._test_label)
+        )
+        images = read_idx(self._content(*data), data[0])
+        self._set(images[..., None], read_idx(self._content(*label), label[0]))
+
+    def _content(self, name: str, sha1: str) -> bytes:
+        """Return what a file holds, unpacked."""
+        path = Path(self._root) / name
+        found = _content_in_place(path, sha1)
+        return _unpacked(fetched(path, self._namespace, sha1)) if found is None else found
+
+
+class FashionMNIST(MNIST):
+    """Fashion-MNIST: articles of clothing, 60,000 images for training, 10,000 for testing.
+
+    An element is (image, label): an NDArray (28, 28, 1) of uint8, and an int32 from 0 to 9. The
+    files are read from ``root``, packed or not, and downloaded if they are missing.
+
+    Args:
+        root: Folder of the files; ``$MXNET_HOME/datasets/fashion-mnist`` by default.
+        train: True for the training images, False for the test images.
+        transform: Function called with image and label each time an element is accessed.
+
+    Raises:
+        DownloadError: A file cannot be downloaded, has another SHA-1 than published, or does not
+            fit on the disk.
+    """
+
+    _name = "fashion-mnist"
+    _hashes: Hashes = (
+        "0cf37b0d40ed5169c6b3aba31069a9770ac9043d",
+        "236021d52f1e40852b06a4c3008d8de8aef1e40b",
+        "626ed6a7c06dd17c0eec72fa3be1740f146a2863",
+        "17f9ab60e7257a1620f4ad76bbbaf857c3920701",
+    )
+
+
+def _content_in_place(path: Path, sha1: str) -> bytes | None:
+    """Return the unpacked content where the file, its raw form or another packing is there."""
+    if path.is_file() and check_sha1(path, sha1):
+        return _unpacked(path)
+    wanted = _CONTENT_SHA1.get(sha1)
+    if wanted is None:
+        return None
+    raw = path.with_suffix("")
+    if raw.is_file() and check_sha1(raw, wanted):
+        return raw.read_bytes()
+    if path.is_file():
+        try:
+            content = _unpacked(path)
+        except FileFormatError:
+            return None
+        if hashlib.sha1(content, usedforsecurity=False).hexdigest() == wanted:
+            return content
+    return None
+
+
+def _unpacked(path: Path) -> bytes:
+    with open_to_read(path, "MNIST") as file:
+        packed_nbytes = os.fstat(file.fileno()).st_size
+        limit = min(_MAX_CONTENT_NBYTES, DEFLATE_RATIO * packed_nbytes)
+        try:
+            content = gzip.GzipFile(fileobj=file).read(limit + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            raise FileFormatError(
+                f"MNIST: expected a gzip file at {path}, got {error} near byte {file.tell()}"
+            ) from error
+        if len(content) > limit:
+            raise FileFormatError(
+                f"MNIST: expected up to {limit} bytes packed in {path}, got more at byte "
+                f"{file.tell()}"
+            )
+    return content
+
+
+_SIDE = 32
+_PIXEL_NBYTES = 3 * _SIDE * _SIDE
+# The largest published file, CIFAR-100's train.bin, has 154 MB.
+_MAX_MEMBER_NBYTES = 1 << 30
+
+Array = np.ndarray[Any, Any]
+File = tuple[str, str]  # name and SHA-1
+
+
+class CIFAR10(DownloadedDataset):
+    """CIFAR-10: photographs of animals and vehicles, 50,000 for training, 10,000 for testing.
+
+    An element is (image, label): an NDArray (32, 32, 3) of uint8 in RGB order, and an int32 from 0
+    to 9. The ``.bin`` files are read from ``root``; where one is missing, the archive is downloaded
+    and unpacked.
+
+    Args:
+        root: Folder of the files; ``$MXNET_HOME/datasets/cifar10`` by default.
+        train: True for the training images, False for the test images.
+        transform: Function called with image and label each time an element is accessed.
+
+    Raises:
+        DownloadError: The archive cannot be downloaded, has another SHA-1 than published, or does
+            not fit on the disk.
+    """
+
+    _name = "cifar10"
+    _archive_file: File = ("cifar-10-binary.tar.gz", "fab780a1e191a7eda0f345501ccd62d20f7ed891")
+    _train_data: tuple[File, ...] = (
+        ("data_batch_1.bin", "aadd24acce27caa71bf4b10992e9e7b2d74c2540"),
+        ("data_batch_2.bin", "c0ba65cce70568cd57b4e03e9ac8d2a5367c1795"),
+        ("data_batch_3.bin", "1dd00a74ab1d17a6e7d73e185b69dbf31242f295"),
+        ("data_batch_4.bin", "aab85764eb3584312d3c7f65fd2fd016e36a258e"),
+        ("data_batch_5.bin", "26e2849e66a845b7f1e4614ae70f4889ae604628"),
+    )
+    _test_data: tuple[File, ...] = (("test_batch.bin", "67eb016db431130d61cd03c7ad570b013799c88c"),)
+    # Bytes before the pixels of a record, and which of them is the label.
+    _label_nbytes = 1
+    _label_at = 0
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str] | None = None,
+        train: bool = True,
+        transform: Transform | None = None,
+    ) -> None:
+        self._train = train
+        super().__init__(root, transform, self._name)
+
+    def _get_data(self) -> None:
+        folder = Path(self._root)
+        files = self._train_data if self._train else self._test_data
+        if not _all_published(folder, files):
+            self._unpack_archive(folder, files)
+        parts = [self._read_batch(folder / name) for name, _ in files]
+        images, labels = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        self._set(images, labels)
+
+    def _unpack_archive(self, folder: Path, files: tuple[File, ...]) -> None:
+        name, sha1 = self._archive_file
+        with exclusive(folder / files[0][0]):
+            # Another process may have made them while this one waited.
+            if not _all_published(folder, files):
+                archive = fetched(folder / name, self._namespace, sha1)
+                wanted = {folder / name: sha1 for name, sha1 in self._train_data + self._test_data}
+                extract_members(archive, wanted, _MAX_MEMBER_NBYTES)
+
+    def _read_batch(self, path: str | Path) -> tuple[Array, Array]:
+        """Return the images and labels of one file."""
+        stored = np.fromfile(path, np.uint8)
+        record_nbytes = self._label_nbytes + _PIXEL_NBYTES
+        if stored.size % record_nbytes:
+            raise FileFormatError(
+                f"{type(self).__name__}: expected records of {record_nbytes} bytes in {path}, got "
+                f"{stored.size} bytes"
+            )
+        records = stored.reshape(-1, record_nbytes)
+        planes = records[:, self._label_nbytes :].reshape(-1, 3, _SIDE, _SIDE)
+        return planes.transpose(0, 2, 3, 1), records[:, self._label_at]
+
+
+class CIFAR100(CIFAR10):
+    """CIFAR-100: photographs in a hundred classes, 50,000 for training, 10,000 for testing.
+
+    An element is (image, label): an NDArray (32, 32, 3) of uint8 in RGB order, and an int32. The
+    ``.bin`` files are read from ``root``; where one is missing, the archive is downloaded and
+    unpacked.
+
+    Args:
+        root: Folder of the files; ``$MXNET_HOME/datasets/cifar100`` by default.
+        fine_label: True for the 100 classes as labels, False for the 20 superclasses.
+        train: True for the training images, False for the test images.
+        transform: Function called with image and label each time an element is accessed.
+
+    Raises:
+        DownloadError: The archive cannot be downloaded, has another SHA-1 than published, or does
+            not fit on the disk.
+    """
+
+    _name = "cifar100"
+    _archive_file = ("cifar-100-binary.tar.gz", "a0bb982c76b83111308126cc779a992fa506b90b")
+    _train_data = (("train.bin", "e207cd2e05b73b1393c74c7f5e7bea451d63e08e"),)
+    _test_data = (("test.bin", "8fb6623e830365ff53cf14adec797474f5478006"),)
+    _label_nbytes = 2
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str] | None = None,
+        fine_label: bool = False,
+        train: bool = True,
+        transform: Transform | None = None,
+    ) -> None:
+        self._fine_label = fine_label
+        self._label_at = int(fine_label)
+        super().__init__(root, train, transform)
+
+
+def _all_published(folder: Path, files: tuple[File, ...]) -> bool:
+    return all(is_published(folder / name, sha1) for name, sha1 in files)

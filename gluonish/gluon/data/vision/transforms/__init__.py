@@ -15,15 +15,17 @@ from gluonish.gluon.data.vision.transforms.compose import (
     HybridRandomApply,
     RandomApply,
 )
-from gluonish.gluon.data.vision.transforms.crop import (
+from gluonish.gluon.data.vision.transforms.geometry import (
     CenterCrop,
     CropResize,
     RandomCrop,
+    RandomFlipLeftRight,
+    RandomFlipTopBottom,
     RandomResizedCrop,
+    RandomRotation,
+    Resize,
+    Rotate,
 )
-from gluonish.gluon.data.vision.transforms.flip import RandomFlipLeftRight, RandomFlipTopBottom
-from gluonish.gluon.data.vision.transforms.resize import Resize
-from gluonish.gluon.data.vision.transforms.rotation import RandomRotation, Rotate
 from gluonish.gluon.data.vision.transforms.tensor import Cast, Normalize, ToTensor
 
 __all__ = [

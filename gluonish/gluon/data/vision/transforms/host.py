@@ -80,7 +80,7 @@ def run_operator(
     out = np.empty(spec.shape, spec.dtype)
     if op.draws(attrs):
         attrs["key"] = random_key() if key is None else key
-    kernel = op.select_kernel("numpy", (taken,), attrs)
+    kernel = op.select_kernel("cpu", (taken,), attrs)
     kernel(np, out, values, **attrs)
     return out
 

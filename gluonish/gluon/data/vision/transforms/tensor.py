@@ -9,7 +9,7 @@ import numpy as np
 from gluonish.core.dtype import BOOL, FLOAT32, normalize_dtype
 from gluonish.core.refusal import RefusedAtCall
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.gluon.data.sample_rows import new_sample
+from gluonish.gluon.data.stacking import new_sample
 from gluonish.gluon.data.vision.transforms.host import HostTransform, run_operator
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.kernels.generated.pixel_planes import PixelPlanes

@@ -6,13 +6,11 @@ from gluonish.gluon.contrib.data.vision.transforms.bbox.boxes import (
     bbox_crop,
     bbox_flip,
     bbox_iou,
+    bbox_random_crop_with_constraints,
     bbox_resize,
     bbox_translate,
     bbox_xywh_to_xyxy,
     bbox_xyxy_to_xywh,
-)
-from gluonish.gluon.contrib.data.vision.transforms.bbox.constrained import (
-    bbox_random_crop_with_constraints,
 )
 from gluonish.gluon.contrib.data.vision.transforms.bbox.image_bbox import (
     ImageBboxCrop,

@@ -13,16 +13,14 @@ import numpy as np
 from gluonish.core.errors import ArgumentError
 from gluonish.gluon.block import Block
 from gluonish.gluon.contrib.data.vision.transforms.bbox.boxes import (
+    Constraint,
     bbox_crop,
     bbox_flip,
+    bbox_random_crop_with_constraints,
     bbox_resize,
     bbox_translate,
-    checked_boxes,
-)
-from gluonish.gluon.contrib.data.vision.transforms.bbox.constrained import (
-    Constraint,
-    bbox_random_crop_with_constraints,
     check_limits,
+    checked_boxes,
 )
 from gluonish.image import imresize
 from gluonish.image.host_array import as_host, as_ndarray

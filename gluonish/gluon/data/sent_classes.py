@@ -1,0 +1,52 @@
+"""Replies of a worker process whose classes the main process sent by value.
+
+Both processes know such a class by one number, so that a reply names it: a second copy, sent back,
+would be another class, or change the attributes of the first.
+"""
+
+import io
+import pickle
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["class_of", "dumps_reply", "note_sent", "received"]
+
+_sent: "weakref.WeakValueDictionary[int, type]" = weakref.WeakValueDictionary()
+_received: dict[int, type] = {}
+_origins: dict[type, int] = {}
+
+
+def note_sent(cls: type) -> int:
+    """Return the number under which this process sends a class."""
+    _sent[id(cls)] = cls
+    return id(cls)
+
+
+def received(origin: int, make: Callable[..., type], arguments: tuple[Any, ...]) -> type:
+    """Make a class that was sent by value, and remember its number."""
+    made = make(*arguments)
+    _received[origin] = made
+    _origins[made] = origin
+    return made
+
+
+def class_of(origin: int) -> type:
+    """Return the class that was sent or received under a number; KeyError if it is gone."""
+    return _sent.get(origin) or _received[origin]
+
+
+def dumps_reply(value: Any) -> bytes:
+    """Return a pickle for the process that sent this one its classes."""
+    try:
+        return pickle.dumps(value, protocol=5)
+    except Exception:  # classes that were sent by value have no name here; the rest fails again
+        file = io.BytesIO()
+        _ReplyPickler(file, protocol=5).dump(value)
+        return file.getvalue()
+
+
+class _ReplyPickler(pickle.Pickler):
+    def reducer_override(self, obj: Any) -> Any:
+        origin = _origins.get(obj) if isinstance(obj, type) else None
+        return NotImplemented if origin is None else (class_of, (origin,))

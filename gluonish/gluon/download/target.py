@@ -1,0 +1,158 @@
+"""The file that a download goes to: its lock, and the space that it needs."""
+
+import errno
+import logging
+import os
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from gluonish.core.errors import DownloadError
+
+__all__ = [
+    "UNTOLD_NBYTES",
+    "check_room",
+    "disk_full_error",
+    "exclusive",
+    "folder_error",
+    "make_folder",
+    "most_nbytes",
+]
+
+UNTOLD_NBYTES = 64 << 30
+"""The most that is taken of a content of which nobody tells how large it is, in bytes."""
+
+# What a content of untold size leaves free for other programs: so much, or a tenth of a full disk.
+_RESERVE_NBYTES = 256 << 20
+_FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+
+
+def disk_full_error(error: OSError, path: Path) -> DownloadError | None:
+    """Return a DownloadError if ``error`` means that the disk is full, else None.
+
+    Args:
+        error: Error of a write.
+        path: File that was written.
+    """
+    return _no_room(path, error.strerror) if error.errno in _FULL_DISK else None
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder and its parents, unless it exists.
+
+    Args:
+        folder: Path of the folder.
+
+    Raises:
+        DownloadError: It cannot be created.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise folder_error(error, folder) from error
+
+
+def folder_error(error: Exception, folder: Path) -> DownloadError:
+    """Return the DownloadError for a folder that cannot be created or written.
+
+    Args:
+        error: The cause.
+        folder: Path of the folder.
+    """
+    return DownloadError(
+        f"download: expected a folder that can be written, got {error} for {folder}; give another"
+        " folder or set MXNET_HOME to one"
+    )
+
+
+def check_room(path: Path, nbytes: int) -> None:
+    """Check that a download fits on the disk, before it starts.
+
+    Args:
+        path: File to write or to continue.
+        nbytes: Number of bytes that will be added.
+
+    Raises:
+        DownloadError: The disk has less free space.
+    """
+    free = shutil.disk_usage(path.parent).free
+    if nbytes > free:
+        raise _no_room(path, f"{free} bytes free for {nbytes}")
+
+
+def most_nbytes(path: Path, have: int, max_nbytes: int | None) -> int:
+    """Return the maximum size, in bytes, of a download whose size the server does not announce.
+
+    Args:
+        path: File to write.
+        have: Number of bytes it already has.
+        max_nbytes: Maximum size of its content; None for `UNTOLD_NBYTES`.
+    """
+    free = shutil.disk_usage(path.parent).free
+    allowed = UNTOLD_NBYTES if max_nbytes is None else max_nbytes
+    return min(allowed, have + free - min(_RESERVE_NBYTES, free // 10))
+
+
+def _no_room(path: Path, got: str | None) -> DownloadError:
+    return DownloadError(
+        f"download: expected free space for {path.name} in {path.parent}, got {got};"
+        " free some space or set MXNET_HOME to a folder on another disk"
+    )
+
+
+_LOG = logging.getLogger("gluonish")
+# The largest weights, 575 MB, take this long at 320 kB/s.
+_WAIT_S = 1800.0
+_POLL_S = 0.1
+
+
+@contextmanager
+def exclusive(target: Path) -> Iterator[None]:
+    """Context manager that locks ``target`` against other processes and threads.
+
+    The lock is a hidden file next to the target. It is never deleted: if a lock file were deleted
+    while another process waits for it, two processes could get the lock.
+
+    Args:
+        target: Path of the file that will be made; its folder is created, too.
+
+    Raises:
+        DownloadError: The folder is not writable, or another process held the lock for half an
+            hour.
+    """
+    from filelock import FileLock, Timeout
+
+    path = target.with_name(f".{target.name}.lock")
+    lock = FileLock(path)
+    make_folder(target.parent)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        owner = _owner(path)
+        _LOG.warning(
+            "download: waiting up to %.0f s for %s, which writes %s", _WAIT_S, owner, target
+        )
+        try:
+            lock.acquire(timeout=_WAIT_S, poll_interval=_POLL_S)
+        except Timeout as error:
+            raise DownloadError(
+                f"download: expected {owner} to finish {target} within {_WAIT_S:.0f} s, got no"
+                f" result; end that process, or delete {path} if it no longer runs"
+            ) from error
+    except (OSError, NotImplementedError) as error:  # the latter of a disk that knows no locks
+        raise folder_error(error, target.parent) from error
+    try:
+        # Windows does not let even its holder write to a locked file.
+        with suppress(OSError):
+            path.write_text(f"process {os.getpid()} on {socket.gethostname()}", encoding="utf-8")
+        yield
+    finally:
+        lock.release()
+
+
+def _owner(path: Path) -> str:
+    with suppress(OSError, UnicodeDecodeError):
+        return path.read_text(encoding="utf-8")[:200] or "another process"
+    return "another process"

@@ -1,0 +1,154 @@
+"""Reference kernels that only move elements, run on all cores where arrays are large.
+
+Such a kernel says ``out[region] = view of data``, and NumPy copies on one core, element by element
+where the view is a transposition. Here the same kernels are given outputs whose assignments are
+copies by `gluonish.kernels.generated.strided_copy`, and for ``xp`` what joins arrays in the same
+way.
+"""
+
+from collections.abc import Iterator, Sequence
+from types import EllipsisType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.spec import Shape, Spec
+from gluonish.kernels.compiler import available
+from gluonish.kernels.generated.expressions import KINDS
+from gluonish.kernels.generated.strided_copy import move
+from gluonish.ops.kernel import BackEnd, FastKernel, RefusedError
+from gluonish.ops.registry import Operator
+
+__all__ = ["Mover", "SwiftArray", "kernels_of"]
+
+_LARGE = 1 << 15  # elements; below, NumPy is done before a thread has woken up
+
+Key = EllipsisType | slice | tuple[slice | int, ...]
+
+
+class SwiftArray:
+    """An output as a reference kernel sees it: assigning copies on all cores.
+
+    Args:
+        raw: The array.
+
+    Attributes:
+        raw: The same.
+    """
+
+    __slots__ = ("raw",)
+
+    def __init__(self, raw: Any) -> None:
+        self.raw = raw
+
+    @property
+    def shape(self) -> Shape:
+        """Extents."""
+        shape: Shape = self.raw.shape
+        return shape
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy type of the elements."""
+        return self.raw.dtype
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        count: int = self.raw.size
+        return count
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        rank: int = self.raw.ndim
+        return rank
+
+    def reshape(self, *shape: Any) -> "SwiftArray":
+        """The array in another shape."""
+        return SwiftArray(self.raw.reshape(*shape))
+
+    def transpose(self, *axes: Any) -> "SwiftArray":
+        """The array with its axes in another order."""
+        return SwiftArray(self.raw.transpose(*axes))
+
+    def fill(self, value: Any) -> None:
+        """Set all elements to a number."""
+        self[...] = value
+
+    def __getitem__(self, key: Key) -> Any:
+        return self.raw[key]
+
+    def __setitem__(self, key: Key, value: Any) -> None:
+        target = self.raw if key is ... else self.raw[key]
+        value = np.asarray(value)  # a Python number has no dtype, which for NumPy equals float64
+        if value.dtype != target.dtype or value.shape == ():
+            value = value.astype(target.dtype)
+        if not target.size:
+            return
+        try:
+            move(target, value)
+        except RefusedError:  # sizes of elements, or no compiler
+            target[...] = value
+
+
+class _Library:
+    """NumPy as these kernels see it."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    def concatenate(self, arrays: Sequence[Any], axis: int, out: SwiftArray) -> None:
+        """Put arrays beside each other."""
+        begin = 0
+        lead = (slice(None),) * (axis % out.ndim)
+        for array in arrays:
+            end = begin + array.shape[axis]
+            out[(*lead, slice(begin, end))] = array
+            begin = end
+
+    def stack(self, arrays: Sequence[Any], axis: int, out: SwiftArray) -> None:
+        """Put arrays beside each other along a new axis."""
+        lead = (slice(None),) * (axis % out.ndim)
+        for i, array in enumerate(arrays):
+            out[(*lead, i)] = array
+
+
+_LIBRARY = _Library()
+
+
+class Mover:
+    """The kernel of an operator that moves only; `concat_and_slice` has those of two more.
+
+    Args:
+        op: The operator.
+    """
+
+    __slots__ = ("_op",)
+
+    def __init__(self, op: Operator) -> None:
+        self._op = op
+
+    def __call__(self, xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
+        """Fill ``out``."""
+        swift = tuple(map(SwiftArray, out)) if isinstance(out, tuple) else SwiftArray(out)
+        self._op.kernel(_LIBRARY, swift, *inputs, **attrs)
+
+    def takes(self, *specs: Spec, **attrs: Any) -> bool:
+        """Whether enough is read or written."""
+        if any(spec.size >= _LARGE for spec in specs):
+            return True
+        return self._op.infer(*specs, **attrs)[0].size >= _LARGE
+
+
+def kernels_of(op: Operator) -> Iterator[FastKernel]:
+    """Yield the kernel of an operator that moves only."""
+    if op.moves:
+        mover = Mover(op)
+        yield FastKernel(
+            *(BackEnd.GENERATED, op.name, mover.takes),
+            run=mover,
+            enabled=available,
+            large_only=True,
+            makes=KINDS,
+        )

@@ -1,0 +1,258 @@
+"""Generated kernels for class numbers: the loss over few or many classes.
+
+Of float32, and over many classes of bfloat16 scores, with the loss and all sums in float32.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from struct import pack, unpack
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gluonish.core.dtype import BFLOAT16, FLOAT32
+from gluonish.core.spec import Spec
+from gluonish.kernels.compiler import available, compile_kernel
+from gluonish.kernels.generated.indices import POSITIONS, WITHIN, readable
+from gluonish.kernels.generated.plan import KernelPlan
+from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
+from gluonish.ops.nn.log_softmax_pick import LOG_SOFTMAX_PICK, LOG_SOFTMAX_PICK_BACKWARD
+from gluonish.ops.registry import Attrs, Operator
+
+__all__ = ["KERNELS"]
+
+_SMALL = 1 << 9  # elements below which NumPy's calls cost less than compiling pays back
+_GRAIN = 1 << 14  # elements that are worth a thread
+
+_FEW = 64  # classes, below which a row is too short to be a loop of its own
+_IN_ORDER = ("contract",)  # keeps the order of differences
+
+# Words: results, maxima of the rows, logarithms of the sums of exponentials of what is left, data,
+# class numbers; elements of a row, factor. A maximum that minds NaN does not vectorize as a sum
+# would; lanes in memory do. The fma keeps the order of the two differences.
+_FORWARD = """
+def body(begin, end, words):
+    out, tops, logs = f32(words[0]), f32(words[1]), f32(words[2])
+    x, positions, count = f32(words[3]), {view}(words[4]), words[5]
+    scale = float32(as_float(words[6]))
+    whole = count - count % 64
+    lanes = scratch()
+    for i in range(begin, end):
+        at = i * count
+        for j in range(64):
+            independent()
+            lanes[j] = bits_of_float(x[at])
+        for block in range(0, whole, 64):
+            for j in range(64):
+                independent()
+                lane = float_of_bits(lanes[j])
+                lanes[j] = bits_of_float(maximum(lane, x[at + block + j]))
+        top = x[at]
+        for j in range(64):
+            top = maximum(top, float_of_bits(lanes[j]))
+        for j in range(whole, count):
+            top = maximum(top, x[at + j])
+        total = float32(0)
+        for j in range(count):
+            total += exp(x[at + j] - top)
+        tops[i] = top
+        logs[i] = log(total)
+        chosen = {number}
+        chosen = {within}
+        out[i] = scale * fma(float32(1), x[at + chosen] - top, -log(total))
+"""
+
+# The same for few classes: one class of many rows after the other.
+_FORWARD_FEW = """
+def body(begin, end, words):
+    out, tops, logs = f32(words[0]), f32(words[1]), f32(words[2])
+    x, positions, count = f32(words[3]), {view}(words[4]), words[5]
+    scale = float32(as_float(words[6]))
+    for first in range(begin, end, 64):
+        last = min(first + 64, end)
+        for i in range(first, last):
+            independent()
+            tops[i] = x[i * count]
+            logs[i] = float32(0)
+        for j in range(1, count):
+            for i in range(first, last):
+                independent()
+                tops[i] = maximum(tops[i], x[i * count + j])
+        for j in range(count):
+            for i in range(first, last):
+                independent()
+                logs[i] = logs[i] + exp(x[i * count + j] - tops[i])
+        for i in range(first, last):
+            independent()
+            total = log(logs[i])
+            logs[i] = total
+            chosen = {number}
+            chosen = {within}
+            out[i] = scale * fma(float32(1), x[i * count + chosen] - tops[i], -total)
+"""
+
+# Words: result, gradients, data, class numbers, maxima, logarithms; elements of a row, factor.
+_BACKWARD = """
+def body(begin, end, words):
+    out, grad, x = f32(words[0]), f32(words[1]), f32(words[2])
+    positions, tops, logs, count = {view}(words[3]), f32(words[4]), f32(words[5]), words[6]
+    scale = float32(as_float(words[7]))
+    for i in range(begin, end):
+        at = i * count
+        g = scale * grad[i]
+        top = tops[i]
+        log_total = logs[i]
+        for j in range(count):
+            independent()
+            out[at + j] = -g * exp(x[at + j] - top - log_total)
+        chosen = {number}
+        chosen = {within}
+        out[at + chosen] = out[at + chosen] + g
+"""
+
+# The same for few classes: exponentials of many rows at once.
+_BACKWARD_FEW = """
+def body(begin, end, words):
+    out, grad, x = f32(words[0]), f32(words[1]), f32(words[2])
+    positions, tops, logs, count = {view}(words[3]), f32(words[4]), f32(words[5]), words[6]
+    scale = float32(as_float(words[7]))
+    for first in range(begin, end, 64):
+        last = min(first + 64, end)
+        for i in range(first, last):
+            for j in range(i * count, i * count + count):
+                independent()
+                out[j] = x[j] - tops[i] - logs[i]
+        for j in range(first * count, last * count):
+            independent()
+            out[j] = exp(out[j])
+        for i in range(first, last):
+            g = scale * grad[i]
+            for j in range(i * count, i * count + count):
+                independent()
+                out[j] = -g * out[j]
+            chosen = {number}
+            chosen = {within}
+            out[i * count + chosen] = out[i * count + chosen] + g
+"""
+
+# How many of their words are addresses.
+_ADDRESSES = {_FORWARD: 5, _FORWARD_FEW: 5, _BACKWARD: 6, _BACKWARD_FEW: 6}
+
+
+def _narrowed(text: str) -> str:
+    """Return a kernel's source for scores, and gradients of them, in bfloat16."""
+    last = text.rindex("        out[at + chosen] =") if text is _BACKWARD else len(text)
+    text = re.sub(r"\bx\[(.+?)\]", r"load_bf16(x[\1])", text[:last])
+    if last and "out, grad, x = " in text:
+        text = text.replace("out, grad, x = f32(words[0]), f32(words[1]), f32(words[2])", _VIEWS)
+        text = re.sub(r"out\[at \+ j\] = (.+)", r"out[at + j] = store_bf16(\1)", text)
+        return text + _CHOSEN
+    return text.replace("x, positions, count = f32(", "x, positions, count = u16(")
+
+
+_VIEWS = "out, grad, x = u16(words[0]), f32(words[1]), u16(words[2])"
+_CHOSEN = """        value = load_bf16(x[at + chosen]) - top - log_total
+        out[at + chosen] = store_bf16(g - g * exp(value))
+"""
+
+
+def _takes_rows(data: Spec, *, axis: int, wide: bool) -> bool:
+    along = axis % len(data.shape) == len(data.shape) - 1
+    narrow = wide and data.dtype == BFLOAT16 and data.shape[-1] >= _FEW
+    return along and (narrow or data.dtype == FLOAT32) and data.size >= _SMALL
+
+
+def _takes_pick(data: Spec, index: Spec, *, axis: int, wide: bool, **_: Any) -> bool:
+    return _takes_rows(data, axis=axis, wide=wide)
+
+
+def _plan_pick(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
+    data, index = inputs
+    text = _FORWARD_FEW if data.shape[-1] < _FEW else _FORWARD
+    return _plan_rows(text, (*outputs, *inputs), data, index, attrs)
+
+
+def _plan_pick_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
+    _, data, index, *_rest = inputs
+    text = _BACKWARD_FEW if data.shape[-1] < _FEW else _BACKWARD
+    return _plan_rows(text, (*outputs, *inputs), data, index, attrs, *_IN_ORDER)
+
+
+def _plan_rows(
+    text: str,
+    arrays: Sequence[Array],
+    data: Array,
+    index: Array,
+    attrs: Attrs,
+    *fastmath: str,
+) -> Bound:
+    """Return the plan of a kernel that does a row a step."""
+    if not all(x.flags.c_contiguous for x in arrays) or index.dtype not in POSITIONS:
+        raise RefusedError("_log_softmax_pick: expected contiguous arrays, got strided ones")
+    count = data.shape[-1]
+    rows = data.size // max(1, count)
+    number, narrow = attrs["scale"], data.dtype == BFLOAT16
+    plan = _rows_plan(text, fastmath, index.dtype, attrs["mode"], number, rows, count, narrow)
+    return Bound(plan)
+
+
+@lru_cache(4096)
+def _rows_plan(
+    text: str,
+    fastmath: tuple[str, ...],
+    dtype: np.dtype[Any],
+    mode: str,
+    scale: float,
+    rows: int,
+    count: int,
+    narrow: bool,
+) -> KernelPlan:
+    view, number = POSITIONS[dtype]
+    source = (_narrowed(text) if narrow else text).format(
+        view=view, number=number, within=WITHIN[mode]
+    )
+    kernel = compile_kernel(source, fastmath) if fastmath else compile_kernel(source)
+    addresses = (0,) * _ADDRESSES[text]
+    (factor,) = unpack("q", pack("d", scale))
+    return KernelPlan(kernel, (*addresses, count, factor), rows, max(1, _GRAIN // max(1, count)))
+
+
+def _pick(
+    xp: ModuleType, outputs: tuple[Array, ...], data: Array, index: Array, **attrs: Any
+) -> None:
+    inputs = (np.ascontiguousarray(data), readable(index))
+    _plan_pick(outputs, inputs, attrs).plan.run(*outputs, *inputs)
+
+
+def _takes_pick_backward(
+    grad: Spec, data: Spec, *rest: Spec, axis: int, wide: bool, **_: Any
+) -> bool:
+    return grad.dtype == FLOAT32 and _takes_rows(data, axis=axis, wide=wide)
+
+
+def _pick_backward(
+    xp: ModuleType, out: Array, grad: Array, data: Array, index: Array, *kept: Array, **attrs: Any
+) -> None:
+    grad, data, *kept_rows = map(np.ascontiguousarray, (grad, data, *kept))
+    inputs = (grad, data, readable(index), *kept_rows)
+    _plan_pick_backward((out,), inputs, attrs).plan.run(out, *inputs)
+
+
+KERNELS: tuple[tuple[Operator, FastKernel], ...] = tuple(
+    (
+        op,
+        FastKernel(
+            *(BackEnd.GENERATED, op.name[1:], takes),
+            plan=plan,
+            run=run,
+            enabled=available,
+            makes=(FLOAT32,),
+        ),
+    )
+    for op, takes, run, plan in (
+        (LOG_SOFTMAX_PICK, _takes_pick, _pick, _plan_pick),
+        (LOG_SOFTMAX_PICK_BACKWARD, _takes_pick_backward, _pick_backward, _plan_pick_backward),
+    )
+)

@@ -1,0 +1,12 @@
+"""What NumPy offers besides its kernels: they take arrays of any layout."""
+
+from gluonish.kernels.back_ends import Passes, Support
+
+__all__ = ["SUPPORT"]
+
+
+def _passes() -> Passes:
+    return {"channels_last": {}}
+
+
+SUPPORT = Support(_passes)
