@@ -12,13 +12,13 @@ Plans are shared by all threads; making one twice does no harm.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gluonish.core.device import Device
 from gluonish.core.errors import GluonishError
-from gluonish.core.later import later
+from gluonish.core.loading import load
 from gluonish.core.spec import UNKNOWN, Spec
 from gluonish.engine import submit
 from gluonish.graph.ir import Graph, Node, Value, namer, variable
@@ -31,13 +31,6 @@ from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.composite import input_gradients
 from gluonish.ops.support.memory_layout import starts_layout
 from gluonish.ops.support.work import SMALL
-
-if TYPE_CHECKING:
-    from gluonish.graph import passes
-    from gluonish.kernels.generated import elementwise
-else:
-    passes = later("gluonish.graph.passes")
-    elementwise = later("gluonish.kernels.generated.elementwise")
 
 __all__ = ["Rule", "planned_gradients", "trace_rule"]
 
@@ -154,7 +147,8 @@ class _Plan:
         small = work(nodes).is_within(SMALL) and max(sizes) <= SMALL.elements
         self.on_team = False
         if not few and "fuse_pointwise" in back_ends.passes("cpu"):
-            graph = passes.fuse_pointwise(graph, LIGHT_INLINE_SIZE, alone=False)
+            fuse = load("gluonish.graph.passes").fuse_pointwise
+            graph = fuse(graph, LIGHT_INLINE_SIZE, alone=False)
             nodes = [node for node in graph.nodes if node.op is not None]
         given = len(graph.inputs)
         numbers = {Value(node).key: i for i, node in enumerate(graph.inputs)}
@@ -187,7 +181,9 @@ class _Plan:
         assert op is not None
         if "program" in attrs:
             self.on_team = True
-            return elementwise.LargeProgram(attrs["program"], self.name)
+            make = load("gluonish.kernels.generated.elementwise").LargeProgram
+            run: Run = make(attrs["program"], self.name)
+            return run
         kernel, on_team = op.kernel, False
         if op.may_be_fast and not (few and op.large_only):
             kernel, on_team, _ = op.chosen_kernel("cpu", [x.spec for x in node.inputs], attrs)

@@ -10,14 +10,9 @@ import heapq
 import re
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from gluonish.core.later import later
-
-if TYPE_CHECKING:
-    import difflib
-else:
-    difflib = later("difflib")
+from gluonish.core.loading import load
 
 __all__ = [
     "RUN_ERRORS",
@@ -292,5 +287,5 @@ def nearest(name: object, names: Iterable[object]) -> str:
             known,
             key=lambda x: _shared(name, x) + _shared(ends, x[::-1]),
         )
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    close = load("difflib").get_close_matches(name, known, n=3, cutoff=0.5)
     return f" (nearest: {', '.join(map(repr, close))})" if close else ""

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gluonish.core.later import later
+from gluonish.core.loading import load
 from gluonish.core.spec import Spec
 from gluonish.core.value_scope import ValueScope
 from gluonish.graph.ir import Node, Value, append, body_mark, constant
@@ -12,12 +12,9 @@ from gluonish.graph.traced_array import TracedArray, TracedNumpyArray, shown, va
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import Attrs, Operator, find_operator
 
-if TYPE_CHECKING:
-    from gluonish.graph import control_flow
-else:
-    control_flow = later("gluonish.graph.control_flow")
-
 __all__ = ["attach"]
+
+_CONTROL_FLOW = "gluonish.graph.control_flow"
 
 _numbers = count()
 
@@ -101,7 +98,7 @@ class _Functions:
     """What `gluonish.ndarray.control_flow` calls where it meets a traced value."""
 
     def foreach(self, body: Callable[..., Any], data: Any, init_states: Any) -> Any:
-        found = control_flow.foreach(
+        found = load(_CONTROL_FLOW).foreach(
             _FACE, _lifting(body), _lifted(data), _lifted(init_states), "foreach"
         )
         return _shown(found)
@@ -113,14 +110,14 @@ class _Functions:
         loop_vars: Any,
         max_iterations: int | None,
     ) -> Any:
-        loop = control_flow.while_loop
+        loop = load(_CONTROL_FLOW).while_loop
         variables = _lifted(loop_vars)
         found = loop(_FACE, _lifting(cond), _lifting(func), variables, max_iterations, "while_loop")
         return _shown(found)
 
     def cond(self, pred: Any, then_func: Callable[[], Any], else_func: Callable[[], Any]) -> Any:
         branches = _lifting(then_func), _lifting(else_func)
-        return _shown(control_flow.cond(_FACE, _lifted(pred), *branches, "cond"))
+        return _shown(load(_CONTROL_FLOW).cond(_FACE, _lifted(pred), *branches, "cond"))
 
 
 def attach() -> None:

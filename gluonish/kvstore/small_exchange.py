@@ -30,8 +30,7 @@ _raw, _var = attrgetter("_data"), attrgetter("_var")
 def are_small(arrays: Iterable[NDArray]) -> bool:
     """Whether arrays are dense, small, and on CPUs."""
     return all(
-        x.stype == "default" and x._device.is_host and x.size <= LIGHT_INLINE_SIZE
-        for x in arrays
+        x.stype == "default" and x._device.is_host and x.size <= LIGHT_INLINE_SIZE for x in arrays
     )
 
 

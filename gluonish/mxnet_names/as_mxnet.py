@@ -5,7 +5,6 @@ gluonish's modules, with the rules of MXNet 1.9.1 (`gluonish.core.mxnet_rules`),
 in those that it starts. ``python -m gluonish.as_mxnet train.py`` runs a program so without an edit.
 """
 
-import importlib
 import re
 import sys
 from importlib.machinery import PathFinder
@@ -15,6 +14,7 @@ from pathlib import Path
 from gluonish.core.config.environment import extend_python_path
 from gluonish.core.errors import NameTakenError
 from gluonish.core.lazy import extend
+from gluonish.core.loading import load
 from gluonish.core.module_names import alias_modules
 from gluonish.core.mxnet_rules import VERSION, follow_mxnet
 from gluonish.mxnet_names.imported_modules import (
@@ -63,7 +63,7 @@ def take_name() -> None:
     starred = starred_modules()
     for name, attributes in imported_modules().items():
         extend(name, attributes, starred=name in starred)
-    importlib.import_module("multiprocessing.pool")  # programs use it without importing it
+    load("multiprocessing.pool")  # programs use it without importing it
 
 
 def _is_ours(origin: str) -> bool:
@@ -87,4 +87,4 @@ def _described(origin: str) -> str:
 take_name()
 
 if __name__ == "__main__":
-    sys.exit(importlib.import_module("gluonish.mxnet_names.program").main(sys.argv[1:]))
+    sys.exit(load("gluonish.mxnet_names.program").main(sys.argv[1:]))

@@ -1,9 +1,9 @@
 """`mx.libinfo`: where MXNet's C library lies. gluonish has none."""
 
-import importlib
 from typing import NoReturn
 
 from gluonish.core.errors import MissingFileError, NotSupportedError
+from gluonish.core.loading import load
 
 __all__ = ["find_conf_path", "find_include_path", "find_lib_path"]
 
@@ -52,5 +52,5 @@ def __getattr__(name: str) -> str:
     """
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    version: str = importlib.import_module("gluonish").__version__
+    version: str = load("gluonish").__version__
     return version

@@ -1,11 +1,11 @@
 """``gluonish run``: a program written for MXNet, as it is."""
 
 import argparse
-import importlib
 from collections.abc import Callable, Sequence
 
 from gluonish.core.command import exit_status
 from gluonish.core.errors import ArgumentError
+from gluonish.core.loading import load
 from gluonish.mxnet_names.script import (
     become_code,
     become_input,
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_script("run", words[0])
     # It acts on the whole process.
     name = "as_mxnet_numpy1" if arguments.numpy1 else "as_mxnet"
-    importlib.import_module(f"gluonish.mxnet_names.{name}")
+    load(f"gluonish.mxnet_names.{name}")
     return start(words[0], words[1:])
 
 

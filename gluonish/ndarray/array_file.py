@@ -21,7 +21,7 @@ from gluonish.core.errors import FileFormatError
 from gluonish.core.file_kind import HEAD_NBYTES, found_instead, may_be_npz
 from gluonish.core.file_map import private_map
 from gluonish.core.files import open_to_read
-from gluonish.core.later import later
+from gluonish.core.loading import load
 from gluonish.ndarray.array_record import (
     ArrayRecord,
     DenseRecord,
@@ -47,11 +47,7 @@ from gluonish.ndarray.list_file import LIST_START, read_list
 from gluonish.ndarray.stored_array import Entry, record_of
 
 if TYPE_CHECKING:
-    from gluonish.ndarray import npz_file, safetensors_file, sharded_file
-else:
-    npz_file = later("gluonish.ndarray.npz_file")
-    safetensors_file = later("gluonish.ndarray.safetensors_file")
-    sharded_file = later("gluonish.ndarray.sharded_file")
+    from gluonish.ndarray.safetensors_file import Safetensors
 
 __all__ = [
     "ArrayFile",
@@ -162,23 +158,25 @@ def _read_any(file: BinaryIO, name: str, mmap: bool | None, stack: ExitStack) ->
         )
     if kind == NPZ:
         memory = None if start else private_map(file, mmap)
-        entries, names, metadata = npz_file.read_npz(file, name, memory)
+        entries, names, metadata = load("gluonish.ndarray.npz_file").read_npz(file, name, memory)
         return _without_names(ArrayFile(NPZ, entries, names, metadata))
     if kind == SAFETENSORS:
         whole: BinaryIO = io.BytesIO(file.read()) if start else file
         memory = private_map(whole, mmap)
-        return _named(kind, safetensors_file.read_safetensors(whole, name, memory))
+        safetensors = load("gluonish.ndarray.safetensors_file")
+        return _named(kind, safetensors.read_safetensors(whole, name, memory))
     if kind == SHARDS:
+        sharded_file = load("gluonish.ndarray.sharded_file")
         shards = stack.enter_context(sharded_file.ShardReader(mmap))
         return _named(kind, sharded_file.read_index(file, name, shards.open))
     reader = ByteReader(file, name)
     if kind == NPY:
-        return ArrayFile(NPY, [DenseRecord(npz_file.read_npy(reader))])
+        return ArrayFile(NPY, [DenseRecord(load("gluonish.ndarray.npz_file").read_npy(reader))])
     records, names = read_list(reader)
     return ArrayFile(PARAMS, list(records), names)
 
 
-def _named(kind: str, found: "safetensors_file.Safetensors") -> ArrayFile:
+def _named(kind: str, found: "Safetensors") -> ArrayFile:
     arrays: list[Entry] = list(found.arrays.values())
     return _without_names(ArrayFile(kind, arrays, list(found.arrays), found.metadata))
 

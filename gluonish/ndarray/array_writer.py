@@ -3,20 +3,14 @@
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.files import AnyPath, atomic_write, path_text
-from gluonish.core.later import later
+from gluonish.core.loading import load
 from gluonish.ndarray.array_record import SparseRecord
 from gluonish.ndarray.list_file import write_list
 from gluonish.ndarray.stored_array import Entry, StoredArray
-
-if TYPE_CHECKING:
-    from gluonish.ndarray import npz_writer, safetensors_writer
-else:
-    npz_writer = later("gluonish.ndarray.npz_writer")
-    safetensors_writer = later("gluonish.ndarray.safetensors_writer")
 
 __all__ = [
     "LIST",
@@ -129,11 +123,13 @@ def write_arrays(
         told[LIST_KEY] = LIST
         names = [list_name(kind, i) for i in range(len(arrays))]
     if kind == NPZ:
+        npz_writer = load("gluonish.ndarray.npz_writer")
         npz_writer.check_npz(arrays, names, told)
         with atomic_write(path) as file:
             npz_writer.write_npz(file, arrays, names, told)
         return
     dense = {name: _dense(array, name) for array, name in zip(arrays, names, strict=True)}
+    safetensors_writer = load("gluonish.ndarray.safetensors_writer")
     safetensors_writer.check_safetensors(dense, told)
     if kind == SHARDS:
         safetensors_writer.write_shards(path, dense, told, max_shard_nbytes)

@@ -3,24 +3,21 @@
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from gluonish.core.context import Context
 from gluonish.core.device import Lane, device_of
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.later import later
+from gluonish.core.loading import load
 from gluonish.engine import submit
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray, arriving, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, Leaf, Node, moment
 from gluonish.ops.support.work import LARGE_COPY
 
-if TYPE_CHECKING:
-    from gluonish.kernels.generated import strided_copy
-else:
-    strided_copy = later("gluonish.kernels.generated.strided_copy")
-
 __all__ = ["as_in_context", "copy_into", "copyto", "duplicate", "on_one_cpu"]
+
+_STRIDED_COPY = "gluonish.kernels.generated.strided_copy"
 
 
 class _CopyNode:
@@ -77,7 +74,7 @@ def copy_into(
         lane: The engine's lane; None for the usual one.
     """
     large = source._data.size >= LARGE_COPY and source._device.is_host
-    on_team = large and strided_copy.is_large(source._data)
+    on_team = large and load(_STRIDED_COPY).is_large(source._data)
     if lane is None:
         near = source._device is target._device
         lane = target._device.lane if near else target._device.copy_lane
@@ -97,7 +94,7 @@ def transfer(source: NDArray, target: NDArray) -> None:
     """Copy values at once, in whatever thread the engine chose."""
     if source._device.is_host and target._device.is_host:
         if target._data.size >= LARGE_COPY:
-            strided_copy.copy(target._data, source._data)
+            load(_STRIDED_COPY).copy(target._data, source._data)
         else:
             target._data[...] = source._data
     elif source._device.is_host == target._device.is_host:

@@ -2,17 +2,12 @@
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from gluonish.core.errors import ArgumentError
-from gluonish.core.later import later
-
-if TYPE_CHECKING:
-    from gluonish.onnx import exporting
-else:
-    exporting = later("gluonish.onnx.exporting")
+from gluonish.core.loading import load
 
 __all__ = ["export_model", "get_operator_support"]
 
@@ -77,7 +72,7 @@ def export_model(
         raise ArgumentError(
             "export_model: expected dynamic=True beside dynamic_input_shapes, got dynamic=False"
         )
-    return exporting.write_model(
+    path: str = load("gluonish.onnx.exporting").write_model(
         sym,
         params,
         onnx_file_path,
@@ -89,6 +84,7 @@ def export_model(
         infer_shapes=run_shape_inference,
         verbose=verbose,
     )
+    return path
 
 
 def get_operator_support(opset_version: int | None = None) -> list[str]:
@@ -102,5 +98,6 @@ def get_operator_support(opset_version: int | None = None) -> list[str]:
         ArgumentError: The version is not supported.
         NotSupportedError: The package onnx, which knows the versions, is not installed.
     """
+    exporting = load("gluonish.onnx.exporting")
     exporting.opset_of(opset_version)
     return sorted(exporting.translators())

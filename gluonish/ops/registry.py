@@ -13,13 +13,12 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
 
 from gluonish.core.config import kernel_switches
 from gluonish.core.device import Platform
 from gluonish.core.errors import NotSupportedError, OperatorError
 from gluonish.core.hooks import kernels_of
-from gluonish.core.later import later
 from gluonish.core.loading import importing_frame, is_superseded, is_whole, load
 from gluonish.core.schema import Schema
 from gluonish.core.spec import Spec
@@ -29,11 +28,6 @@ from gluonish.ops.index import MODULES
 from gluonish.ops.kernel import Attrs, Bound, FastKernel, Kernel, RefusedError
 from gluonish.ops.support.refusals import note_refusal
 from gluonish.ops.support.work import SMALL, work_of
-
-if TYPE_CHECKING:
-    import pkgutil
-else:
-    pkgutil = later("pkgutil")
 
 __all__ = [
     "Attrs",
@@ -461,7 +455,7 @@ def find_operator(name: str) -> Operator:
 @cache
 def _load_all() -> None:
     package = load("gluonish.ops")
-    for found in pkgutil.walk_packages(package.__path__, "gluonish.ops."):
+    for found in load("pkgutil").walk_packages(package.__path__, "gluonish.ops."):
         load(found.name)
 
 

@@ -5,7 +5,6 @@ what it names is used, or would be, in this process on this machine.
 """
 
 import faulthandler
-import importlib
 from collections import OrderedDict
 from collections.abc import Callable
 
@@ -14,6 +13,7 @@ import numpy as np
 from gluonish.core.config import MXNET_CUDNN_ENABLED
 from gluonish.core.device import gpu_count
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError, nearest
+from gluonish.core.loading import load
 from gluonish.core.optional import IMPORT_FAILURES
 from gluonish.kernels import openmp
 from gluonish.kernels.cupy import libraries
@@ -67,7 +67,7 @@ def _numpy_calls(library: str) -> Callable[[], bool]:
 
 def _has_opencv() -> bool:
     try:
-        importlib.import_module("cv2")
+        load("cv2")
     except IMPORT_FAILURES:
         return False
     return True

@@ -5,23 +5,18 @@ nothing here. A back end of the user's, a `SubgraphBackend`, gets its subgraphs 
 """
 
 import logging
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, NotSupportedError
-from gluonish.core.later import later
+from gluonish.core.loading import load
 from gluonish.core.spec import PartialSpec
 from gluonish.graph.ir import Value
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.symbol.shapes import from_public, known_specs
 from gluonish.symbol.subgraph import BUILT_IN, backend_of_environment, find_backend, known_names
 from gluonish.symbol.symbol import Symbol
-
-if TYPE_CHECKING:
-    from gluonish.symbol import partition
-else:
-    partition = later("gluonish.symbol.partition")
 
 __all__ = ["as_environment_says", "get_backend_symbol", "optimize_for"]
 
@@ -98,7 +93,8 @@ def optimize_for(
         given[name] = PartialSpec(shape, normalize_dtype(dtype))
     known = None if skip_infer else known_specs(self, given)
     add = _adder("optimize_for", args)
-    values = partition.partition("optimize_for", self._values, backend, kwargs, known, arrays, add)
+    partition = load("gluonish.symbol.partition").partition
+    values = partition("optimize_for", self._values, backend, kwargs, known, arrays, add)
     return type(self)(values)
 
 
@@ -117,9 +113,11 @@ def as_environment_says(symbol: Symbol, arrays: Mapping[str, NDArray]) -> Sequen
     if backend is None:
         return symbol._values
     known = {name: PartialSpec(x._spec.shape, x._spec.dtype) for name, x in arrays.items()}
-    return partition.partition(
+    partition = load("gluonish.symbol.partition").partition
+    found: Sequence[Value] = partition(
         "bind", symbol._values, backend, {}, known, arrays, _adder("bind", None)
     )
+    return found
 
 
 def _by_name(what: str, given: Any, names: Sequence[str]) -> dict[str, NDArray]:
@@ -135,7 +133,7 @@ def _by_name(what: str, given: Any, names: Sequence[str]) -> dict[str, NDArray]:
     return {name: x for name, x in given.items() if isinstance(x, NDArray)}
 
 
-def _adder(what: str, args: Any) -> "partition.AddParameter":
+def _adder(what: str, args: Any) -> Callable[[str, NDArray], str]:
     """Return what puts new parameters into the caller's dict of arrays."""
 
     def add(name: str, array: NDArray) -> str:

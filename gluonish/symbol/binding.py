@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from gluonish.core.context import Context
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError
-from gluonish.core.later import later
+from gluonish.core.loading import load
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.graph.inference import infer
 from gluonish.graph.ir import Value, topological_order
@@ -18,10 +18,7 @@ from gluonish.symbol.storage import storage_types
 from gluonish.symbol.symbol import Symbol
 
 if TYPE_CHECKING:
-    from gluonish.symbol import executor, placed_graph
-else:
-    executor = later("gluonish.symbol.executor")
-    placed_graph = later("gluonish.symbol.placed_graph")
+    from gluonish.symbol.executor import Executor
 
 __all__ = ["bind", "simple_bind"]
 
@@ -39,8 +36,8 @@ def bind(
     grad_req: Requests = "write",
     aux_states: Sequence[NDArray] | Mapping[str, NDArray] | None = None,
     group2ctx: Groups = None,
-    shared_exec: "executor.Executor | None" = None,
-) -> "executor.Executor":
+    shared_exec: "Executor | None" = None,
+) -> "Executor":
     """Bind the graph to arrays, and return an Executor that runs it.
 
     Args:
@@ -90,9 +87,10 @@ def bind(
                 f"bind: expected a gradient of shape {x.shape} for {name}, got {gradient.shape}"
             )
     states = _listed("aux_states", aux_states or {}, self.list_auxiliary_states())
-    return executor.Executor(
+    made: Executor = load("gluonish.symbol.executor").Executor(
         self, ctx, arguments, gradients, requests, states, dict(group2ctx or {})
     )
+    return made
 
 
 def simple_bind(
@@ -103,10 +101,10 @@ def simple_bind(
     stype_dict: Mapping[str, str] | None = None,
     group2ctx: Groups = None,
     shared_arg_names: Sequence[str] | None = None,
-    shared_exec: "executor.Executor | None" = None,
+    shared_exec: "Executor | None" = None,
     shared_buffer: dict[str, NDArray] | None = None,
     **kwargs: Any,
-) -> "executor.Executor":
+) -> "Executor":
     """Bind the graph to new arrays of zeros whose shapes are inferred, and return an Executor.
 
     Args:
@@ -164,9 +162,10 @@ def simple_bind(
         None if req == "null" else gradient(name, x)
         for name, x, req in zip(names, arguments, requests, strict=True)
     ]
-    return executor.Executor(
+    made: Executor = load("gluonish.symbol.executor").Executor(
         self, ctx, arguments, gradients, requests, states, dict(group2ctx or {})
     )
+    return made
 
 
 def _check_context(ctx: object) -> None:
@@ -243,13 +242,14 @@ def _variable_contexts(
     symbol: Symbol, default: Context, groups: Mapping[str, Context]
 ) -> dict[str, Context]:
     """Return where each variable lies: in its own group, or where it is read first."""
+    node_context = load("gluonish.symbol.placed_graph").node_context
     found: dict[str, Context] = {}
     for node in topological_order(symbol._values):
         if node.op is None:
             if node.extra.get("__ctx_group__") in groups:
-                found[node.name] = placed_graph.node_context(node, groups, default)
+                found[node.name] = node_context(node, groups, default)
             continue
-        here = placed_graph.node_context(node, groups, default)
+        here = node_context(node, groups, default)
         for value in node.inputs:
             if value.node.op is None:
                 found.setdefault(value.node.name, here)

@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from gluonish.core.later import later
+from gluonish.core.loading import load
 from gluonish.graph.interpreter import output_names
 from gluonish.graph.ir import Value
 from gluonish.ops.registry import Attrs, Operator
@@ -12,12 +12,9 @@ from gluonish.symbol.name import AttrScope, current_attributes
 from gluonish.symbol.namespace import operator_function, var
 from gluonish.symbol.symbol import Symbol, new_node
 
-if TYPE_CHECKING:
-    from gluonish.graph import control_flow
-else:
-    control_flow = later("gluonish.graph.control_flow")
-
 __all__ = ["cond", "foreach", "rand_zipfian", "while_loop"]
+
+_CONTROL_FLOW = "gluonish.graph.control_flow"
 
 _MARK = "__subgraph_name__"
 
@@ -90,7 +87,7 @@ def foreach(
         >>> sums.eval(x=mx.nd.array([1, 2, 3]), total=mx.nd.zeros(()))[0].tolist()
         [1.0, 3.0, 6.0]
     """
-    results: tuple[Any, Any] = control_flow.foreach(_FACE, body, data, init_states, name)
+    results: tuple[Any, Any] = load(_CONTROL_FLOW).foreach(_FACE, body, data, init_states, name)
     return results
 
 
@@ -119,7 +116,7 @@ def while_loop(
         ArgumentError: ``max_iterations`` is missing, there is no loop variable, or ``func`` changes
             their number.
     """
-    results: tuple[Any, Any] = control_flow.while_loop(
+    results: tuple[Any, Any] = load(_CONTROL_FLOW).while_loop(
         _FACE, cond, func, loop_vars, max_iterations, name
     )
     return results
@@ -142,7 +139,7 @@ def cond(
     Raises:
         ArgumentError: The functions return different numbers of Symbols.
     """
-    return control_flow.cond(_FACE, pred, then_func, else_func, name)
+    return load(_CONTROL_FLOW).cond(_FACE, pred, then_func, else_func, name)
 
 
 def rand_zipfian(

@@ -5,13 +5,13 @@ Written as MXNet 1.9 writes them, read from every version since 0.8.
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from gluonish.core import loading
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentTypeError, FileFormatError, GraphError, OperatorError
 from gluonish.core.file_kind import HEAD_NBYTES, found_instead
 from gluonish.core.files import AnyPath, atomic_write, open_to_read, path_text
-from gluonish.core.later import later
 from gluonish.core.numpy_mode import is_np_shape
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ops.registry import Operator, find_operator
@@ -21,11 +21,6 @@ from gluonish.symbol.legacy_json import upgrade
 from gluonish.symbol.shape_semantics import with_current_shapes
 from gluonish.symbol.subgraph_call import SUBGRAPH_CALL
 from gluonish.symbol.symbol import VARIABLE_STARTS, Symbol, operator_attributes
-
-if TYPE_CHECKING:
-    from gluonish.symbol import bodies as subgraph_bodies
-else:
-    subgraph_bodies = later("gluonish.symbol.bodies")
 
 __all__ = ["load", "load_json", "save", "symbol_from_state", "to_json"]
 
@@ -234,8 +229,9 @@ def _node(node: NodeData, made: Sequence[Node]) -> Node:
     op = _operator(node)
     given = {key: value for key, value in node.attrs.items() if not _is_hidden(key)}
     attrs = op.schema.parse(f"node {node.name:.80}: {op.name}", given)
-    if node.subgraphs or op.name in subgraph_bodies.BODY_COUNTS:
-        attrs["subgraphs"] = subgraph_bodies.bodies_of(
+    bodies = loading.load("gluonish.symbol.bodies")
+    if node.subgraphs or op.name in bodies.BODY_COUNTS:
+        attrs["subgraphs"] = bodies.bodies_of(
             node, attrs, [_values(data) for data in node.subgraphs]
         )
     _check_count(node, op, attrs)

@@ -1,7 +1,6 @@
 """Do random numbers follow their distribution: checks of mean, variance and frequencies."""
 
 import contextlib
-import importlib
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import ArgumentError
+from gluonish.core.loading import load
 from gluonish.test_utils.comparison import on_host
 
 __all__ = [
@@ -27,7 +27,7 @@ Buckets = Sequence[Any]
 # Programs that import all names from here use scipy.stats by this one; the checks need no SciPy.
 ss: Any = None
 with contextlib.suppress(ImportError):
-    ss = importlib.import_module("scipy.stats")
+    ss = load("scipy.stats")
 
 _SIGMAS = 3.0
 _TERMS = 10_000

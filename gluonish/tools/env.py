@@ -2,7 +2,6 @@
 
 import argparse
 import contextlib
-import importlib
 import json
 import sys
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 
 from gluonish.core.config import Flag, all_flags, flag_groups, report_without_effect
 from gluonish.core.errors import ArgumentError, ConfigError, nearest
+from gluonish.core.loading import load
 
 __all__ = ["Verdict", "add_parser", "flag_table", "markdown_page", "run", "verdict_of"]
 
@@ -167,7 +167,7 @@ def _summary(results: Sequence[str]) -> str:
 
 def _checks() -> Any:
     """The checks, which import most of the package: only who runs them pays for that."""
-    return importlib.import_module("gluonish.tools.env_checks")
+    return load("gluonish.tools.env_checks")
 
 
 def _print_json(rows: Sequence[dict[str, Any]]) -> None:

@@ -1,7 +1,6 @@
 """``gluonish where``: in which files and lines an operator is written."""
 
 import argparse
-import importlib
 import inspect
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, nearest
+from gluonish.core.loading import load
 from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import Operator, all_names, find_operator
 
@@ -137,7 +137,7 @@ def _found(name: str) -> Operator | str:
 
 def _reached(path: str) -> Any:
     """Return what stands at a path of names in the package; None for nothing."""
-    found: Any = importlib.import_module("gluonish")
+    found: Any = load("gluonish")
     for part in path.split("."):
         found = getattr(found, part, None)
     return found

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 from gluonish.core.device import Device
 from gluonish.core.errors import GraphError, NoValuesError, OperatorError, UntraceableError
-from gluonish.core.later import later
+from gluonish.core.loading import load
 from gluonish.core.program import Program
 from gluonish.core.spec import PartialSpec
 from gluonish.core.value_scope import ValueScope
@@ -40,11 +40,7 @@ from gluonish.symbol import NameManager, Symbol
 from gluonish.symbol.subgraph import backend_of_environment
 
 if TYPE_CHECKING:
-    from gluonish.graph import cached_graph
-    from gluonish.symbol import partition
-else:
-    partition = later("gluonish.symbol.partition")
-    cached_graph = later("gluonish.graph.cached_graph")
+    from gluonish.graph.cached_graph import CachedGraph
 
 __all__ = [
     "Graph",
@@ -157,6 +153,7 @@ def partitioned_outputs(
         _given[parameter] = _value_of(parameter)
         return parameter.name
 
+    partition = load("gluonish.symbol.partition").partition
     for name, options in backends:
         parameters = {p.name: p for p in block.collect_params().values()}
         wanted = [node.name for node in Symbol(outputs)._variables() if node.name in parameters]
@@ -164,7 +161,7 @@ def partitioned_outputs(
         known = {
             key: PartialSpec(x._spec.shape, x._spec.dtype) for key, x in {**values, **data}.items()
         }
-        outputs = partition.partition(what, outputs, name, options, known, values, add)
+        outputs = partition(what, outputs, name, options, known, values, add)
     return outputs
 
 
@@ -230,7 +227,7 @@ class HybridGraph:
                 variables = traced._replace(outputs=partitioned).variables()
                 self._parameters = parameters_of(block, variables)
                 self._dynamic = [is_dynamic(partitioned, train=train) for train in (False, True)]
-        self._cached = cached_graph.CachedGraph(
+        self._cached: CachedGraph = load("gluonish.graph.cached_graph").CachedGraph(
             [*traced.data, *variables],
             self._outputs,
             static_alloc=options.static_alloc,

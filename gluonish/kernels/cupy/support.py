@@ -6,24 +6,18 @@ CuPy is imported when a GPU is first asked for.
 import logging
 from collections.abc import Callable
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from gluonish.core import loading
 from gluonish.core.config import MXNET_CUDA_LIB_CHECKING, MXNET_USE_FUSION
 from gluonish.core.context import Context
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 from gluonish.core.errors import DeviceError
-from gluonish.core.later import later
-from gluonish.core.loading import load
 from gluonish.core.optional import IMPORT_FAILURES
 from gluonish.kernels.back_ends import Passes, Support
 from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.device import GPUDevice
 from gluonish.kernels.cupy.pinned import PinnedDevice
-
-if TYPE_CHECKING:
-    from gluonish.kernels.cupy import register
-else:
-    register = later("gluonish.kernels.cupy.register")
 
 __all__ = ["SUPPORT", "CuPySupport"]
 
@@ -71,7 +65,7 @@ class CuPySupport:
         cupy = self._open(context.device_id)
         if not self._loaded:
             self._load_libraries(cupy)
-            register.serve_reference_kernels()
+            loading.load("gluonish.kernels.cupy.register").serve_reference_kernels()
             self._loaded = True
         return GPUDevice(context, cupy)
 
@@ -171,6 +165,6 @@ def _passes() -> Passes:
 
 SUPPORT = Support(
     _passes,
-    optimizer_step=lambda: load("gluonish.kernels.cupy.optimizer").fused_step,
+    optimizer_step=lambda: loading.load("gluonish.kernels.cupy.optimizer").fused_step,
     devices=CuPySupport,
 )

@@ -1,7 +1,7 @@
 """The network that an ONNX file becomes."""
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from gluonish.core.errors import (
     NotSupportedError,
     UntraceableError,
 )
-from gluonish.core.later import later
+from gluonish.core.loading import load
 from gluonish.gluon.block.export_files import write_model
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.parameter import ParameterDict
@@ -24,11 +24,6 @@ from gluonish.onnx.importing.models import Declared, Model
 from gluonish.onnx.importing.nodes import Node
 from gluonish.onnx.importing.running import Program, run
 from gluonish.onnx.importing.tensors import Stored
-
-if TYPE_CHECKING:
-    from gluonish.onnx.importing import symbols
-else:
-    symbols = later("gluonish.onnx.importing.symbols")
 
 __all__ = ["OnnxBlock", "trainable"]
 
@@ -114,6 +109,7 @@ class OnnxBlock(HybridBlock):
             UntraceableError: Shapes depend on values of the inputs.
         """
         what = f"{self.name}.export"
+        symbols = load("gluonish.onnx.importing.symbols")
         try:
             found = symbols.compose(self, symbols.declared_shapes(self.model, {}, what))
         except (NotSupportedError, UntraceableError):

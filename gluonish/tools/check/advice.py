@@ -1,12 +1,12 @@
 """What is said of a name of MXNet: whether it is missing here, or behaves otherwise."""
 
 import difflib
-import importlib
 from functools import cache
 from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import GluonishError
+from gluonish.core.loading import load
 from gluonish.mxnet_names import numpy1
 from gluonish.mxnet_names.imported_modules import imported_modules
 from gluonish.ops.registry import absent_names
@@ -43,7 +43,7 @@ def advice_on(name: str) -> tuple[str, str] | None:
     package, _, rest = name.partition(".")
     if package == "numpy":
         return _on_numpy(rest)
-    found: Any = importlib.import_module("gluonish")
+    found: Any = load("gluonish")
     path = "gluonish"
     for part in rest.split(".") if rest else ():
         inner = _member(found, part)
@@ -68,7 +68,7 @@ def _member(owner: Any, name: str) -> tuple[Any] | None:
         return None
     shown = imported_modules().get(owner.__name__, {})
     try:
-        return (importlib.import_module(shown.get(name, f"{owner.__name__}.{name}")),)
+        return (load(shown.get(name, f"{owner.__name__}.{name}")),)
     except ImportError:
         return None
 
@@ -94,7 +94,7 @@ def _different() -> dict[int, tuple[str, str]]:
     """Return the advice of `DIFFERENT` by the identity of what it is on, under all its names."""
     found = {}
     for name, text in DIFFERENT.items():
-        value: Any = importlib.import_module("gluonish")
+        value: Any = load("gluonish")
         for part in name.split("."):
             inner = _member(value, part)
             value = None if inner is None else inner[0]

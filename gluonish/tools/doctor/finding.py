@@ -1,8 +1,9 @@
 """Finding: one line of what the doctor says; and asking a package whether it is there."""
 
-import importlib
 from types import ModuleType
 from typing import NamedTuple
+
+from gluonish.core.loading import load
 
 __all__ = ["BROKEN", "FOUND", "MISSING", "Finding", "imported", "version_of"]
 
@@ -30,7 +31,7 @@ class Finding(NamedTuple):
 def imported(name: str) -> ModuleType | str:
     """Return a package, or why it cannot be imported."""
     try:
-        return importlib.import_module(name)
+        return load(name)
     except ImportError as error:
         missing = isinstance(error, ModuleNotFoundError) and error.name == name.partition(".")[0]
         return "not installed" if missing else f"cannot be imported: {error}"
@@ -40,7 +41,7 @@ def imported(name: str) -> ModuleType | str:
 
 def version_of(distribution: str) -> str:
     """Return the version of an installed distribution, ``unknown`` where there is none."""
-    metadata = importlib.import_module("importlib.metadata")  # 15 ms that only the doctor pays
+    metadata = load("importlib.metadata")  # 15 ms that only the doctor pays
     try:
         return str(metadata.version(distribution))
     except metadata.PackageNotFoundError:

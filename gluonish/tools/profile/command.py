@@ -1,13 +1,13 @@
 """The subcommand: runs the script, writes the trace and the page."""
 
 import argparse
-import importlib
 import os
 import sys
 from pathlib import Path
 
 from gluonish.core.errors import ArgumentError
 from gluonish.core.files import atomic_write
+from gluonish.core.loading import load
 from gluonish.kvstore.distributed.world import joined
 from gluonish.mxnet_names.script import check_script, run_script
 from gluonish.tools.profile.advice import advice
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not output.parent.is_dir():
         raise ArgumentError(f"--output: expected an existing folder, got {str(output.parent)!r}")
     trace_path, page_path = (output.with_name(output.name + end) for end in (".json", ".html"))
-    profiler = importlib.import_module("gluonish.profiler.state")  # it hooks much of the package
+    profiler = load("gluonish.profiler.state")  # it hooks much of the package
     settings = {"profile_all": True, "filename": str(trace_path), "continuous_dump": False}
     profiler.set_config(**settings)
     profiler.set_state("run")
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     if status:  # other ranks may not come here
         profiler.dump_alone()
     else:
-        importlib.import_module("gluonish.profiler.ranks").meet()
+        load("gluonish.profiler.ranks").meet()
         profiler.dump()
     world = joined()
     if world is not None and world.rank > 0:

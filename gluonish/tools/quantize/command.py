@@ -1,16 +1,12 @@
 """The command line of ``gluonish quantize``."""
 
 import argparse
-from typing import TYPE_CHECKING
 
-from gluonish.core.later import later
-
-if TYPE_CHECKING:
-    from gluonish.tools.quantize import work
-else:
-    work = later("gluonish.tools.quantize.work")
+from gluonish.core.loading import load
 
 __all__ = ["add_parser"]
+
+_WORK = "gluonish.tools.quantize.work"
 
 
 def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -65,12 +61,12 @@ def _add_network(parser: argparse.ArgumentParser) -> None:
 
 def run_convert(arguments: argparse.Namespace) -> int:
     """Quantize a network, and write it."""
-    for path in work.convert(arguments):
+    for path in load(_WORK).convert(arguments):
         print(path)
     return 0
 
 
 def run_report(arguments: argparse.Namespace) -> int:
     """Print the error of each layer, and draw it if asked."""
-    print(work.report(arguments))
+    print(load(_WORK).report(arguments))
     return 0
