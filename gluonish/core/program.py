@@ -60,3 +60,8 @@ class Programs(dict[Hashable, T]):
         if len(self) > self.limit:
             self.pop(next(iter(tuple(self))), None)  # another thread may do the same
         return work
+
+    def use(self, version: Hashable) -> T | None:
+        """Return the work of a version, which is the newest one from now on; None without one."""
+        work = self.pop(version, None)
+        return None if work is None else self.add(version, work)

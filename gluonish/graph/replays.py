@@ -21,6 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from gluonish.core.device import Graphs, Replay, StoredKey
+from gluonish.core.program import Programs
 from gluonish.graph.steps import Frame, RunStep, Step, ViewStep
 
 __all__ = ["MOST_COPIED", "RepeatedSegment"]
@@ -40,7 +41,7 @@ class _Memo:
     """What is known of one part on one memory; it belongs to one call at a time.
 
     Attributes:
-        replays: By addresses, the newest use last.
+        replays: By addresses, which are the version of a replay.
         fixed: The memory that replays have for what moves, by place.
         key: Where they read a key; None if nothing is drawn.
     """
@@ -48,7 +49,7 @@ class _Memo:
     __slots__ = ("_captures", "_seen", "fixed", "key", "replays")
 
     def __init__(self) -> None:
-        self.replays: OrderedDict[Addresses, Replay] = OrderedDict()
+        self.replays = Programs[Replay](_MOST)
         self.fixed: dict[int, Any] = {}
         self.key: StoredKey | None = None
         self._seen: OrderedDict[Addresses, int] = OrderedDict()
@@ -67,18 +68,10 @@ class _Memo:
         return count >= 2 * (1 + self._captures // _MOST) << min(2 * shortages, 20)
 
     def add(self, addresses: Addresses, replay: Replay) -> None:
-        """Keep a replay, in place of the one that was not used for longest."""
+        """Cache a replay, in place of the least recently used one."""
         self._captures += 1
         self._seen.pop(addresses, None)
-        self.replays[addresses] = replay
-        if len(self.replays) > _MOST:
-            self.replays.popitem(last=False)
-
-    def forget(self, replay: Replay) -> None:
-        """Drop a replay that cannot be launched any more."""
-        for addresses, one in list(self.replays.items()):
-            if one is replay:
-                del self.replays[addresses]
+        self.replays.add(addresses, replay)
 
 
 class _Part:
@@ -214,12 +207,13 @@ class RepeatedSegment(list[Step]):
         memos: dict[_Part, _Memo] = frame[-1]
         for part in self._parts:
             if part.repeated:
-                replay = self._replay(part, each, xp, frame)
-                if replay is not None:
+                addresses = part.addresses(frame)
+                replay = self._replay(part, addresses, each, xp, frame)
+                if addresses is not None and replay is not None:
                     note(part.name)
                     if self._launched(replay, part, memos[part], xp, frame, key):
                         continue
-                    memos[part].forget(replay)
+                    memos[part].replays.pop(addresses, None)
             each(part.steps, frame, key)
 
     def _launched(
@@ -239,18 +233,18 @@ class RepeatedSegment(list[Step]):
             copy(frame[place], fixed[place])
         return True
 
-    def _replay(self, part: _Part, each: Each, xp: Any, frame: Frame) -> Replay | None:
+    def _replay(
+        self, part: _Part, addresses: Addresses | None, each: Each, xp: Any, frame: Frame
+    ) -> Replay | None:
         """Return the replay of a part for a call, capturing it if that is due."""
         memos: dict[_Part, _Memo] = frame[-1]
         memo = memos.get(part)
         if memo is None:
             memo = memos[part] = _Memo()
-        addresses = part.addresses(frame)
         if addresses is None:
             return None
-        found = memo.replays.get(addresses)
+        found = memo.replays.use(addresses)
         if found is not None:
-            memo.replays.move_to_end(addresses)
             return found
         if not memo.is_due(addresses, self._graphs.shortages):
             return None

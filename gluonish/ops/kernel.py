@@ -283,55 +283,38 @@ class FastKernel:
 
         return run_plan if run is None else run_at_once
 
-    def kept(self, *, single: bool, after: Callable[..., Kernel]) -> Kernel:
+    def cached(self, *, single: bool, after: Callable[..., Kernel]) -> Kernel:
         """Return what runs calls with inputs of the same specs and the same attributes.
 
-        On arrays that lie in order it keeps the plan of the first call.
+        On contiguous arrays it runs the plan of the first such call, whose layouts are the same.
 
         Args:
             single: As for `hung`.
             after: As for `hung`.
         """
-        if self.plan is None or self.run is not None:
-            return self.kernel
-        return _Kept(self, self.plan, single=single, after=after)
+        plan, kernel = self.plan, self.kernel
+        if plan is None or self.run is not None:
+            return kernel
+        bound: Bound | None = None
 
+        def run_bound(xp: Any, out: Any, *inputs: Any, **attrs: Any) -> None:
+            nonlocal bound
+            arrays = (out, *inputs) if single else (*out, *inputs)
+            for x in arrays:
+                if not x.flags.c_contiguous:
+                    kernel(xp, out, *inputs, **attrs)
+                    return
+            if bound is None:
+                outputs = arrays[: len(arrays) - len(inputs)]
+                try:
+                    bound = plan(outputs, inputs, attrs)
+                except RefusedError as error:
+                    after(self, inputs, attrs, error)(xp, out, *inputs, **attrs)
+                    return
+            made, operands = bound
+            if operands is None:
+                made.run(*arrays)
+            else:
+                made.run(*[arrays[i] for i in operands])
 
-class _Kept:
-    """Calls of one signature of a kernel that plans."""
-
-    __slots__ = ("_after", "_bound", "_fast", "_plan", "_single")
-
-    def __init__(
-        self,
-        fast: FastKernel,
-        plan: Callable[[Sequence[Any], Sequence[Any], Attrs], Bound],
-        *,
-        single: bool,
-        after: Callable[..., Kernel],
-    ) -> None:
-        self._fast = fast
-        self._plan = plan
-        self._single = single
-        self._after = after
-        self._bound: Bound | None = None
-
-    def __call__(self, xp: Any, out: Any, *inputs: Any, **attrs: Any) -> None:
-        arrays = (out, *inputs) if self._single else (*out, *inputs)
-        for x in arrays:
-            if not x.flags.c_contiguous:
-                self._fast.kernel(xp, out, *inputs, **attrs)
-                return
-        bound = self._bound
-        if bound is None:
-            count = len(arrays) - len(inputs)
-            try:
-                bound = self._bound = self._plan(arrays[:count], inputs, attrs)
-            except RefusedError as error:
-                self._after(self._fast, inputs, attrs, error)(xp, out, *inputs, **attrs)
-                return
-        made, operands = bound
-        if operands is None:
-            made.run(*arrays)
-        else:
-            made.run(*[arrays[i] for i in operands])
+        return run_bound

@@ -20,6 +20,7 @@ from gluonish.core.device import Platform
 from gluonish.core.errors import NotSupportedError, OperatorError
 from gluonish.core.hooks import kernels_of
 from gluonish.core.loading import importing_frame, is_superseded, is_whole, load
+from gluonish.core.program import Programs
 from gluonish.core.schema import Schema
 from gluonish.core.spec import Spec
 from gluonish.ops.absent import ABSENT
@@ -42,7 +43,7 @@ __all__ = [
 ]
 
 _NO_SHAPES, _PLAIN = ShapeFacts(), Execution()
-_MAX_CHOICES = 256  # calls of an operator whose kernels are kept; beyond it all are dropped
+_MAX_CHOICES = 256  # signatures of an operator whose kernels are cached
 
 
 class V(Protocol):
@@ -211,7 +212,7 @@ class Operator:
         self._fast_kernels: tuple[FastKernel, ...] | None = None  # until they are first wanted
         self.large_only = False
         self.may_be_fast = True
-        self._chosen: dict[tuple[Any, ...], tuple[Kernel, bool, bool]] = {}
+        self._chosen = Programs[tuple[Kernel, bool, bool]](_MAX_CHOICES)
 
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
@@ -332,16 +333,14 @@ class Operator:
         """Return what `select_kernel` does, whether it runs on a team of threads, and whether that
         is so little work that handing it to a worker would be a large part of it.
 
-        It is kept from call to call: asking each kernel takes long. Arguments of `select_kernel`.
+        It is cached by signature: asking each kernel takes long. Arguments of `select_kernel`.
         """
         if "key" in attrs:  # new in every call
             return self._choose(platform, specs, attrs)
         choice = (platform, kernel_switches(), *specs, *attrs.items())
         found = self._chosen.get(choice)
         if found is None:
-            if len(self._chosen) >= _MAX_CHOICES:
-                self._chosen.clear()
-            found = self._chosen[choice] = self._choose(platform, specs, attrs)
+            found = self._chosen.add(choice, self._choose(platform, specs, attrs))
         return found
 
     def _choose(
@@ -353,7 +352,7 @@ class Operator:
         small = fast.alone and max((spec.size for spec in specs), default=0) <= fast.alone
         kernel = fast.kernel
         if "key" not in attrs:
-            kernel = fast.kept(single=self.single, after=self._after)
+            kernel = fast.cached(single=self.single, after=self._after)
         if small or not fast.back_end.has_team:
             return kernel, False, False
         outputs = self.infer(*specs, **self._without_runtime(attrs))

@@ -40,3 +40,13 @@ def test_the_oldest_version_goes_first() -> None:
     for version in (1, 2, 3):
         assert programs.add(version, f"work {version}") == f"work {version}"
     assert programs == {2: "work 2", 3: "work 3"}
+
+
+def test_what_is_used_is_the_newest() -> None:
+    programs: Programs[str] = Programs(2)
+    for version in (1, 2):
+        programs.add(version, f"work {version}")
+    assert programs.use(1) == "work 1"
+    programs.add(3, "work 3")
+    assert [*programs] == [1, 3]
+    assert programs.use(2) is None
