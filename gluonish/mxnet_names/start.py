@@ -6,7 +6,7 @@ asked for. Then the garbage collector is told to leave alone what the import has
 
 from functools import partial
 
-from gluonish.autograd.recorded import register_symbol_maker
+from gluonish.autograd.scopes import register_symbol_maker
 from gluonish.core.collection_pause import set_imports_aside
 from gluonish.core.device import register_gpu_support
 from gluonish.core.loading import load
