@@ -46,7 +46,7 @@ REASONS = {
     ("gluonish/gluon/parameter/parameter.py", "Turn"): TURN,
     ("gluonish/profiler/state.py", "Event"): GATE,
     ("gluonish/profiler/state.py", "Turn"): TURN,
-    ("gluonish/recordio/positioned.py", "RLock"): "only where the system has no pread: Windows",
+    ("gluonish/recordio/framing.py", "RLock"): "only where the system has no pread: Windows",
     ("gluonish/tools/env_checks/threads.py", "Barrier"): "a check, of which each wait is bounded",
     ("gluonish_engine/idle.py", "Lock"): GATE,
     ("gluonish_engine/naive.py", "RLock"): "one operator at a time is what NaiveEngine is for",

@@ -2,8 +2,8 @@
 
 from gluonish.autograd.function import Function
 from gluonish.autograd.gradient import backward, grad, mark_variables
-from gluonish.autograd.recorded import get_symbol
 from gluonish.autograd.scopes import (
+    get_symbol,
     is_recording,
     is_training,
     pause,

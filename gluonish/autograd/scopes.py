@@ -1,11 +1,17 @@
-"""Recording and training mode, and the scopes that switch them for one thread."""
+"""Scopes that record, train or pause, and the recorded computation as a Symbol."""
 
+from typing import Any
+
+from gluonish.core.errors import ArgumentTypeError, AutogradError
+from gluonish.core.hooks import symbol_of
 from gluonish.core.value_scope import ValueScope
+from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import RECORDING, TRAINING, mode
 from gluonish.ops.autocast import switch_off
 
 __all__ = [
     "GradientMode",
+    "get_symbol",
     "is_recording",
     "is_training",
     "pause",
@@ -121,3 +127,29 @@ def set_training(train_mode: bool) -> bool:
         The previous setting.
     """
     return _set(TRAINING, train_mode)
+
+
+def get_symbol(x: NDArray) -> Any:
+    """Return the recorded computation of an array as a Symbol.
+
+    Arrays with ``attach_grad`` become variables ``var0``, ``var1``, ..., all others ``null2``, ...;
+    one counter numbers both, in the order in which the computation reads them. A call of a
+    hybridized block appears as its operators, or as one ``_CachedOp`` if they are more than its
+    ``inline_limit``.
+
+    Args:
+        x: Array computed inside ``autograd.record()``.
+
+    Raises:
+        ArgumentTypeError: ``x`` is not an NDArray.
+        AutogradError: It was not recorded, or a backward pass has freed the record.
+        NotSupportedError: An `autograd.Function`, which no Symbol can hold, took part.
+    """
+    if not isinstance(x, NDArray):
+        raise ArgumentTypeError(f"get_symbol: expected an NDArray, got {type(x).__name__}")
+    if x._link is None:
+        raise AutogradError(
+            f"get_symbol: expected an array that autograd recorded, got one of shape {x.shape} "
+            "that it did not; compute it inside autograd.record() from arrays with attach_grad"
+        )
+    return symbol_of(x._link)

@@ -25,7 +25,6 @@ from gluonish.image.augmenters import (
     SaturationJitterAug,
     SequentialAug,
 )
-from gluonish.image.crop import center_crop, fixed_crop, random_crop, random_size_crop, scale_down
 from gluonish.image.decode import imdecode, imread
 from gluonish.image.detection import (
     CreateDetAugmenter,
@@ -38,10 +37,20 @@ from gluonish.image.detection import (
     DetRandomSelectAug,
     ImageDetIter,
 )
+from gluonish.image.geometry import (  # noqa: F401
+    _get_interp_method,
+    center_crop,
+    fixed_crop,
+    imresize,
+    imrotate,
+    random_crop,
+    random_rotate,
+    random_size_crop,
+    resize_short,
+    scale_down,
+)
 from gluonish.image.iteration import ImageIter
 from gluonish.image.pixels import color_normalize, copyMakeBorder
-from gluonish.image.resize import _get_interp_method, imresize, resize_short  # noqa: F401
-from gluonish.image.rotate import imrotate, random_rotate
 
 __all__ = [
     "Augmenter",

@@ -8,7 +8,7 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentTypeError, FileFormatError
 from gluonish.core.files import open_to_read
-from gluonish.image.host_array import Array
+from gluonish.image.pixels import Array
 from gluonish.ndarray import NDArray
 
 __all__ = ["ListedImage", "given_images", "listed_images"]

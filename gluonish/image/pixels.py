@@ -1,15 +1,17 @@
-"""color_normalize and copyMakeBorder."""
+"""Pixels on the host: images as NumPy arrays, and arithmetic on them."""
 
 from typing import Any
 
 import numpy as np
 
 import gluonish.ndarray as nd
+from gluonish.core.context import Context, cpu
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import ArgumentTypeError
-from gluonish.ndarray import NDArray, array
+from gluonish.ndarray import NDArray, array, from_numpy
+from gluonish.numpy.array import gluon_array
 
-__all__ = ["color_normalize", "copyMakeBorder"]
+__all__ = ["Array", "as_host", "as_ndarray", "color_normalize", "copyMakeBorder"]
 
 Amount = float | tuple[float, ...] | list[float] | np.ndarray[Any, Any] | NDArray
 
@@ -92,3 +94,37 @@ def copyMakeBorder(
         name=name,
     )
     return made
+
+
+Array = np.ndarray[Any, Any]
+
+_CPU = cpu()
+
+
+def as_host(name: str, image: Any) -> Array:
+    """Return the values of an image as a NumPy array; a NumPy array is returned as it is.
+
+    Args:
+        name: Name of the calling function, for error messages.
+        image: NDArray or NumPy array.
+
+    Raises:
+        ArgumentTypeError: It is neither.
+    """
+    if isinstance(image, np.ndarray):
+        return image
+    if not isinstance(image, NDArray):
+        raise ArgumentTypeError(f"{name}: expected an NDArray, got {type(image).__name__}")
+    return image.asnumpy()
+
+
+def as_ndarray(values: Array, context: Context = _CPU) -> NDArray:
+    """Return an NDArray, or an ``mx.np`` array with NumPy's semantics, of given values.
+
+    Args:
+        values: A NumPy array, which must not be used afterwards: its memory may be reused.
+        context: Device of the result.
+    """
+    if context != _CPU:
+        return gluon_array(array(values, ctx=context, dtype=values.dtype))
+    return gluon_array(from_numpy(np.ascontiguousarray(values)))

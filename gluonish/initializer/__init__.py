@@ -2,11 +2,9 @@
 
 from gluonish.initializer.base import InitDesc, Initializer, alias, create, register
 from gluonish.initializer.by_name import Load, Mixed
-from gluonish.initializer.constant import Constant, One, Zero
+from gluonish.initializer.constant import Bilinear, Constant, LSTMBias, One, Zero
 from gluonish.initializer.fused_rnn import FusedRNN
-from gluonish.initializer.random import Normal, Orthogonal, Uniform
-from gluonish.initializer.structured import Bilinear, LSTMBias
-from gluonish.initializer.xavier import MSRAPrelu, Xavier
+from gluonish.initializer.random import MSRAPrelu, Normal, Orthogonal, Uniform, Xavier
 
 __all__ = [
     "Bilinear",

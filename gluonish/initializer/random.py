@@ -1,6 +1,7 @@
-"""Initializers that draw every weight from one distribution: Uniform, Normal and Orthogonal."""
+"""Random initializers: uniform, normal, orthogonal, and Xavier's and MSRA's scales."""
 
 import math
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from gluonish.core.errors import ArgumentError
 from gluonish.initializer.base import Initializer, register
 from gluonish.ndarray import NDArray
 
-__all__ = ["Normal", "Orthogonal", "Uniform"]
+__all__ = ["MSRAPrelu", "Normal", "Orthogonal", "Uniform", "Xavier"]
 
 
 @register
@@ -83,3 +84,95 @@ class Orthogonal(Initializer):
         left, _, right = np.linalg.svd(drawn.asnumpy(), full_matrices=False)
         chosen = left if left.shape == shape else right
         arr[:] = self.scale * chosen.reshape(arr.shape)
+
+
+_FACTORS: Mapping[str, Callable[[int, int], float]] = {
+    "avg": lambda fan_in, fan_out: (fan_in + fan_out) / 2,
+    "in": lambda fan_in, fan_out: fan_in,
+    "out": lambda fan_in, fan_out: fan_out,
+}
+
+
+@register
+class Xavier(Initializer):
+    """Draw weights of scale ``sqrt(magnitude / fan)``, which preserves the variance of signals.
+
+    A weight (N, C, ...) has fan-in C and fan-out N, each multiplied by the number of elements of
+    the remaining axes (the receptive field).
+
+    Args:
+        rnd_type: ``"uniform"`` draws from [-scale, scale); ``"gaussian"`` from a normal
+            distribution with standard deviation scale.
+        factor_type: The fan to use: ``"avg"`` (mean of fan-in and fan-out), ``"in"`` or ``"out"``.
+        magnitude: Numerator of the squared scale.
+
+    Raises:
+        ArgumentError: ``rnd_type`` or ``factor_type`` is unknown; when called: the weight has fewer
+            than two axes.
+
+    References:
+        X. Glorot, Y. Bengio, Understanding the difficulty of training deep feedforward neural
+        networks, 2010.
+
+    Example:
+        >>> import gluonish as mx
+        >>> net = mx.gluon.nn.Dense(10, in_units=20)
+        >>> net.initialize(mx.init.Xavier(magnitude=2.24))
+    """
+
+    def __init__(
+        self, rnd_type: str = "uniform", factor_type: str = "avg", magnitude: float = 3
+    ) -> None:
+        super().__init__(rnd_type=rnd_type, factor_type=factor_type, magnitude=magnitude)
+        self.rnd_type = rnd_type
+        self.factor_type = factor_type
+        self.magnitude = float(magnitude)
+
+    def _check_words(self) -> None:
+        """Refuse words that say nothing; where an initializer is used, as in MXNet."""
+        if self.rnd_type not in ("uniform", "gaussian"):
+            raise ArgumentError(
+                f"{type(self).__name__}: expected rnd_type 'uniform' or 'gaussian', "
+                f"got {self.rnd_type!r}"
+            )
+        if self.factor_type not in _FACTORS:
+            raise ArgumentError(
+                f"{type(self).__name__}: expected factor_type 'avg', 'in' or 'out', "
+                f"got {self.factor_type!r}"
+            )
+
+    def _init_weight(self, name: str, arr: NDArray) -> None:
+        self._check_words()
+        shape = arr.shape
+        if len(shape) < 2:
+            raise ArgumentError(
+                f"{type(self).__name__}: expected {str(name)!r} with two axes or more, "
+                f"got shape {shape}"
+            )
+        rest = math.prod(shape[2:])
+        fan = _FACTORS[self.factor_type](shape[1] * rest, shape[0] * rest)
+        if not fan:
+            return  # an axis of the fan is 0, so there is nothing to fill
+        scale = math.sqrt(self.magnitude / fan)
+        if self.rnd_type == "uniform":
+            random.uniform(-scale, scale, out=arr)
+        else:
+            random.normal(0, scale, out=arr)
+
+
+@register
+class MSRAPrelu(Xavier):
+    """`Xavier` for layers followed by ReLU or PReLU: normal, with magnitude ``2 / (1 + slope^2)``.
+
+    Args:
+        factor_type: The fan, as in `Xavier`.
+        slope: The initial slope of PReLU; 0 for ReLU.
+
+    References:
+        K. He, X. Zhang, S. Ren, J. Sun, Delving deep into rectifiers: surpassing human-level
+        performance on ImageNet classification, 2015.
+    """
+
+    def __init__(self, factor_type: str = "avg", slope: float = 0.25) -> None:
+        super().__init__("gaussian", factor_type, 2.0 / (1 + slope**2))
+        self._kwargs = {"factor_type": factor_type, "slope": slope}

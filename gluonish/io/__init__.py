@@ -2,7 +2,7 @@
 
 from gluonish.io import names as _names  # noqa: F401  # it gives the package a second name
 from gluonish.io.csv_iter import CSVIter
-from gluonish.io.data_iter import DataBatch, DataDesc, DataIter
+from gluonish.io.data_iter import DataBatch, DataDesc, DataIter, ResizeIter
 from gluonish.io.image_record import (
     ImageDetRecordIter,
     ImageRecordInt8Iter,
@@ -16,7 +16,6 @@ from gluonish.io.mnist_iter import MNISTIter
 from gluonish.io.native_iter import MXDataIter
 from gluonish.io.ndarray_iter import NDArrayIter
 from gluonish.io.prefetching_iter import PrefetchingIter
-from gluonish.io.resize_iter import ResizeIter
 
 __all__ = [
     "CSVIter",

@@ -11,8 +11,7 @@ from gluonish.core.schema import Schema, boolean, integer, shape, text
 from gluonish.core.spec import Spec, checked_spec
 from gluonish.io.native_iter import PREFETCH_PARAMETERS, MXDataIter, parse_parameters
 from gluonish.io.number_text import converted_numbers, parse_numbers
-from gluonish.io.row_source import RowSource
-from gluonish.io.rows import Columns, DenseRows
+from gluonish.io.rows import Columns, DenseRows, RowSource
 from gluonish.io.text_lines import TextPart, parsed_blocks, text_parts
 from gluonish.kernels.generated.number_parser import dense_lines
 

@@ -18,8 +18,7 @@ from gluonish.io.native_iter import (
     parse_parameters,
 )
 from gluonish.io.number_text import parse_numbers
-from gluonish.io.row_source import RowSource
-from gluonish.io.rows import Columns, DenseRows, SparseRows
+from gluonish.io.rows import Columns, DenseRows, RowSource, SparseRows
 from gluonish.io.text_lines import TextPart, filled_lines, parsed_blocks, text_parts
 from gluonish.kernels.generated.number_parser import sparse_lines
 

@@ -26,7 +26,7 @@ from gluonish.core.errors import ArgumentError, nearest
 from gluonish.core.schema import Attribute, Schema, choice, dtype_attr, integer, optional
 from gluonish.core.spec import Spec
 from gluonish.io.data_iter import DataBatch, DataDesc, DataIter
-from gluonish.io.read_ahead import ReadAhead
+from gluonish.io.prefetching_iter import ReadAhead
 
 __all__ = [
     "PREFETCH_PARAMETERS",

@@ -1,12 +1,23 @@
-"""LRScheduler: what all schedulers share, the warm-up.
+"""Schedules of the learning rate: steps, polynomial and cosine decay, with warm-up.
 
 The attributes bear MXNet's names and hold what MXNet's hold, because trainer states save them.
 """
 
+import logging
+from collections.abc import Sequence
+from itertools import pairwise
+from math import cos, pi
+
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.core.number_check import check_numbers
 
-__all__ = ["LRScheduler"]
+__all__ = [
+    "CosineScheduler",
+    "FactorScheduler",
+    "LRScheduler",
+    "MultiFactorScheduler",
+    "PolyScheduler",
+]
 
 
 class LRScheduler:
@@ -76,3 +87,236 @@ class LRScheduler:
             f"{type(self).__name__}: expected a subclass that defines __call__, got none; "
             "use FactorScheduler or another scheduler"
         )
+
+
+class _DecayScheduler(LRScheduler):
+    """From ``base_lr`` after the warm-up down to ``final_lr``, along a subclass's curve."""
+
+    def __init__(
+        self,
+        max_update: int,
+        base_lr: float,
+        final_lr: float,
+        warmup_steps: int,
+        warmup_begin_lr: float,
+        warmup_mode: str,
+    ) -> None:
+        super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+        name = type(self).__name__
+        check_numbers(name, final_lr=final_lr)
+        if not isinstance(max_update, int):
+            raise ArgumentTypeError(f"{name}: expected an int max_update, got {max_update!r}")
+        if max_update < 1:
+            raise ArgumentError(f"{name}: expected max_update of 1 or more, got {max_update}")
+        self.base_lr_orig = base_lr
+        self.max_update = max_update
+        self.final_lr = final_lr
+        self.max_steps = max_update - warmup_steps
+
+    def _remaining(self, progress: float) -> float:
+        """Return how much of ``base_lr - final_lr`` is left, from 1 at progress 0 to 0 at 1."""
+        raise NotImplementedError
+
+    def __call__(self, num_update: int) -> float:
+        """Return the learning rate; after ``max_update`` it stays as it was last."""
+        if num_update < self.warmup_steps:
+            return self.get_warmup_lr(num_update)
+        if num_update <= self.max_update:
+            done = num_update - self.warmup_steps
+            progress = done / self.max_steps if self.max_steps else 1.0
+            span = self.base_lr_orig - self.final_lr
+            self.base_lr = self.final_lr + span * self._remaining(progress)
+        return self.base_lr
+
+
+class PolyScheduler(_DecayScheduler):
+    """Polynomial decay: lower the learning rate as ``(1 - progress) ** pwr``.
+
+    Args:
+        max_update: Number of updates after which ``final_lr`` is reached.
+        base_lr: Learning rate after the warm-up.
+        pwr: Exponent of the polynomial.
+        final_lr: Learning rate at the end.
+        warmup_steps: As in `LRScheduler`.
+        warmup_begin_lr: As in `LRScheduler`.
+        warmup_mode: As in `LRScheduler`.
+
+    Raises:
+        ArgumentError: ``max_update`` is below 1.
+        ArgumentTypeError: ``max_update`` is not an int.
+    """
+
+    def __init__(
+        self,
+        max_update: int,
+        base_lr: float = 0.01,
+        pwr: float = 2,
+        final_lr: float = 0,
+        warmup_steps: int = 0,
+        warmup_begin_lr: float = 0,
+        warmup_mode: str = "linear",
+    ) -> None:
+        super().__init__(max_update, base_lr, final_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+        check_numbers("PolyScheduler", pwr=pwr)
+        self.power = pwr
+
+    def _remaining(self, progress: float) -> float:
+        remaining: float = (1 - progress) ** self.power
+        return remaining
+
+
+class CosineScheduler(_DecayScheduler):
+    """Cosine decay: lower the learning rate along half a period of a cosine.
+
+    Args:
+        max_update: Number of updates after which ``final_lr`` is reached.
+        base_lr: Learning rate after the warm-up.
+        final_lr: Learning rate at the end.
+        warmup_steps: As in `LRScheduler`.
+        warmup_begin_lr: As in `LRScheduler`.
+        warmup_mode: As in `LRScheduler`.
+
+    Raises:
+        ArgumentError: ``max_update`` is below 1.
+        ArgumentTypeError: ``max_update`` is not an int.
+
+    References:
+        I. Loshchilov, F. Hutter, "SGDR: Stochastic Gradient Descent with Warm Restarts", 2017;
+        here without restarts.
+    """
+
+    def __init__(
+        self,
+        max_update: int,
+        base_lr: float = 0.01,
+        final_lr: float = 0,
+        warmup_steps: int = 0,
+        warmup_begin_lr: float = 0,
+        warmup_mode: str = "linear",
+    ) -> None:
+        super().__init__(max_update, base_lr, final_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+
+    def _remaining(self, progress: float) -> float:
+        return (1 + cos(pi * progress)) / 2
+
+
+_logger = logging.getLogger(__name__)
+
+
+class FactorScheduler(LRScheduler):
+    """Multiply the learning rate by ``factor`` every ``step`` updates.
+
+    Args:
+        step: Number of updates between two changes, 1 or more.
+        factor: Factor of each change, at most 1.
+        stop_factor_lr: Lower limit of the learning rate.
+        base_lr: Learning rate to start from.
+        warmup_steps: As in `LRScheduler`.
+        warmup_begin_lr: As in `LRScheduler`.
+        warmup_mode: As in `LRScheduler`.
+
+    Raises:
+        ArgumentError: ``step`` is below 1, or ``factor`` above 1.
+
+    Example:
+        >>> import gluonish as mx
+        >>> schedule = mx.lr_scheduler.FactorScheduler(step=100, factor=0.5, base_lr=1.0)
+        >>> [schedule(100), schedule(101), schedule(201)]
+        [1.0, 0.5, 0.25]
+    """
+
+    def __init__(
+        self,
+        step: int,
+        factor: float = 1,
+        stop_factor_lr: float = 1e-8,
+        base_lr: float = 0.01,
+        warmup_steps: int = 0,
+        warmup_begin_lr: float = 0,
+        warmup_mode: str = "linear",
+    ) -> None:
+        super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+        check_numbers("FactorScheduler", step=step, stop_factor_lr=stop_factor_lr)
+        if step < 1:
+            raise ArgumentError(f"FactorScheduler: expected step of 1 or more, got {step}")
+        _check_factor("FactorScheduler", factor)
+        self.step = step
+        self.factor = factor
+        self.stop_factor_lr = stop_factor_lr
+        self.count = 0
+
+    def __call__(self, num_update: int) -> float:
+        """Return the learning rate, which never rises again even if ``num_update`` goes back.
+
+        Args:
+            num_update: Number of updates so far: the largest over all weights.
+        """
+        if num_update < self.warmup_steps:
+            return self.get_warmup_lr(num_update)
+        while num_update > self.count + self.step:
+            self.count += self.step
+            self.base_lr = max(self.base_lr * self.factor, self.stop_factor_lr)
+            _logger.info("Update[%d]: learning rate is now %.5e", num_update, self.base_lr)
+        return self.base_lr
+
+
+class MultiFactorScheduler(LRScheduler):
+    """Multiply the learning rate by ``factor`` after given numbers of updates.
+
+    Args:
+        step: Increasing list of numbers of updates, each 1 or more; the rate changes after each.
+        factor: Factor applied at each change, at most 1.
+        base_lr: Learning rate to start from.
+        warmup_steps: As in `LRScheduler`.
+        warmup_begin_lr: As in `LRScheduler`.
+        warmup_mode: As in `LRScheduler`.
+
+    Raises:
+        ArgumentError: ``step`` is empty or does not increase, or ``factor`` is above 1.
+        ArgumentTypeError: ``step`` is not a list.
+    """
+
+    def __init__(
+        self,
+        step: Sequence[int],
+        factor: float = 1,
+        base_lr: float = 0.01,
+        warmup_steps: int = 0,
+        warmup_begin_lr: float = 0,
+        warmup_mode: str = "linear",
+    ) -> None:
+        super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
+        if not isinstance(step, list):
+            raise ArgumentTypeError(f"MultiFactorScheduler: expected a list step, got {step!r}")
+        check_numbers("MultiFactorScheduler", **{f"step[{i}]": x for i, x in enumerate(step)})
+        if not step or step[0] < 1 or any(b <= a for a, b in pairwise(step)):
+            raise ArgumentError(
+                f"MultiFactorScheduler: expected increasing steps of 1 or more, got {step}"
+            )
+        _check_factor("MultiFactorScheduler", factor)
+        self.step = step
+        self.cur_step_ind = 0
+        self.factor = factor
+        self.count = 0
+
+    def __call__(self, num_update: int) -> float:
+        """Return the learning rate, which never rises again even if ``num_update`` goes back.
+
+        Args:
+            num_update: Number of updates so far: the largest over all weights.
+        """
+        if num_update < self.warmup_steps:
+            return self.get_warmup_lr(num_update)
+        while self.cur_step_ind < len(self.step) and num_update > self.step[self.cur_step_ind]:
+            self.count = self.step[self.cur_step_ind]
+            self.cur_step_ind += 1
+            self.base_lr *= self.factor
+            _logger.info("Update[%d]: learning rate is now %.5e", num_update, self.base_lr)
+        return self.base_lr
+
+
+def _check_factor(name: str, factor: float) -> None:
+    """Refuse a factor that would raise the learning rate."""
+    check_numbers(name, factor=factor)
+    if factor > 1.0:
+        raise ArgumentError(f"{name}: expected a factor of 1 at most, got {factor}")

@@ -3,11 +3,16 @@
 import gluonish.ndarray as ndarray
 from gluonish.metric.accuracy import Accuracy, TopKAccuracy
 from gluonish.metric.base import EvalMetric, alias, check_label_shapes, register
-from gluonish.metric.composite import CompositeEvalMetric, create
+from gluonish.metric.composite import CompositeEvalMetric, CustomMetric, create, np
 from gluonish.metric.confusion import F1, MCC, PCC
-from gluonish.metric.custom import CustomMetric, np
-from gluonish.metric.loss import Caffe, Loss, Torch
-from gluonish.metric.probability import CrossEntropy, NegativeLogLikelihood, Perplexity
+from gluonish.metric.probability import (
+    Caffe,
+    CrossEntropy,
+    Loss,
+    NegativeLogLikelihood,
+    Perplexity,
+    Torch,
+)
 from gluonish.metric.regression import MAE, MSE, RMSE, PearsonCorrelation
 
 __all__ = [

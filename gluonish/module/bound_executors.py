@@ -12,9 +12,8 @@ from gluonish.core.context import Context
 from gluonish.core.errors import ArgumentError, GluonishError
 from gluonish.io.data_iter import DataDesc
 from gluonish.module.batch_slices import split_by_load
-from gluonish.module.descriptions import described
-from gluonish.module.device_groups import Groups, groups_of
-from gluonish.module.requests import Requests, requests_of
+from gluonish.module.descriptions import Requests, described, requests_of
+from gluonish.module.device_arrays import Groups, groups_of
 from gluonish.ndarray import NDArray
 from gluonish.symbol.binding import simple_bind
 from gluonish.symbol.executor import Executor

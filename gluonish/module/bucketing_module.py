@@ -10,13 +10,12 @@ from gluonish.core.files import written_together
 from gluonish.initializer import Initializer, Uniform
 from gluonish.io.data_iter import DataBatch
 from gluonish.module.checkpoint import load_params, save_checkpoint
-from gluonish.module.descriptions import described_batch
-from gluonish.module.device_groups import Groups
+from gluonish.module.descriptions import Requests, described_batch
+from gluonish.module.device_arrays import Groups
 from gluonish.module.interface import RATE, ModuleInterface, OptimizerParams, Params
 from gluonish.module.module import Module
 from gluonish.module.monitor import Monitor
 from gluonish.module.mxnet_attributes import BucketingAttributes
-from gluonish.module.requests import Requests
 from gluonish.ndarray import NDArray, array
 from gluonish.ndarray import load as load_arrays
 from gluonish.ndarray import save as save_arrays

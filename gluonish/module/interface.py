@@ -9,9 +9,8 @@ from gluonish.core.errors import ArgumentError, NotSupportedError
 from gluonish.initializer import Initializer, Uniform
 from gluonish.io.data_iter import DataDesc
 from gluonish.metric import EvalMetric
-from gluonish.module.descriptions import expect
+from gluonish.module.descriptions import Requests, expect
 from gluonish.module.monitor import Monitor
-from gluonish.module.requests import Requests
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
 

@@ -9,8 +9,9 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.files import written_together
 from gluonish.kvstore import KVStoreBase
 from gluonish.kvstore.core_shares import share_cores
-from gluonish.module.checkpoint import load_checkpoint, save_checkpoint
+from gluonish.module.checkpoint import Weights, load_checkpoint, save_checkpoint
 from gluonish.module.descriptions import (
+    Requests,
     check_described,
     described,
     described_batch,
@@ -19,7 +20,6 @@ from gluonish.module.descriptions import (
 from gluonish.module.executor_group import DataParallelExecutorGroup
 from gluonish.module.interface import RATE, ModuleInterface, OptimizerParams
 from gluonish.module.monitor import Monitor
-from gluonish.module.requests import Requests
 from gluonish.module.state_keys import numbers_of
 from gluonish.module.symbol_module import SymbolModule
 from gluonish.module.weight_updates import (
@@ -27,7 +27,6 @@ from gluonish.module.weight_updates import (
     choose_store,
     made_optimizer,
 )
-from gluonish.module.weights import Weights
 from gluonish.optimizer import Optimizer
 
 __all__ = ["Module"]

@@ -11,10 +11,9 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.initializer import Initializer, Uniform
 from gluonish.metric import EvalMetric
 from gluonish.module.base_module import BaseModule
-from gluonish.module.descriptions import check_described, described, expect
+from gluonish.module.descriptions import Requests, check_described, described, expect
 from gluonish.module.interface import RATE, ModuleInterface, OptimizerParams, Params
 from gluonish.module.monitor import Monitor
-from gluonish.module.requests import Requests
 from gluonish.ndarray import NDArray, array
 
 __all__ = ["PythonLossModule", "PythonModule"]

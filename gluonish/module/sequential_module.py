@@ -10,9 +10,9 @@ from gluonish.initializer import Initializer, Uniform
 from gluonish.io.data_iter import DataDesc
 from gluonish.metric import EvalMetric
 from gluonish.module.base_module import BaseModule
+from gluonish.module.descriptions import Requests
 from gluonish.module.interface import RATE, ModuleInterface, OptimizerParams, Params
 from gluonish.module.monitor import Monitor
-from gluonish.module.requests import Requests
 from gluonish.ndarray import NDArray
 
 __all__ = ["SequentialModule"]

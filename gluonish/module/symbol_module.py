@@ -7,13 +7,13 @@ from typing import Any
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError
 from gluonish.initializer import Initializer, Uniform
+from gluonish.module.checkpoint import Weights, first_values
 from gluonish.module.descriptions import check_names
-from gluonish.module.device_groups import Groups
+from gluonish.module.device_arrays import Groups
 from gluonish.module.executor_group import DataParallelExecutorGroup
 from gluonish.module.interface import Params
 from gluonish.module.mxnet_attributes import ModuleAttributes
 from gluonish.module.weight_updates import WeightUpdates
-from gluonish.module.weights import Weights, first_values
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
 

@@ -15,8 +15,7 @@ from gluonish.module.state_keys import LoadedStates, Shapes, copied, devices_of,
 from gluonish.ndarray import NDArray
 from gluonish.optimizer import Optimizer, Updater, get_updater
 from gluonish.optimizer import create as create_optimizer
-from gluonish.optimizer.states import pack_setting, unpack_setting
-from gluonish.optimizer.states_file import load_states
+from gluonish.optimizer.states import load_states, pack_setting, unpack_setting
 from gluonish.symbol import Symbol
 
 __all__ = ["WeightUpdates", "choose_store", "made_optimizer"]

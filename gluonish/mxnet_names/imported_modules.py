@@ -122,7 +122,7 @@ IMPORTED = {
         "_load_data=mxnet_names.unlisted.devices:load_data "
         "_load_label=mxnet_names.unlisted.devices:load_label "
         "_merge_multi_context=mxnet_names.unlisted.devices:merge_multi_context "
-        "_prepare_group2ctxs=module.device_groups:groups_of"
+        "_prepare_group2ctxs=module.device_arrays:groups_of"
     ),
     "module.module": "ctx=context nd=ndarray opt=optimizer",
     "module.python_module": "nd=ndarray",
@@ -165,7 +165,7 @@ IMPORTED = {
         "_cells_begin_state=mxnet_names.unlisted.cells:symbolic_begin_states "
         "_cells_unpack_weights=mxnet_names.unlisted.cells:unpacked_weights "
         "_cells_pack_weights=mxnet_names.unlisted.cells:packed_weights "
-        "_normalize_sequence=rnn.sequences:normalized"
+        "_normalize_sequence=rnn.base_cell:normalized"
     ),
     "rnn.rnn_layer": "ndarray=ndarray rnn_cell=rnn.rnn_cell symbol=symbol",
     "symbol.contrib": "symbol=symbol.symbol",

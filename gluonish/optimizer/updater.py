@@ -11,12 +11,15 @@ from gluonish.optimizer.base import Index, Optimizer, State, is_half
 from gluonish.optimizer.rule_optimizer import RuleOptimizer, is_sparse
 from gluonish.optimizer.state_check import check_states
 from gluonish.optimizer.states import (
+    ForeignObject,
+    TrainerStates,
     describe_optimizer,
+    dump_states,
+    load_states,
     pack_state,
     revive_optimizer,
     unpack_state,
 )
-from gluonish.optimizer.states_file import ForeignObject, TrainerStates, dump_states, load_states
 from gluonish.optimizer.weight_update import BoundUpdate
 
 __all__ = ["Updater", "get_updater"]

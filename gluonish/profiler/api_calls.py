@@ -1,9 +1,15 @@
-"""Calls of public functions, and waits for the engine, as events of the calling thread.
+"""What the profiler records of calls of the interface and of blocks.
 
 Recorded with ``profile_api``: every operator that a program calls on arrays (``invoke:relu``), what
 moves and reads arrays, backward passes, trainers, stores and executors; and as ``wait`` the times
 in which the engine lets a caller wait. While the profiler runs, the methods are others; while it
 does not, they are their own.
+
+While the profiler runs, `Block.__call__` and `HybridBlock.__call__` are other functions; while it
+does not, they are their own, so that a call costs nothing more.
+
+With the threaded engine a call returns when its operators are on their way. What they take after
+that is in the time of whoever waits; with ``MXNET_ENGINE_TYPE=NaiveEngine`` it is in the call's.
 """
 
 import functools
@@ -11,17 +17,22 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
+from gluonish.gluon.block import Block
+from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.trainer import Trainer
 from gluonish.kvstore import KVStoreBase
 from gluonish.ndarray import NDArray
 from gluonish.ndarray.autocasting import install
+from gluonish.ndarray.recording import tracer
 from gluonish.ops.autocast import state
 from gluonish.ops.registry import Operator
 from gluonish.profiler.recorder import now, recorder
+from gluonish.profiler.scopes import NOWHERE, Place, current_place
+from gluonish.symbol import Symbol
 from gluonish.symbol.executor import Executor
 from gluonish_engine import Engine
 
-__all__ = ["observe_calls"]
+__all__ = ["observe_blocks", "observe_calls"]
 
 Call = Callable[..., Any]
 
@@ -108,3 +119,58 @@ def _observed_invoke(original: Call) -> Call:
             recorder.span("api", f"invoke:{op.name}", start_ns, now())
 
     return invoke
+
+
+def observe_blocks(*, imperative: bool, symbolic: bool) -> Callable[[], None]:
+    """Start recording calls of Blocks; return a function that stops it.
+
+    Args:
+        imperative: Whether to record calls that run operator by operator.
+        symbolic: Whether to record calls of hybridized Blocks, which run as graphs.
+    """
+    originals: list[tuple[type[Block], Call]] = [
+        (kind, kind.__dict__["__call__"]) for kind in (Block, HybridBlock)
+    ]
+    for kind, original in originals:
+        observed = _blocks_observed(original, imperative, symbolic)
+        kind.__call__ = observed  # type: ignore[method-assign]  # until `end`
+
+    def end() -> None:
+        for kind, original in originals:
+            kind.__call__ = original  # type: ignore[method-assign]  # as it was
+
+    return end
+
+
+def _blocks_observed(original: Call, imperative: bool, symbolic: bool) -> Call:
+    @functools.wraps(original)
+    def call(self: Block, *args: Any, **kwargs: Any) -> Any:
+        wanted = symbolic if getattr(self, "_active", False) else imperative
+        if not (wanted and recorder.active):
+            return original(self, *args, **kwargs)
+        place = current_place.get(NOWHERE)
+        name = place.path + _own_name(self, place.parent)
+        token = current_place.set(Place(f"{name}:", self))
+        start = now()
+        try:
+            return original(self, *args, **kwargs)
+        finally:
+            stop = now()
+            current_place.reset(token)
+            recorder.span("block trace" if _is_traced(args) else "block", name, start, stop)
+
+    return call
+
+
+def _own_name(block: Block, parent: Block | None) -> str:
+    """Return a Block's name without its parent's, or what leads to it where both have one name."""
+    if parent is None or parent is block:
+        return block.name
+    if block.prefix != parent.prefix:
+        return block.name.removeprefix(parent.prefix)
+    return next((key for key, child in parent._children.items() if child is block), block.name)
+
+
+def _is_traced(args: tuple[Any, ...]) -> bool:
+    """Whether a call makes a part of a graph, and computes nothing."""
+    return tracer.get() is not None or (bool(args) and isinstance(args[0], Symbol))

@@ -1,19 +1,23 @@
-"""Jobs of the engine: when each was pushed and run, by which threads, on which arrays.
+"""What the profiler records of operators and graphs.
 
 The engine knows no arrays. What a push runs knows them: they are among the arguments that its
 function is bound to. Where NumPy or CuPy itself is one of those, what follows it is written and the
 rest is read, as kernels take it; elsewhere the last argument with arrays is written. Whoever pushes
 what holds its arrays otherwise tells of them (`telling`); steps of graphs do so themselves
-(`gluonish.profiler.graphs`).
+(`gluonish.profiler.operators`).
 
 While the profiler runs, engines hand each push to the hook of `observe_engine`; while it does not,
 a push costs one test more. An operator runs in the same place in the same way, with its failure
 passed on. On a GPU's stream, what is timed is the launch.
+
+While the profiler runs, `Executable` runs its steps one by one here, so that each has its times and
+its arrays. What a segment reads and writes is that of its steps together: read before it was
+written, and written without being read again.
 """
 
 import itertools
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from types import ModuleType
 from typing import Any
@@ -21,12 +25,25 @@ from typing import Any
 import numpy as np
 
 from gluonish.engine import observe_pushes
+from gluonish.graph.chains import Chain, unchained
+from gluonish.graph.executable import Executable
+from gluonish.graph.steps import Frame
+from gluonish.graph.steps import Step as GraphStep
 from gluonish.ndarray import NDArray
+from gluonish.optimizer.weight_update import Column, WeightUpdate
 from gluonish.profiler.events import Job, Operand, Row, Step
 from gluonish.profiler.recorder import now, recorder, this_row
 from gluonish.profiler.scopes import NOWHERE, current_place
 
-__all__ = ["Operands", "describe", "observe_engine", "running_job", "telling"]
+__all__ = [
+    "Operands",
+    "describe",
+    "observe_engine",
+    "observe_steps",
+    "observe_updates",
+    "running_job",
+    "telling",
+]
 
 Operands = tuple[tuple[Operand, ...], tuple[Operand, ...]]  # read, written
 Function = Callable[[], None]
@@ -221,3 +238,81 @@ def _arrays(values: Iterable[Any], depth: int = _DEPTH) -> Iterator[Any]:
             yield from _arrays(value, depth - 1)
         elif depth and isinstance(value, dict):
             yield from _arrays(value.values(), depth - 1)
+
+
+Key = tuple[int, int]
+
+
+def observe_steps(*, wanted: bool) -> Callable[[], None]:
+    """Start labelling jobs of graphs as such; return a function that stops it.
+
+    Args:
+        wanted: Whether to record the operators within each job, too.
+    """
+    original = Executable._run
+
+    def run(self: Executable, steps: Sequence[GraphStep | Chain], frame: Frame, key: Key) -> None:
+        job = running_job()
+        if job is None:
+            original(self, steps, frame, key)
+            return
+        if job.steps is None:
+            job.steps = []
+        if not wanted:
+            original(self, steps, frame, key)
+            return
+        single = unchained(steps)
+        for step in single:
+            start_ns = now()
+            try:
+                original(self, (step,), frame, key)
+            finally:
+                stop_ns = now()
+                inputs, outputs = (
+                    operands([frame[i] for i in places if frame[i] is not None])
+                    for places in (step.reads, step.writes)
+                )
+                node = step.node
+                job.steps.append(Step(step.op.name, node.name, start_ns, stop_ns, inputs, outputs))
+        read, written = _rims(single)
+        job.told = operands([frame[i] for i in read]), operands([frame[i] for i in written])
+
+    Executable._run = run  # type: ignore[method-assign]  # until `end`
+
+    def end() -> None:
+        Executable._run = original  # type: ignore[method-assign]  # as it was
+
+    return end
+
+
+def _rims(steps: Sequence[GraphStep]) -> tuple[list[int], list[int]]:
+    """Return the places that steps read first, and those that they write last."""
+    read: dict[int, None] = {}
+    made: set[int] = set()
+    last: dict[int, None] = {}
+    for step in steps:
+        for place in step.reads:
+            last.pop(place, None)
+            if place not in made:
+                read[place] = None
+        made.update(step.writes)
+        last.update(dict.fromkeys(step.writes))
+    return list(read), list(last)
+
+
+def observe_updates() -> Callable[[], None]:
+    """Start recording the arrays of weight updates; return a function that stops it."""
+    original = WeightUpdate.push
+
+    def push(self: WeightUpdate, columns: Sequence[Column], scalars: Mapping[str, float]) -> None:
+        read = [array for group in self._groups for array in group]
+        written = [array for group in self._groups for array in (group[0], *group[2:])]
+        with telling(read, written):
+            original(self, columns, scalars)
+
+    WeightUpdate.push = push  # type: ignore[method-assign]  # until `end`
+
+    def end() -> None:
+        WeightUpdate.push = original  # type: ignore[method-assign]  # as it was
+
+    return end

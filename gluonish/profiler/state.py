@@ -16,12 +16,10 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError, NotSupportedError
 from gluonish.core.turn import Turn
-from gluonish.profiler.api_calls import observe_calls
-from gluonish.profiler.blocks import observe_blocks
+from gluonish.profiler.api_calls import observe_blocks, observe_calls
 from gluonish.profiler.exchanges import observe_exchanges
-from gluonish.profiler.graphs import observe_steps, observe_updates
 from gluonish.profiler.memory import observe_memory
-from gluonish.profiler.operators import observe_engine
+from gluonish.profiler.operators import observe_engine, observe_steps, observe_updates
 from gluonish.profiler.options import Options, is_worker, read_options
 from gluonish.profiler.recorder import Recorder, recorder
 from gluonish.profiler.tables import as_json, as_table, check_order

@@ -1,14 +1,18 @@
-"""How records lie in a file: each in parts, and each part behind a mark and its length.
+"""Framing of records, and reading at positions.
 
 A part is a mark, a word with the part's kind in the upper 3 bits and its length in bytes in the
 others, the bytes, and zeros up to a multiple of 4. A record is one part unless it holds the mark
 itself at a multiple of 4; there it is cut, and the mark left out.
+
+Another thread may, and so may a signal's handler in the middle of this thread's reading.
 """
 
 import os
 import struct
+import threading
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from gluonish.core import file_kind
 from gluonish.core.errors import ArgumentError, FileFormatError
@@ -20,10 +24,12 @@ __all__ = [
     "MARK_BYTES",
     "PART_LIMIT",
     "WHOLE",
+    "Cursor",
     "RecordSource",
     "check_part_fits",
     "frame",
     "part_of",
+    "read_at",
     "read_record",
 ]
 
@@ -196,3 +202,55 @@ def _broken(path: str, at: int, expected: str, got: str) -> FileFormatError:
         f"MXRecordIO: expected {expected} at byte {at} of {path}, got {got}; the file is damaged, "
         "or no record starts there"
     )
+
+
+_PREAD: Callable[[int, int, int], bytes] | None = getattr(os, "pread", None)
+# Where the system cannot read at a position: what threads do one after the other.
+_seeking = threading.RLock()
+
+
+class Cursor:
+    """A reader's own position in an open file, independent of the file's position.
+
+    Args:
+        file: File opened for reading.
+        position: Initial position in bytes.
+    """
+
+    __slots__ = ("_file", "_position")
+
+    def __init__(self, file: BinaryIO, position: int) -> None:
+        self._file = file
+        self._position = position
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next ``size`` bytes; fewer at the end of the file."""
+        found = read_at(self._file, size, self._position)
+        self._position += len(found)
+        return found
+
+    def tell(self) -> int:
+        """Return the position in bytes."""
+        return self._position
+
+    def fileno(self) -> int:
+        """Return the file descriptor."""
+        return self._file.fileno()
+
+
+def read_at(file: BinaryIO, size: int, position: int) -> bytes:
+    """Return bytes of a file from a position on; fewer at the end of the file.
+
+    Args:
+        file: File opened for reading.
+        size: Number of bytes.
+        position: Position of the first byte.
+    """
+    if _PREAD is not None:
+        return _PREAD(file.fileno(), size, position)
+    while True:
+        with _seeking:
+            file.seek(position)
+            found = file.read(size)
+            if file.tell() == position + len(found):  # else a handler has moved it in between
+                return found

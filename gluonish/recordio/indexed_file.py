@@ -7,9 +7,8 @@ from typing import Any, BinaryIO
 from gluonish.core.errors import FileFormatError, OutOfBoundsError
 from gluonish.core.files import path_text
 from gluonish.core.finalizer import Kept, cancel
-from gluonish.recordio.framing import read_record
+from gluonish.recordio.framing import Cursor, read_record
 from gluonish.recordio.index_file import check_key, index_line, make_key, read_index
-from gluonish.recordio.positioned import Cursor
 from gluonish.recordio.record_file import MXRecordIO, close_with, open_to_write
 
 __all__ = ["MXIndexedRecordIO"]

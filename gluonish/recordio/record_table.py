@@ -15,12 +15,13 @@ from gluonish.recordio.framing import (
     MARK_BYTES,
     PART_LIMIT,
     WHOLE,
+    Cursor,
     check_part_fits,
     part_of,
+    read_at,
     read_record,
 )
-from gluonish.recordio.positioned import Cursor, read_at
-from gluonish.recordio.record_buffer import RecordBuffer
+from gluonish.recordio.record_file import RecordBuffer
 
 __all__ = ["Damage", "RecordFile", "RecordTable", "scan", "survey"]
 

@@ -6,9 +6,8 @@ from typing import Any, ClassVar
 
 import gluonish.symbol as sym
 from gluonish.core.errors import ArgumentError
-from gluonish.rnn.base_cell import BaseRNNCell, Info, States
+from gluonish.rnn.base_cell import BaseRNNCell, Info, RNNParams, States
 from gluonish.rnn.gated_cells import gru_step, lstm_step
-from gluonish.rnn.params import RNNParams
 from gluonish.symbol import Symbol
 
 __all__ = ["BaseConvRNNCell", "ConvGRUCell", "ConvLSTMCell", "ConvRNNCell"]

@@ -8,12 +8,9 @@ import gluonish.symbol as sym
 from gluonish.core.errors import ArgumentError, NotSupportedError
 from gluonish.initializer import FusedRNN
 from gluonish.ndarray import NDArray
-from gluonish.rnn.base_cell import Arrays, BaseRNNCell, Info, States
-from gluonish.rnn.dropout_cell import DropoutCell
+from gluonish.rnn.base_cell import Arrays, BaseRNNCell, Info, RNNParams, States, normalized
 from gluonish.rnn.gated_cells import GRUCell, LSTMCell, RNNCell
-from gluonish.rnn.params import RNNParams
-from gluonish.rnn.sequences import normalized
-from gluonish.rnn.sequential_cell import BidirectionalCell, SequentialRNNCell
+from gluonish.rnn.sequential_cell import BidirectionalCell, DropoutCell, SequentialRNNCell
 from gluonish.symbol import Symbol
 
 __all__ = ["FusedRNNCell"]

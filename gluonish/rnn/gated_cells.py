@@ -5,8 +5,7 @@ from typing import Any
 
 import gluonish.symbol as sym
 from gluonish.initializer import LSTMBias
-from gluonish.rnn.base_cell import BaseRNNCell, Info, States
-from gluonish.rnn.params import RNNParams
+from gluonish.rnn.base_cell import BaseRNNCell, Info, RNNParams, States
 from gluonish.symbol import Symbol
 
 __all__ = ["GRUCell", "LSTMCell", "RNNCell", "gru_step", "lstm_step"]

@@ -5,10 +5,8 @@ from typing import Any
 
 import gluonish.symbol as sym
 from gluonish.core.errors import ArgumentError
-from gluonish.rnn.base_cell import Arrays, BaseRNNCell, Info, States
+from gluonish.rnn.base_cell import Arrays, BaseRNNCell, Info, RNNParams, States, normalized
 from gluonish.rnn.fused_cell import FusedRNNCell
-from gluonish.rnn.params import RNNParams
-from gluonish.rnn.sequences import normalized
 from gluonish.rnn.sequential_cell import BidirectionalCell
 from gluonish.symbol import Symbol
 

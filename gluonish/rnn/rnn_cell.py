@@ -1,18 +1,16 @@
 """The symbolic cells, under the name that programs import: `mx.rnn.rnn_cell`."""
 
-from gluonish.rnn.base_cell import BaseRNNCell
+from gluonish.rnn.base_cell import BaseRNNCell, RNNParams
 from gluonish.rnn.convolution_cells import (
     BaseConvRNNCell,
     ConvGRUCell,
     ConvLSTMCell,
     ConvRNNCell,
 )
-from gluonish.rnn.dropout_cell import DropoutCell
 from gluonish.rnn.fused_cell import FusedRNNCell
 from gluonish.rnn.gated_cells import GRUCell, LSTMCell, RNNCell
 from gluonish.rnn.modifier_cells import ModifierCell, ResidualCell, ZoneoutCell
-from gluonish.rnn.params import RNNParams
-from gluonish.rnn.sequential_cell import BidirectionalCell, SequentialRNNCell
+from gluonish.rnn.sequential_cell import BidirectionalCell, DropoutCell, SequentialRNNCell
 
 __all__ = [
     "BaseConvRNNCell",

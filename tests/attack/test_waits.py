@@ -22,7 +22,7 @@ from gluonish.core.context import Context, cpu
 from gluonish.core.device import device_of
 from gluonish.engine import use_engine
 from gluonish.gluon.data.endings import Endings
-from gluonish.io.read_ahead import ReadAhead
+from gluonish.io.prefetching_iter import ReadAhead
 from gluonish.kernels import (
     openmp,
 )

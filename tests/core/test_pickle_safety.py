@@ -10,7 +10,7 @@ import pytest
 
 from gluonish.core.errors import FileFormatError
 from gluonish.core.pickle_safety import BROKEN_PICKLE, FOREIGN_OPCODES, Sealed, check_opcodes
-from gluonish.optimizer.states_file import load_states
+from gluonish.optimizer.states import load_states
 
 # Deep enough to end Python where it hashes the tuple as a key.
 DEEP = b"\x80\x02}" + b")" + b"\x85" * 300_000 + b"K\x01s."

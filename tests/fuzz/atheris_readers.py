@@ -20,11 +20,11 @@ sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[2] / 
 
 # What reads files; to instrument all of gluonish takes half a minute.
 _READING = (
-    *("recordio", "symbol", "model", "optimizer.restricted_pickle", "optimizer.states_file"),
+    *("recordio", "symbol", "model", "optimizer.restricted_pickle", "optimizer.states"),
     *("ndarray.array_file", "ndarray.array_record", "ndarray.npz_file", "ndarray.serialization"),
     *("ndarray.list_file", "ndarray.byte_reader", "ndarray.safetensors_file"),
     "ndarray.sharded_file",
-    *("core.json_text", "core.pickle_safety", "core.schema", "block.files", "block.model_files"),
+    *("core.json_text", "core.pickle_safety", "core.schema", "gluon.block.files"),
     *("data.vision.datasets", "io.mnist_iter", "tools.im2rec", "optimizer.states"),
 )
 

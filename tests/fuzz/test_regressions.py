@@ -12,7 +12,7 @@ import gluonish.ndarray as nd
 from gluonish.core.errors import FileFormatError
 from gluonish.gluon.data.vision.datasets import ImageListDataset
 from gluonish.gluon.data.vision.datasets.downloaded import _unpacked
-from gluonish.optimizer.states_file import load_states
+from gluonish.optimizer.states import load_states
 from gluonish.recordio import MXIndexedRecordIO
 from tests.fuzz.readers import READERS, checked_call
 from tests.fuzz.samples import files_of

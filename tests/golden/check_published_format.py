@@ -23,7 +23,7 @@ import numpy as np
 
 from gluonish.gluon import SymbolBlock
 from gluonish.model_zoo import vision
-from gluonish.model_zoo.weight_hashes import WEIGHT_HASHES
+from gluonish.model_zoo.model_store import WEIGHT_HASHES
 from gluonish.ndarray import array
 
 BAR = 1e-5

@@ -15,7 +15,7 @@ from gluonish.core.errors import (
     MissingFileError,
     NotSupportedError,
 )
-from gluonish.io.input_files import input_files
+from gluonish.io.text_lines import input_files
 from gluonish.recordio import MXIndexedRecordIO, MXRecordIO, pack_img, unpack
 from gluonish.recordio.framing import frame
 

@@ -20,13 +20,13 @@ from gluonish.core.errors import ArgumentError, DownloadError
 from gluonish.gluon.download import http_fetch
 from gluonish.model_zoo import model_store
 from gluonish.model_zoo.model_store import (
+    WEIGHT_HASHES,
     get_model_file,
     purge,
     short_hash,
     weights_path,
     weights_url,
 )
-from gluonish.model_zoo.weight_hashes import WEIGHT_HASHES
 from gluonish.ndarray import load
 
 ROOT = Path(__file__).parents[2]
@@ -268,7 +268,7 @@ PROGRAM = f"""
 import resource, signal, sys
 from gluonish.core.errors import DownloadError
 from gluonish.model_zoo.model_store import get_model_file
-from gluonish.model_zoo.weight_hashes import WEIGHT_HASHES
+from gluonish.model_zoo.model_store import WEIGHT_HASHES
 from gluonish.ndarray import load
 WEIGHT_HASHES[{NAME!r}] = {SHA1!r}
 """

@@ -13,8 +13,8 @@ from gluonish.core.errors import DownloadError, ParameterError
 from gluonish.gluon import nn
 from gluonish.gluon.download import http_fetch
 from gluonish.model_zoo import get_model
+from gluonish.model_zoo.model_store import WEIGHT_HASHES
 from gluonish.model_zoo.vision import resnet
-from gluonish.model_zoo.weight_hashes import WEIGHT_HASHES
 from gluonish.ndarray import array, zeros
 
 NAME = "resnet18_v1"

@@ -1,9 +1,9 @@
 import pytest
 
 from gluonish.core.errors import ArgumentError
+from gluonish.model_zoo.model_store import WEIGHT_HASHES
 from gluonish.model_zoo.registry import get_model, model_names, register_model
 from gluonish.model_zoo.vision import ResNetV1
-from gluonish.model_zoo.weight_hashes import WEIGHT_HASHES
 
 
 def test_name_counts_in_any_case() -> None:

@@ -14,8 +14,7 @@ from gluonish.core.errors import FileFormatError
 from gluonish.core.mxnet_rules import follow_mxnet
 from gluonish.lr_scheduler import CosineScheduler, FactorScheduler
 from gluonish.module.state_keys import devices_of, keyed
-from gluonish.optimizer.states import pack_state
-from gluonish.optimizer.states_file import dump_states, load_states
+from gluonish.optimizer.states import dump_states, load_states, pack_state
 
 # Sums of exact numbers do not depend on how a batch is divided.
 X = np.random.default_rng(0).integers(-8, 9, (6, 4, 3)) / 8

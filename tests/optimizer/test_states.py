@@ -9,7 +9,7 @@ import pytest
 
 from gluonish.ndarray import NDArray, array
 from gluonish.optimizer import LARS, LBSGD, Nadam, Optimizer, Updater, create, get_updater
-from gluonish.optimizer.states_file import ArrayState, load_states
+from gluonish.optimizer.states import ArrayState, load_states
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "optimizer"
 CASES = json.loads((GOLDEN / "cases.json").read_text(encoding="utf-8"))["states"]

@@ -14,7 +14,7 @@ import pytest
 
 from gluonish.core.errors import ArgumentTypeError, FileFormatError
 from gluonish.ndarray.array_file import DenseRecord, SparseRecord
-from gluonish.optimizer.states_file import ArrayState, ForeignObject, dump_states, load_states
+from gluonish.optimizer.states import ArrayState, ForeignObject, dump_states, load_states
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 EXPECTED = json.loads((GOLDEN / "expected.json").read_text(encoding="utf-8"))

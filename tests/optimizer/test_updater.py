@@ -13,7 +13,7 @@ from gluonish.lr_scheduler import FactorScheduler, LRScheduler
 from gluonish.ndarray import NDArray, array
 from gluonish.ndarray.array_file import SparseRecord
 from gluonish.optimizer import SGD, Adam, Optimizer, Updater, create, get_updater, register
-from gluonish.optimizer.states_file import ArrayState, ForeignObject, dump_states
+from gluonish.optimizer.states import ArrayState, ForeignObject, dump_states
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 EXPECTED = json.loads((GOLDEN / "expected.json").read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@ from gluonish.gluon import nn
 from gluonish.gluon.trainer import Trainer
 from gluonish.graph.executable import Executable
 from gluonish.optimizer.weight_update import WeightUpdate
-from gluonish.profiler.graphs import _rims
+from gluonish.profiler.operators import _rims
 from gluonish.profiler.recorder import recorder
 from gluonish.profiler.state import recording
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gluonish.core.errors import FileFormatError
-from gluonish.recordio import MXRecordIO, RecordFile, record_buffer
+from gluonish.recordio import MXRecordIO, RecordFile, record_file
 from gluonish.recordio.framing import MARK_BYTES
-from gluonish.recordio.record_buffer import RecordBuffer
+from gluonish.recordio.record_file import RecordBuffer
 
 
 def written(path: Path) -> list[bytes]:
@@ -27,7 +27,7 @@ def test_records_of_any_length_and_number_of_parts_are_read(
     tmp_path: Path, system: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not system:
-        monkeypatch.setattr(record_buffer, "_PREADV", None)
+        monkeypatch.setattr(record_file, "_PREADV", None)
     records = written(tmp_path / "a.rec")
     with RecordFile(tmp_path / "a.rec") as file:
         places = file.scan().offsets.tolist()
@@ -42,7 +42,7 @@ def test_records_of_any_length_and_number_of_parts_are_read(
 def test_very_long_records_do_not_stay_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(record_buffer, "_MOST_NBYTES", 1000)
+    monkeypatch.setattr(record_file, "_MOST_NBYTES", 1000)
     records = written(tmp_path / "a.rec")
     with RecordFile(tmp_path / "a.rec") as file:
         buffer = RecordBuffer()

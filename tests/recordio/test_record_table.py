@@ -9,7 +9,7 @@ import pytest
 
 from gluonish.core.errors import FileFormatError, GluonishError, MissingFileError
 from gluonish.recordio import MXRecordIO, RecordFile, record_table, scan
-from gluonish.recordio import positioned as positioned_reads
+from gluonish.recordio import framing as positioned_reads
 from gluonish.recordio.framing import frame
 from gluonish.recordio.record_table import Damage, survey
 

@@ -8,7 +8,7 @@ from gluonish.core.config import MXNET_CUDNN_ENABLED, MXNET_MKLDNN_ENABLED
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError
 from gluonish.kernels.cupy.libraries import BrokenLibraryError, MissingLibraryError
 from gluonish.runtime import Feature, Features, feature_list
-from gluonish.runtime.processor import Processor
+from gluonish.runtime.features import Processor
 
 # What mxnet.runtime.feature_list() of MXNet 1.9.1 names, in its order.
 NAMES = [

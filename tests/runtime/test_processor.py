@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from gluonish.runtime import processor as module
-from gluonish.runtime.processor import cpu_limit, memory_limit, processor, usable_cores
+from gluonish.runtime import features as module
+from gluonish.runtime.features import cpu_limit, memory_limit, processor, usable_cores
 
 CPUINFO = """processor\t: 0
 model name\t: Some Processor 9000

@@ -11,9 +11,9 @@ import pytest
 
 from gluonish.core.config import MXNET_GLUON_REPO, MXNET_HOME
 from gluonish.core.errors import ArgumentError, DownloadError, NotSupportedError
+from gluonish.model_zoo.model_store import WEIGHT_HASHES
 from gluonish.model_zoo.registry import get_model, model_names
 from gluonish.model_zoo.vision import resnet
-from gluonish.model_zoo.weight_hashes import WEIGHT_HASHES
 from gluonish.ndarray import array, load
 from gluonish.tools import zoo
 from tests.golden.foreign_values import values

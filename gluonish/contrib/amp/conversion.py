@@ -1,33 +1,139 @@
-"""Networks in float32 as networks in mixed precision, for inference: casts become part of them."""
+"""Networks and Symbols converted to mixed precision.
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+MXNet 2.0 takes, before ``target_dtype``, what tells the dtypes of the inputs: dicts from names to
+dtypes, or example arrays. A dtype is neither, so that the first of these tells the signature.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from typing import Any, TypeVar
 
 import numpy as np
 
-from gluonish.contrib.amp.graphs import graph_of
 from gluonish.contrib.amp.operator_lists import Conditional, half_dtype, policy_of
-from gluonish.contrib.amp.signatures import NEWER_REST, both_signatures, is_example, is_told
-from gluonish.core.dtype import (
-    DTYPE_FLAGS,
-    FLOAT32,
-    dtype_from_flag,
-    is_floating,
-    normalize_dtype,
-)
-from gluonish.core.errors import ArgumentTypeError
+from gluonish.core.dtype import DTYPE_FLAGS, FLOAT32, dtype_from_flag, is_floating, normalize_dtype
+from gluonish.core.errors import ArgumentError, ArgumentTypeError, GraphError
 from gluonish.core.spec import PartialSpec
 from gluonish.gluon.block.hybrid_block import HybridBlock
+from gluonish.gluon.block.newest_graph import example_symbols
 from gluonish.gluon.block.symbol_block import SymbolBlock
 from gluonish.graph.inference import Inference
 from gluonish.graph.interpreter import output_word
 from gluonish.graph.ir import Node, Value, topological_order
+from gluonish.graph.structure import flatten
 from gluonish.ndarray import NDArray
 from gluonish.ops.autocast import Policy
 from gluonish.ops.registry import find_operator
 from gluonish.symbol import Group, Symbol
 
-__all__ = ["convert_hybrid_block", "convert_model", "convert_symbol"]
+__all__ = [
+    "NEWER_REST",
+    "both_signatures",
+    "convert_hybrid_block",
+    "convert_model",
+    "convert_symbol",
+    "graph_of",
+    "is_example",
+    "is_told",
+]
+
+
+def graph_of(
+    block: HybridBlock, example: Any
+) -> tuple[list[Symbol], Symbol, dict[str, np.dtype[Any]] | None]:
+    """Return the inputs and outputs of a block's graph, and an example's dtypes by name.
+
+    Args:
+        block: The block.
+        example: What it is called with: an array, or a list or tuple of arguments; None for the
+            newest graph that it has.
+
+    Raises:
+        GraphError: There is none, or the block cannot be traced.
+    """
+    given = () if example is None else example if isinstance(example, list | tuple) else (example,)
+    if isinstance(block, SymbolBlock):
+        arrays, _ = flatten(tuple(given), lambda x: isinstance(x, NDArray))
+        dtypes = {n: x._spec.dtype for n, x in zip(block._input_names, arrays, strict=False)}
+        inputs = [_variable_of(name, block) for name in block._input_names]
+        return inputs, block._symbol, dtypes
+    if example is not None:
+        block(*given)  # parameters whose shapes are not known yet get them
+        return example_symbols(block, given)
+    found = block._cached_graph
+    if not found:
+        raise GraphError(
+            f"convert_hybrid_block: expected {block.name} to be hybridized and called once, so "
+            "that it has a graph, got none; call hybridize() and then the block on an input"
+        )
+    return *found, None
+
+
+def _variable_of(name: str, block: SymbolBlock) -> Symbol:
+    found: Symbol = block._symbol.get_internals()[name]
+    return found
+
+
+R = TypeVar("R")
+
+# How MXNet 2.0's signatures end.
+NEWER_REST = (
+    *("target_dtype", "target_dtype_ops", "fp32_ops", "conditional_fp32_ops"),
+    "excluded_sym_names",
+)
+_RENAMED = {"cast_params_offline": "cast_optional_params", "device": "ctx"}
+
+
+def is_told(value: Any) -> bool:
+    """Whether a value is a dict of dtypes."""
+    return isinstance(value, Mapping)
+
+
+def is_example(value: Any) -> bool:
+    """Whether a value is an array, or a list or tuple of arrays."""
+    return isinstance(value, NDArray | list | tuple)
+
+
+def both_signatures(
+    newer: Sequence[str], tells: Callable[[Any], bool], at: int
+) -> Callable[[Callable[..., R]], Callable[..., R]]:
+    """Return a decorator: a function of MXNet 1.9's signature takes MXNet 2.0's calls, too.
+
+    Args:
+        newer: Names of the positional arguments in MXNet 2.0.
+        tells: Whether the argument at ``at`` is one of MXNet 2.0.
+        at: Position of the first argument that only MXNet 2.0 has.
+    """
+
+    def decorate(function: Callable[..., R]) -> Callable[..., R]:
+        what = function.__name__
+
+        @wraps(function)
+        def call(*args: Any, **kwargs: Any) -> R:
+            if len(args) > at and tells(args[at]):
+                if len(args) > len(newer):
+                    raise ArgumentTypeError(
+                        f"{what}: expected at most {len(newer)} arguments, {', '.join(newer)}, "
+                        f"got {len(args)}"
+                    )
+                kwargs = _joined(what, dict(zip(newer, args, strict=False)), kwargs)
+                args = ()
+            for name in _RENAMED.keys() & kwargs.keys():
+                kwargs = _joined(what, kwargs, {_RENAMED[name]: kwargs.pop(name)})
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+def _joined(what: str, first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of two dicts, none of which may be in both."""
+    twice = first.keys() & second.keys()
+    if twice:
+        raise ArgumentError(f"{what}: expected one value for {min(twice)}, got two")
+    return {**first, **second}
+
 
 Arrays = Mapping[str, NDArray]
 

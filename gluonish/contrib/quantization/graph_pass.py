@@ -1,15 +1,141 @@
-"""A graph of floating numbers to one of bytes, with MXNet's quantized operators."""
+"""The pass that quantizes a graph: the table of its operators, and the signs of values."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gluonish.contrib.quantization.fusion import CONV, DENSE, layer_nodes
-from gluonish.contrib.quantization.pass_table import Form, form_of
-from gluonish.contrib.quantization.signs import never_negative
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ops.registry import find_operator
 
-__all__ = ["Choice", "float_name", "quantize"]
+__all__ = ["FORMS", "Choice", "Form", "float_name", "form_of", "never_negative", "quantize"]
+
+
+class Form(NamedTuple):
+    """How an operator is quantized.
+
+    Attributes:
+        op: Name of the quantized operator.
+        data: Number of the first inputs that are quantized data; -1 for all.
+        weights: Whether a quantized weight and bias follow.
+        must: Whether it is a layer, not an operator between layers.
+        wide: Whether it returns int32, which is quantized again afterwards.
+        ranged: Whether it needs a range from calibration.
+        fits: Function that says whether it supports the attributes of a node.
+    """
+
+    op: str
+    data: int = 1
+    weights: bool = False
+    must: bool = False
+    wide: bool = False
+    ranged: bool = False
+    fits: Callable[[Node], bool] = lambda node: True
+
+
+def _is_relu(node: Node) -> bool:
+    return bool(node.attrs["act_type"] == "relu")
+
+
+def _is_window(node: Node) -> bool:
+    return node.attrs["pool_type"] in ("max", "avg")
+
+
+def _is_channels(node: Node) -> bool:
+    return bool(node.attrs["axis"] == 1) and not node.attrs["output_mean_var"]
+
+
+FORMS: Mapping[str, Form] = {
+    CONV: Form(CONV, must=True, wide=True),
+    DENSE: Form(DENSE, must=True, wide=True),
+    "Convolution": Form("_contrib_quantized_conv", weights=True, must=True, wide=True),
+    "FullyConnected": Form(
+        "_contrib_quantized_fully_connected", weights=True, must=True, wide=True
+    ),
+    "Pooling": Form("_contrib_quantized_pooling", fits=_is_window),
+    "Flatten": Form("_contrib_quantized_flatten"),
+    "Concat": Form("_contrib_quantized_concat", data=-1),
+    "Activation": Form("_contrib_quantized_act", fits=_is_relu),
+    "BatchNorm": Form("_contrib_quantized_batch_norm", ranged=True, fits=_is_channels),
+    "Embedding": Form("_contrib_quantized_embedding", data=0, weights=True),
+    "elemwise_add": Form("_contrib_quantized_elemwise_add", data=2, wide=True),
+    "elemwise_mul": Form("_contrib_quantized_elemwise_mul", data=2, wide=True),
+}
+
+
+def form_of(node: Node) -> Form | None:
+    """Return how a node is quantized; None if it cannot be.
+
+    Args:
+        node: The node.
+    """
+    if node.op is None:
+        return None
+    found = FORMS.get(node.op.name)
+    return found if found is not None and found.fits(node) else None
+
+
+_Keys = set[tuple[int, int]]
+# Results are no less than 0 by themselves.
+_SOURCES = frozenset(
+    {"relu", "sigmoid", "hard_sigmoid", "softmax", "SoftmaxActivation", "SoftmaxOutput"}
+    | {"abs", "square", "sqrt", "exp", "norm"}
+)
+# Results are no less than 0 where all inputs are.
+_PRESERVING = frozenset(
+    {"Flatten", "Reshape", "reshape_like", "expand_dims", "squeeze", "transpose", "SwapAxis"}
+    | {"Concat", "stack", "slice", "slice_axis", "slice_like", "SliceChannel", "tile", "repeat"}
+    | {"elemwise_add", "elemwise_mul", "broadcast_add", "broadcast_mul", "add_n", "_copy"}
+    | {"Dropout", "UpSampling", "mean", "sum", "max", "min", "BlockGrad", "take"}
+    | {"broadcast_maximum", "broadcast_minimum"}
+)
+# What depends on attributes: whether a node's result is no less than 0 where its inputs are, then
+# whether it is so in any case.
+_BY_ATTRIBUTES: Mapping[str, Callable[[Node], tuple[bool, bool]]] = {
+    "Activation": lambda node: (
+        node.attrs["act_type"] in ("tanh", "softsign"),
+        node.attrs["act_type"] in ("relu", "sigmoid", "softrelu"),
+    ),
+    "LeakyReLU": lambda node: (node.attrs["act_type"] != "prelu", False),
+    "clip": lambda node: (node.attrs["a_max"] >= 0, node.attrs["a_min"] >= 0),
+    "Pooling": lambda node: (True, node.attrs["pool_type"] == "lp"),
+}
+
+
+def never_negative(outputs: Sequence[Value]) -> _Keys:
+    """Return the keys of the values that are never negative (or NaN).
+
+    Args:
+        outputs: Outputs of a graph without shapes, whose layers may be fused.
+    """
+    return _found(outputs, set())
+
+
+def _found(outputs: Sequence[Value], known: _Keys) -> _Keys:
+    for node in topological_order(outputs):
+        if node.op is not None and _is_never_negative(node, known):
+            known |= {(id(node), i) for i in range(node.num_outputs)}
+    return known
+
+
+def _is_never_negative(node: Node, known: _Keys) -> bool:
+    assert node.op is not None
+    name = node.op.name
+    preserved = bool(node.inputs) and all(value.key in known for value in node.inputs)
+    if "subgraphs" in node.attrs:
+        return name.startswith("_sg_") and _body_is_never_negative(node, known)
+    if name in _BY_ATTRIBUTES:
+        if_preserved, always = _BY_ATTRIBUTES[name](node)
+        return always or (preserved and if_preserved)
+    return name in _SOURCES or (preserved and name in _PRESERVING)
+
+
+def _body_is_never_negative(node: Node, known: _Keys) -> bool:
+    """Whether what a fused layer's body gives is never negative."""
+    body = node.attrs["subgraphs"][0]
+    pairs = zip(body.inputs, node.inputs, strict=False)
+    inside = {(id(variable), 0) for variable, value in pairs if value.key in known}
+    return body.outputs[0].key in _found(body.outputs, inside)
+
 
 Triple = tuple[Value, Value, Value]
 

@@ -6,10 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from gluonish.contrib.quantization.collectors import collector_of, thresholds_of
-from gluonish.contrib.quantization.entropy_loss import warn_of_histograms
 from gluonish.contrib.quantization.graph_pass import Choice, quantize
 from gluonish.contrib.quantization.parameters import quantize_parameters
-from gluonish.contrib.quantization.thresholds import join_ranges, put_thresholds, wanted_names
+from gluonish.contrib.quantization.thresholds import (
+    join_ranges,
+    put_thresholds,
+    wanted_names,
+    warn_of_histograms,
+)
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray import NDArray

@@ -4,22 +4,25 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gluonish.contrib.quantization.calibration_data import (
+from gluonish.contrib.quantization.collectors import (
     batches,
     check_iterable,
+    collector_of,
     examples_of,
+    thresholds_of,
     with_bar,
 )
-from gluonish.contrib.quantization.collectors import collector_of, thresholds_of
-from gluonish.contrib.quantization.entropy_loss import FirstBatches, naive_ranges, warn_of_outputs
 from gluonish.contrib.quantization.fusion import fuse
 from gluonish.contrib.quantization.graphs import loaded, quantize_symbol
 from gluonish.contrib.quantization.parameters import quantize_parameters
 from gluonish.contrib.quantization.thresholds import (
+    FirstBatches,
     Thresholds,
     join_ranges,
+    naive_ranges,
     put_thresholds,
     wanted_names,
+    warn_of_outputs,
 )
 from gluonish.core.context import Context, cpu
 from gluonish.core.errors import ArgumentError, ArgumentTypeError

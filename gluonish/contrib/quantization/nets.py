@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from gluonish.contrib.quantization.calibration_data import first_batch
+from gluonish.contrib.quantization.collectors import first_batch
 from gluonish.contrib.quantization.fusion import fuse, layer_nodes
 from gluonish.contrib.quantization.graphs import check_names, quantize_symbol
 from gluonish.contrib.quantization.models import calibrate

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import ArgumentTypeError, NotSupportedError
-from gluonish.image.host_array import Array, as_host, as_ndarray
+from gluonish.image.pixels import Array, as_host, as_ndarray
 from gluonish.ndarray import NDArray
 
 __all__ = [

@@ -21,7 +21,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.refusal import RefusedAtCall
 from gluonish.image.augmenters.augmenter import Augmenter, RandomOrderAug
 from gluonish.image.augmenters.checks import checked_amount, checked_image, checked_probability
-from gluonish.image.host_array import Array
+from gluonish.image.pixels import Array
 from gluonish.ndarray import NDArray, array
 from gluonish.ops.image.layout import store
 from gluonish.ops.image.pixel_math import (

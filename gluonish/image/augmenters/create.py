@@ -21,7 +21,7 @@ from gluonish.image.augmenters.geometry import (
     RandomSizedCropAug,
     ResizeAug,
 )
-from gluonish.image.host_array import Array
+from gluonish.image.pixels import Array
 from gluonish.ndarray import NDArray
 from gluonish.ops.image.pixel_math import COLOR_COMPONENTS, COLOR_DEVIATIONS
 

@@ -8,7 +8,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.refusal import RefusedAtCall
 from gluonish.image.augmenters.augmenter import Augmenter
 from gluonish.image.augmenters.checks import checked_extents, checked_image, checked_probability
-from gluonish.image.host_array import Array
+from gluonish.image.pixels import Array
 from gluonish.image.region import (
     Size,
     checked_size,

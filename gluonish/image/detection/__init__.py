@@ -7,9 +7,8 @@ from gluonish.image.detection.augmenter import (
     DetRandomSelectAug,
 )
 from gluonish.image.detection.create import CreateDetAugmenter, CreateMultiRandCropAugmenter
+from gluonish.image.detection.cropping import DetRandomCropAug, DetRandomPadAug
 from gluonish.image.detection.image_det_iter import ImageDetIter
-from gluonish.image.detection.random_crop import DetRandomCropAug
-from gluonish.image.detection.random_pad import DetRandomPadAug
 
 __all__ = [
     "CreateDetAugmenter",

@@ -18,9 +18,12 @@ from gluonish.image.detection.augmenter import (
     DetHorizontalFlipAug,
     DetRandomSelectAug,
 )
-from gluonish.image.detection.proposal import Range, checked_range
-from gluonish.image.detection.random_crop import DetRandomCropAug
-from gluonish.image.detection.random_pad import DetRandomPadAug
+from gluonish.image.detection.cropping import (
+    DetRandomCropAug,
+    DetRandomPadAug,
+    Range,
+    checked_range,
+)
 
 __all__ = ["CreateDetAugmenter", "CreateMultiRandCropAugmenter"]
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import ArgumentTypeError
-from gluonish.image.host_array import Array
+from gluonish.image.pixels import Array
 from gluonish.ops.image.opencv import open_cv
 
 __all__ = ["checked_color", "with_boxes"]

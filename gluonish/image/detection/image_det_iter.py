@@ -8,12 +8,11 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.image.augmenters.create import usual_amounts
-from gluonish.image.detection.augmenter import augmented_with_boxes
+from gluonish.image.detection.augmenter import augmented_with_boxes, parsed_boxes
 from gluonish.image.detection.create import CreateDetAugmenter
 from gluonish.image.detection.drawing import checked_color, with_boxes
-from gluonish.image.detection.labels import parsed_boxes
-from gluonish.image.host_array import Array, as_host, as_ndarray
 from gluonish.image.iteration.image_iter import ImageIter, is_ours
+from gluonish.image.pixels import Array, as_host, as_ndarray
 from gluonish.io.data_iter import DataDesc
 from gluonish.ops.image.opencv import open_cv
 from gluonish.recordio import MXIndexedRecordIO, RecordFile, read_header

@@ -14,7 +14,6 @@ from gluonish.core.files import open_to_read, path_text
 from gluonish.image.augmenters.augmenter import augmented, chosen_augmenters
 from gluonish.image.augmenters.create import CreateAugmenter
 from gluonish.image.decode import raw_bytes
-from gluonish.image.host_array import Array, as_host, as_ndarray
 from gluonish.image.iteration.samples import (
     check_choice,
     check_image_shape,
@@ -24,6 +23,7 @@ from gluonish.image.iteration.samples import (
     put_label,
     read_list,
 )
+from gluonish.image.pixels import Array, as_host, as_ndarray
 from gluonish.io.data_iter import DataBatch, DataDesc, DataIter
 from gluonish.ndarray import NDArray
 from gluonish.ops.image.decoding import decode_image

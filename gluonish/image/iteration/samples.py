@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.image.host_array import Array
 from gluonish.image.image_list import given_images, listed_images
+from gluonish.image.pixels import Array
 from gluonish.ndarray import NDArray
 from gluonish.recordio import MXIndexedRecordIO, MXRecordIO
 

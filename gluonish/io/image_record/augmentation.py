@@ -1,4 +1,9 @@
-"""From a decoded image to the region that is a sample, with whatever was asked for in between."""
+"""Augmentation of the images of records: what changes their colors, and in which order.
+
+References:
+    A. Krizhevsky, I. Sutskever, G. Hinton, ImageNet Classification with Deep Convolutional Neural
+    Networks, NeurIPS 2012.
+"""
 
 import random
 from collections.abc import Callable, Mapping
@@ -6,13 +11,133 @@ from typing import Any
 
 import numpy as np
 
-from gluonish.core.errors import ArgumentError
-from gluonish.io.image_record.colors import color_changes
-from gluonish.io.image_record.crops import make_crop
-from gluonish.io.image_record.resizing import Image, resized
-from gluonish.io.image_record.warping import Warp
+from gluonish.core.errors import ArgumentError, NotSupportedError
+from gluonish.io.image_record.geometry import Image, Warp, make_crop, resized
+from gluonish.ops.image.opencv import open_cv
+from gluonish.ops.image.pixel_math import COLOR_COMPONENTS, COLOR_DEVIATIONS, GRAY
 
-__all__ = ["Augmentation", "shorter_side"]
+__all__ = ["Augmentation", "ColorChange", "color_changes", "scaled", "shifted_hls", "shorter_side"]
+
+ColorChange = Callable[[Image, random.Random], Image]
+Array = np.ndarray[Any, Any]
+
+_LEVELS = np.arange(256, dtype=np.float32)
+_GRAY = np.array(GRAY[::-1], np.float32)
+_COMPONENTS = np.array(COLOR_COMPONENTS[::-1]) * COLOR_DEVIATIONS
+# OpenCV counts hues by two degrees.
+_HUES = 180
+
+
+def color_changes(name: str, parameters: Mapping[str, Any]) -> list[ColorChange]:
+    """Return the colour augmentations that an iterator's parameters request, in order.
+
+    Brightness, contrast and saturation are applied in a random order, drawn for each image.
+
+    Args:
+        name: Class name of the iterator, for error messages.
+        parameters: The iterator's parameters.
+
+    Raises:
+        ArgumentError: An amount is negative.
+        NotSupportedError: Hue, lightness or saturation shifts need OpenCV, which is not installed.
+    """
+    amounts = {
+        what: parameters[what]
+        for what in (*_JITTERS, "pca_noise", "random_h", "random_s", "random_l")
+    }
+    for what, amount in amounts.items():
+        if not amount >= 0:
+            raise ArgumentError(f"{name}: expected {what} of at least 0, got {amount}")
+    if parameters["data_shape"][0] != 3:
+        return []
+    changes: list[ColorChange] = []
+    jitters = [(change, amounts[what]) for what, change in _JITTERS.items() if amounts[what]]
+    if jitters:
+        changes.append(_Jitter(jitters))
+    limits = amounts["random_h"], amounts["random_l"], amounts["random_s"]
+    if any(limits):
+        if open_cv() is None:
+            raise NotSupportedError(
+                f"{name}: expected OpenCV for random_h, random_s and random_l, got none; install "
+                "opencv-python-headless"
+            )
+        changes.append(lambda image, rng: shifted_hls(image, [rng.randint(-m, m) for m in limits]))
+    if amounts["pca_noise"]:
+        changes.append(_Lighting(amounts["pca_noise"]))
+    return changes
+
+
+class _Jitter:
+    def __init__(self, jitters: list[tuple[Callable[[Image, float], Image], float]]) -> None:
+        self._jitters = jitters
+
+    def __call__(self, image: Image, rng: random.Random) -> Image:
+        for change, amount in rng.sample(self._jitters, len(self._jitters)):
+            image = change(image, 1 + rng.uniform(-amount, amount))
+        return image
+
+
+class _Lighting:
+    def __init__(self, deviation: float) -> None:
+        self._deviation = deviation
+
+    def __call__(self, image: Image, rng: random.Random) -> Image:
+        amounts = [rng.gauss(0, self._deviation) for _ in range(3)]
+        tables = _to_bytes(_LEVELS[:, None] + (_COMPONENTS @ amounts).astype(np.float32))
+        return np.stack([tables[image[..., c], c] for c in range(3)], axis=-1)
+
+
+def _to_bytes(values: Array) -> Array:
+    return np.clip(np.rint(values), 0, 255).astype(np.uint8)
+
+
+def scaled(image: Image, factor: float) -> Image:
+    """Return an image with all values multiplied by a factor, rounded and clipped to [0, 255].
+
+    Args:
+        image: (height, width, channels), uint8.
+        factor: The factor.
+    """
+    return _to_bytes(_LEVELS * np.float32(factor))[image]
+
+
+def _contrast(image: Image, factor: float) -> Image:
+    mean = float(image.reshape(-1, 3).mean(axis=0, dtype=np.float64) @ _GRAY)
+    return _to_bytes(_LEVELS * np.float32(factor) + np.float32(mean * (1 - factor)))[image]
+
+
+def _saturation(image: Image, factor: float) -> Image:
+    gray = (image @ _GRAY)[..., None] * np.float32(1 - factor)
+    return _to_bytes(image * np.float32(factor) + gray)
+
+
+_JITTERS: Mapping[str, Callable[[Image, float], Image]] = {
+    "brightness": scaled,
+    "contrast": _contrast,
+    "saturation": _saturation,
+}
+
+
+def shifted_hls(image: Image, shifts: list[int]) -> Image:
+    """Return an image with shifted hue, lightness and saturation; needs OpenCV.
+
+    Hue wraps around; in MXNet it is clipped at both ends, at red.
+
+    Args:
+        image: (height, width, 3), uint8, channels blue, green, red.
+        shifts: Amounts added to hue (in steps of 2 degrees), lightness and saturation (both on a
+            scale of 0 to 255).
+    """
+    if not any(shifts):
+        return image
+    cv2 = open_cv()
+    hls = cv2.cvtColor(np.ascontiguousarray(image), cv2.COLOR_BGR2HLS)
+    levels = np.arange(256)
+    tables = [(levels + shifts[0]) % _HUES, *(np.clip(levels + s, 0, 255) for s in shifts[1:])]
+    hls = np.stack([tables[c].astype(np.uint8)[hls[..., c]] for c in range(3)], axis=-1)
+    made: Image = cv2.cvtColor(hls, cv2.COLOR_HLS2BGR)
+    return made
+
 
 _MOST_PAD = 1 << 14  # pixels
 

@@ -9,7 +9,7 @@ from gluonish.core.errors import ArgumentError
 from gluonish.io.image_record.labels import LabelSource, widest_label
 from gluonish.io.image_record.mean_image import mean_image_of
 from gluonish.io.image_record.normalization import Normalization
-from gluonish.io.image_record.object_samples import LABEL_HEAD, ObjectSamples
+from gluonish.io.image_record.objects import LABEL_HEAD, ObjectSamples
 from gluonish.io.image_record.parameters import DETECTION_SCHEMA, check_image_parameters
 from gluonish.io.image_record.source import ImageRecordSource
 from gluonish.io.native_iter import MXDataIter, parse_parameters

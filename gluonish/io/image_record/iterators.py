@@ -11,8 +11,7 @@ from gluonish.io.image_record.labels import LabelSource
 from gluonish.io.image_record.mean_image import mean_image_of
 from gluonish.io.image_record.normalization import Normalization
 from gluonish.io.image_record.parameters import BYTES_SCHEMA, SCHEMA, check_image_parameters
-from gluonish.io.image_record.samples import ImageSamples
-from gluonish.io.image_record.source import ImageRecordSource
+from gluonish.io.image_record.source import ImageRecordSource, ImageSamples
 from gluonish.io.native_iter import MXDataIter, parse_parameters
 
 __all__ = [

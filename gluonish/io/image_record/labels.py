@@ -6,7 +6,7 @@ import numpy as np
 
 from gluonish.core.errors import FileFormatError
 from gluonish.core.files import open_to_read
-from gluonish.io.input_files import input_files
+from gluonish.io.text_lines import input_files
 from gluonish.recordio import IRHeader, read_header
 from gluonish.recordio.record_table import RecordFile
 

@@ -1,17 +1,37 @@
-"""Labels of images with objects: how they are stored, and what is done to the boxes.
+"""Objects in images: labels of boxes, crops that keep them, and samples with them.
 
 A label is the width of the header, the width of an object, what else the header holds, and then the
 objects, each with a class, the corners of its box (left, top, right, bottom, as shares of the
 image), and what else it has.
+
+References:
+    W. Liu et al., SSD: Single Shot MultiBox Detector, ECCV 2016.
 """
 
+import math
+import random
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gluonish.core.errors import FileFormatError
+from gluonish.core.errors import ArgumentError, FileFormatError, NotSupportedError
+from gluonish.io.image_record.augmentation import scaled, shifted_hls, shorter_side
+from gluonish.io.image_record.geometry import Image, resized
+from gluonish.io.image_record.normalization import Normalization
+from gluonish.ops.image.opencv import open_cv
 
-__all__ = ["BOX", "Objects", "box_areas", "common_areas", "cut_boxes", "parse_objects"]
+__all__ = [
+    "BOX",
+    "LABEL_HEAD",
+    "ObjectCrops",
+    "ObjectSamples",
+    "Objects",
+    "box_areas",
+    "common_areas",
+    "cut_boxes",
+    "parse_objects",
+]
 
 Array = np.ndarray[Any, Any]
 
@@ -101,4 +121,259 @@ def cut_boxes(objects: Objects, region: Array, kept: Array | None = None) -> Obj
     boxes = table[:, BOX]
     origin, extent = region[:2], region[2:] - region[:2]
     table[:, BOX] = np.clip((boxes - np.tile(origin, 2)) / np.tile(extent, 2), 0, 1)
+    return Objects(objects.header, table)
+
+
+Range = tuple[float, float]
+
+# Of each sampler, by the middle of the parameters' names.
+_RANGES = (
+    "crop_scales",
+    "crop_aspect_ratios",
+    "crop_overlaps",
+    "crop_sample_coverages",
+    "crop_object_coverages",
+)
+
+
+class _Sampler(NamedTuple):
+    """The limits of one kind of region."""
+
+    scale: Range
+    aspect: Range
+    overlap: Range
+    sample_coverage: Range
+    object_coverage: Range
+    trials: int
+
+
+class ObjectCrops:
+    """Crops a random region that satisfies the limits of one of several samplers.
+
+    A region has ``scale`` squared of the image's area and the aspect ratio ``aspect``, as far as it
+    fits into the image. For at least one object the IoU with the region, the fraction of the
+    region that the object covers, and the fraction of the object that lies in the region must all
+    be within the sampler's limits, and the region must keep at least one object. The samplers are
+    tried in random order; if no trial succeeds, the image stays whole.
+
+    Args:
+        name: Class name of the iterator, for error messages.
+        parameters: The iterator's parameters.
+
+    Raises:
+        ArgumentError: A list has neither 1 nor ``num_crop_sampler`` numbers, or a range is invalid.
+    """
+
+    def __init__(self, name: str, parameters: Mapping[str, Any]) -> None:
+        self._name = name
+        self._by_center = parameters["crop_emit_mode"] == "center"
+        self._threshold = parameters["emit_overlap_thresh"]
+        count = parameters["num_crop_sampler"]
+        columns: list[list[Any]] = []
+        for what in _RANGES:
+            low = self._repeated(parameters, f"min_{what}", count)
+            high = self._repeated(parameters, f"max_{what}", count)
+            most = math.inf if what == "crop_aspect_ratios" else 1
+            for least, largest in zip(low, high, strict=True):
+                if not 0 <= least <= largest <= most or (most > 1 and not least > 0):
+                    raise ArgumentError(
+                        f"{name}: expected 0 <= min_{what} <= max_{what} <= {most}, got {least} "
+                        f"and {largest}"
+                    )
+            columns.append(list(zip(low, high, strict=True)))
+        columns.append(self._repeated(parameters, "max_crop_trials", count))
+        self._samplers = [_Sampler(*row) for row in zip(*columns, strict=True)]
+
+    def _repeated(self, parameters: Mapping[str, Any], what: str, count: int) -> list[Any]:
+        given = list(parameters[what])
+        if len(given) == 1:
+            return given * count
+        if len(given) != count:
+            raise ArgumentError(
+                f"{self._name}: expected 1 or num_crop_sampler ({count}) numbers for {what}, got "
+                f"{len(given)}"
+            )
+        return given
+
+    def __call__(self, image: Image, objects: Objects, rng: random.Random) -> tuple[Image, Objects]:
+        """Return a random region of an image, and the objects it keeps.
+
+        Args:
+            image: (height, width, channels).
+            objects: Labelled objects of the image.
+            rng: Random number generator.
+        """
+        for sampler in rng.sample(self._samplers, len(self._samplers)):
+            for _ in range(sampler.trials):
+                x, y, wide, tall = self._drawn(sampler, image, rng)
+                size = np.array(image.shape[1::-1], np.float32)
+                region = np.array([x, y, x + wide, y + tall], np.float32) / np.tile(size, 2)
+                kept = self._kept(objects, region)
+                if kept.any() and _within(sampler, objects.boxes(), region):
+                    return image[y : y + tall, x : x + wide], cut_boxes(objects, region, kept)
+        return image, objects
+
+    def _drawn(
+        self, sampler: _Sampler, image: Image, rng: random.Random
+    ) -> tuple[int, int, int, int]:
+        """Return left, top, width and height of a region, in pixels."""
+        height, width = image.shape[:2]
+        scale = max(rng.uniform(*sampler.scale), 1e-3)
+        # Proportions in shares of the image; beyond these limits a side would not fit.
+        aspect = rng.uniform(*sampler.aspect) * height / width
+        aspect = min(max(aspect, scale * scale), 1 / (scale * scale))
+        wide = min(width, max(1, round(scale * math.sqrt(aspect) * width)))
+        tall = min(height, max(1, round(scale / math.sqrt(aspect) * height)))
+        return rng.randint(0, width - wide), rng.randint(0, height - tall), wide, tall
+
+    def _kept(self, objects: Objects, region: Array) -> Array:
+        """Return which objects are those of a region."""
+        boxes = objects.boxes()
+        if self._by_center:
+            x, y = (boxes[:, 0] + boxes[:, 2]) / 2, (boxes[:, 1] + boxes[:, 3]) / 2
+            inside: Array = (
+                (region[0] <= x) & (x <= region[2]) & (region[1] <= y) & (y <= region[3])
+            )
+            return inside & (common_areas(boxes, region) > 0)
+        covered: Array = common_areas(boxes, region) > self._threshold * box_areas(boxes)
+        return covered
+
+
+def _within(sampler: _Sampler, boxes: Array, region: Array) -> bool:
+    """Whether an object fulfils all limits of a sampler."""
+    common, own = common_areas(boxes, region), box_areas(boxes)
+    area = float(box_areas(region[None])[0])
+    shares = (
+        (common / (own + area - common), sampler.overlap),
+        (common / area, sampler.sample_coverage),
+        (common / own, sampler.object_coverage),
+    )
+    fits = np.ones(len(boxes), bool)
+    for share, (low, high) in shares:
+        # Shares are quotients of float32: 1 may be a little more.
+        fits &= (share >= low - 1e-6) & (share <= high + 1e-6)
+    return bool(fits.any())
+
+
+LABEL_HEAD = 4  # channels, height, width, and how many numbers follow
+
+_PROBABILITIES = (
+    "rand_crop_prob",
+    "rand_pad_prob",
+    "random_hue_prob",
+    "random_saturation_prob",
+    "random_illumination_prob",
+    "random_contrast_prob",
+    "rand_mirror_prob",
+)
+_SHIFTS = ("hue", "illumination", "saturation")  # in the order of OpenCV's HLS
+
+
+class ObjectSamples:
+    """Augments images and their boxes for detection, and writes them into a batch.
+
+    Args:
+        name: Class name of the iterator, for error messages.
+        parameters: The iterator's parameters.
+        normalization: Writes the augmented image.
+
+    Raises:
+        ArgumentError: A parameter is out of range.
+        NotSupportedError: Colour shifts need OpenCV, which is not installed.
+    """
+
+    def __init__(
+        self, name: str, parameters: Mapping[str, Any], normalization: Normalization
+    ) -> None:
+        self._name = name
+        self._p = parameters
+        self._normalization = normalization
+        for what in _PROBABILITIES:
+            if not 0 <= parameters[what] <= 1:
+                raise ArgumentError(f"{name}: expected {what} from 0 to 1, got {parameters[what]}")
+        self._crops = ObjectCrops(name, parameters)
+        self._shifts = [
+            (abs(parameters[f"max_random_{what}"]), parameters[f"random_{what}_prob"])
+            for what in _SHIFTS
+        ]
+        self._contrast = abs(parameters["max_random_contrast"])
+        if any(limit and share for limit, share in self._shifts) and open_cv() is None:
+            raise NotSupportedError(
+                f"{name}: expected OpenCV for random hue, saturation and illumination, got none; "
+                "install opencv-python-headless"
+            )
+
+    def write(
+        self, data: Array, label: Array, image: Array, labels: Array, rng: random.Random
+    ) -> None:
+        """Write one sample; see `SampleWriter`."""
+        p = self._p
+        objects = parse_objects(labels, self._name)
+        if p["resize"] > 0:
+            image = shorter_side(image, p["resize"], p["inter_method"], rng)
+        if p["max_pad_scale"] > 1 and rng.random() < p["rand_pad_prob"]:
+            image, objects = self._padded(image, objects, rng)
+        if rng.random() < p["rand_crop_prob"]:
+            image, objects = self._crops(image, objects, rng)
+        if rng.random() < p["rand_mirror_prob"]:
+            image, objects = image[:, ::-1], _mirrored(objects)
+        height, width = self._size(image, *data.shape[1:])
+        image = self._colored(resized(image, height, width, p["inter_method"], rng), rng)
+        if (height, width) != data.shape[1:]:
+            data[...] = 0
+            data = data[:, :height, :width]
+        self._normalization.write(data, image, False, rng)
+        self._write_label(label, (len(data), height, width), objects)
+
+    def _padded(self, image: Image, objects: Objects, rng: random.Random) -> tuple[Image, Objects]:
+        """Return an image somewhere within a larger one, and its objects there."""
+        scale = rng.uniform(1, self._p["max_pad_scale"])
+        height, width = image.shape[:2]
+        tall, wide = int(height * scale), int(width * scale)
+        y, x = rng.randint(0, tall - height), rng.randint(0, wide - width)
+        made = np.full((tall, wide, image.shape[2]), self._p["fill_value"], np.uint8)
+        made[y : y + height, x : x + width] = image
+        frame = np.array([-x, -y, wide - x, tall - y], np.float32)
+        return made, cut_boxes(objects, frame / np.array([width, height] * 2, np.float32))
+
+    def _size(self, image: Image, height: int, width: int) -> tuple[int, int]:
+        """Return the size that an image gets within that of the batch."""
+        mode = self._p["resize_mode"]
+        tall, wide = image.shape[:2]
+        if mode == "force":
+            return height, width
+        if mode == "shrink" and tall <= height and wide <= width:
+            return tall, wide
+        if height * wide < width * tall:
+            return height, max(1, wide * height // tall)
+        return max(1, tall * width // wide), width
+
+    def _colored(self, image: Image, rng: random.Random) -> Image:
+        shifts = [
+            rng.randint(-limit, limit) if limit and rng.random() < share else 0
+            for limit, share in self._shifts
+        ]
+        if image.shape[2] == 3:
+            image = shifted_hls(image, shifts)
+        if self._contrast and rng.random() < self._p["random_contrast_prob"]:
+            image = scaled(image, 1 + rng.uniform(-self._contrast, self._contrast))
+        return image
+
+    def _write_label(self, label: Array, shape: tuple[int, ...], objects: Objects) -> None:
+        values = np.concatenate([objects.header, objects.table.ravel()])
+        end = LABEL_HEAD + len(values)
+        if end > len(label):
+            raise FileFormatError(
+                f"{self._name}: expected labels of at most {len(label) - LABEL_HEAD} numbers, got "
+                f"{len(values)}; set label_pad_width"
+            )
+        label[:LABEL_HEAD] = *shape, len(values)
+        label[LABEL_HEAD:end] = values
+        label[end:] = self._p["label_pad_value"]
+
+
+def _mirrored(objects: Objects) -> Objects:
+    table = objects.table.copy()
+    left, top, right, bottom = objects.boxes().T
+    table[:, BOX] = np.stack([1 - right, top, 1 - left, bottom], axis=1)
     return Objects(objects.header, table)

@@ -1,18 +1,100 @@
-"""Where the records of one part of some files begin, as far as anyone asked."""
+"""Which records a pass reads, in which order, from which files."""
 
 from array import array
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 
 import numpy as np
 
 from gluonish.core.errors import ArgumentError, FileFormatError
 from gluonish.core.files import open_to_read
-from gluonish.io.image_record.record_files import RecordFiles
 from gluonish.recordio.framing import FIRST, HEAD_NBYTES, MARK_BYTES, WHOLE
 from gluonish.recordio.index_file import read_index
+from gluonish.recordio.record_file import RecordBuffer
 from gluonish.recordio.record_table import RecordFile
 
-__all__ = ["RecordPlaces", "indexed_places", "scanned_places"]
+__all__ = ["PassOrder", "RecordFiles", "RecordPlaces", "Sample", "indexed_places", "scanned_places"]
+
+
+class RecordFiles:
+    """Several record files, addressed as one; any number of threads may read at once.
+
+    Args:
+        paths: Paths of the files, at least one.
+
+    Attributes:
+        files: The open files.
+        starts: Offset in the whole at which each file begins, in bytes.
+        nbytes: Total size in bytes.
+
+    Raises:
+        MissingFileError: A file does not exist.
+    """
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.files: list[RecordFile] = []
+        try:
+            for path in paths:
+                self.files.append(RecordFile(path))
+        except BaseException:
+            self.close()
+            raise
+        self._sizes = [file.nbytes for file in self.files]
+        *self.starts, self.nbytes = accumulate(self._sizes, initial=0)
+
+    def close(self) -> None:
+        """Close the files. Closing twice does nothing."""
+        for file in self.files:
+            file.close()
+
+    def at(self, offset: int) -> tuple[RecordFile, int]:
+        """Return the file that contains an offset, and the offset at which that file begins.
+
+        Args:
+            offset: Offset in bytes, counted through all files.
+        """
+        number = self._number(offset)
+        return self.files[number], self.starts[number]
+
+    def _number(self, offset: int) -> int:
+        return bisect_right(self.starts, offset) - 1
+
+    def end_of(self, offset: int) -> int:
+        """Return the offset at which a record ends; reads only the headers of its parts.
+
+        Args:
+            offset: Offset in bytes at which the record begins.
+
+        Raises:
+            FileFormatError: No record begins there, or it is cut off.
+        """
+        number = self._number(offset)
+        start = self.starts[number]
+        return start + self.files[number].extent(offset - start, self._sizes[number])[1]
+
+    def read_into(self, buffer: RecordBuffer, offset: int) -> memoryview:
+        """Return the record at an offset; see `RecordFile.read_into`.
+
+        Args:
+            buffer: Memory to read into.
+            offset: Offset in bytes at which the record begins.
+        """
+        file, start = self.at(offset)
+        return file.read_into(buffer, offset - start)
+
+    def place(self, offset: int) -> str:
+        """Return a description of an offset (byte and file), for error messages.
+
+        Args:
+            offset: Offset in bytes, counted through all files.
+        """
+        file, start = self.at(offset)
+        return f"byte {offset - start} of {file.path}"
+
+    def __str__(self) -> str:
+        return ", ".join(file.path for file in self.files)
+
 
 _KIND_SHIFT = 29  # of the word behind a mark: the bits below are a length
 _CHUNK_NBYTES = 1 << 20  # a multiple of 4
@@ -158,3 +240,75 @@ def _offsets_in(index: str, file: RecordFile, name: str) -> list[int]:
             f"{index}, which is the index of another file"
         )
     return offsets
+
+
+# The pass that a sample belongs to, and the number of its record: what its random numbers are of.
+Sample = tuple[int, int]
+
+_MASK = (1 << 64) - 1
+
+
+class PassOrder:
+    """The order in which each epoch visits the records.
+
+    A shuffled epoch is a random permutation of all records; or, with chunks, a random permutation
+    of chunks of the file, with the records of each chunk permuted, so that the disk is read in
+    large pieces.
+
+    Args:
+        places: Offsets of the records.
+        shuffle: Whether the order is random.
+        seed: Seed of the permutations, together with the number of the epoch.
+        chunk_nbytes: Size of a chunk in bytes; 0 for no chunks.
+        chunk_seed: Seed of the order of the chunks.
+    """
+
+    def __init__(
+        self, places: RecordPlaces, shuffle: bool, seed: int, chunk_nbytes: int, chunk_seed: int
+    ) -> None:
+        self._places = places
+        self._shuffle = shuffle
+        self._seed = seed & _MASK
+        self._chunk_nbytes = chunk_nbytes
+        self._chunk_seed = chunk_seed & _MASK
+
+    def samples(self, epoch: int, start: int) -> Iterator[Sample]:
+        """Yield the samples of an epoch.
+
+        Args:
+            epoch: Number of the epoch, from 0.
+            start: How many of its first samples the previous epoch's last batch already used; if
+                that batch wrapped around more than once, those of its last round.
+
+        Raises:
+            FileFormatError: A file is damaged.
+        """
+        if self._shuffle:
+            order = self._permutation(epoch)
+            for number in order[start % max(1, len(order)) :].tolist():
+                yield epoch, number
+            return
+        if start and not self._places.has(start):
+            start %= max(1, len(self._places.all()))
+        while self._places.has(start):
+            yield epoch, start
+            start += 1
+
+    def filling(self, epoch: int) -> Iterator[Sample]:
+        """Yield the first samples of the next epoch, repeatedly; nothing if there are no records.
+
+        Args:
+            epoch: Number of the epoch whose last batch is filled.
+        """
+        while self._places.has(0):
+            yield from self.samples(epoch + 1, 0)
+
+    def _permutation(self, epoch: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        offsets = self._places.all()
+        generator = np.random.default_rng((self._seed, epoch))
+        if not self._chunk_nbytes or not len(offsets):
+            return generator.permutation(len(offsets))
+        chunk = (offsets - offsets[0]) // self._chunk_nbytes
+        runs = np.split(np.arange(len(offsets)), np.flatnonzero(np.diff(chunk)) + 1)
+        of_runs = np.random.default_rng((self._chunk_seed, epoch)).permutation(len(runs))
+        return np.concatenate([generator.permutation(runs[i]) for i in of_runs])

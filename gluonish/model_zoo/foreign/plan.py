@@ -8,9 +8,9 @@ import numpy as np
 
 from gluonish.core.dtype import FLOAT32, is_floating
 from gluonish.gluon.block.hybrid_block import HybridBlock
-from gluonish.model_zoo.foreign.memory_layout import arranged, arranged_shape
-from gluonish.model_zoo.foreign.recipe import Identity, Link
+from gluonish.model_zoo.foreign.recipes import Identity, Link
 from gluonish.model_zoo.foreign.source_layers import SourceLayers
+from gluonish.model_zoo.foreign.torch_file import arranged, arranged_shape
 from gluonish.ndarray.stored_array import StoredArray
 
 __all__ = ["MOST_NAMES", "Plan", "listed", "source_of"]

@@ -1,10 +1,14 @@
-"""PyTorch's checkpoints: a zip archive (since 1.6), or pickles and then the numbers (before).
+"""Files of PyTorch: the archive, and the memory layouts of its arrays.
 
 In both, a pickle tells what tensors there are, and the numbers follow as blocks that several
 tensors may share. Nothing is taken from the file but numbers: see `torch_pickle`.
+
+PyTorch has the same order; it may keep a dense layer as a convolution, or the other way round.
+Keras has (height, width, input, output) and (input, output).
 """
 
 import io
+import math
 import struct
 import zipfile
 from collections.abc import Callable
@@ -25,7 +29,14 @@ from gluonish.model_zoo.foreign.torch_pickle import (
 )
 from gluonish.ndarray.stored_array import StoredArray
 
-__all__ = ["is_legacy_start", "read_torch_legacy", "read_torch_zip", "stored_array"]
+__all__ = [
+    "arranged",
+    "arranged_shape",
+    "is_legacy_start",
+    "read_torch_legacy",
+    "read_torch_zip",
+    "stored_array",
+]
 
 # Returns the bytes of a storage.
 ReadStorage = Callable[[str], Any]
@@ -254,3 +265,57 @@ def _values(tensor: StoredTensor, read: ReadStorage) -> Any:
     return np.lib.stride_tricks.as_strided(
         raw.view(dtype)[tensor.offset :], tensor.shape, steps, writeable=False
     )
+
+
+def arranged_shape(
+    shape: tuple[int, ...], keras: bool, rank: int, channels: int
+) -> tuple[int, ...] | None:
+    """Return the shape that `arranged` would give, or None if the weight cannot be rearranged.
+
+    Args:
+        shape: Shape of the weight in the checkpoint.
+        keras: Whether the checkpoint is from Keras.
+        rank: Number of axes of the network's parameter, 2 or 4.
+        channels: Channels of the feature maps that were flattened before a dense layer; 0 if none.
+    """
+    if len(shape) not in (2, 4):
+        return None
+    if keras:
+        if channels and (len(shape) != 2 or _side(shape[0], channels) is None):
+            return None
+        shape = (shape[1], shape[0]) if len(shape) == 2 else (shape[3], shape[2], *shape[:2])
+    if rank == 4:
+        return shape if len(shape) == 4 else (*shape, 1, 1)
+    return (shape[0], math.prod(shape[1:]))
+
+
+def arranged(values: Any, keras: bool, rank: int, channels: int) -> Any:
+    """Return a weight rearranged to the layout of the network's parameter.
+
+    Args:
+        values: The weight in the checkpoint's layout.
+        keras: Whether the checkpoint is from Keras.
+        rank: Number of axes of the network's parameter, 2 or 4.
+        channels: Channels of the feature maps that were flattened before a dense layer; 0 if none.
+
+    Raises:
+        AssertionError: `arranged_shape` returns None.
+    """
+    shape = arranged_shape(values.shape, keras, rank, channels)
+    assert shape is not None
+    if keras and values.ndim == 4:
+        values = np.transpose(values, (3, 2, 0, 1))
+    elif keras and channels:
+        side = _side(values.shape[0], channels)
+        assert side is not None
+        maps = values.reshape(side, side, channels, values.shape[1])
+        values = np.transpose(maps, (3, 2, 0, 1))
+    elif keras:
+        values = values.T
+    return values.reshape(shape)
+
+
+def _side(inputs: int, channels: int) -> int | None:
+    """Return height and width of square maps that were flattened."""
+    side = math.isqrt(inputs // channels)
+    return side if side * side * channels == inputs else None

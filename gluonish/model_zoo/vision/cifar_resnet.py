@@ -28,8 +28,7 @@ from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import load_published
-from gluonish.model_zoo.vision.resnet import ResNet, Unit
-from gluonish.model_zoo.vision.resnet_units import BasicBlockV1, BasicBlockV2, conv3x3
+from gluonish.model_zoo.vision.resnet import BasicBlockV1, BasicBlockV2, ResNet, Unit, conv3x3
 
 __all__ = [
     "CIFARBasicBlockV2",

@@ -18,7 +18,7 @@ from gluonish.gluon.nn.pooling import GlobalAvgPool2D, MaxPool2D
 from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, load_published
-from gluonish.model_zoo.vision.inception_units import (
+from gluonish.model_zoo.vision.inception import (
     AVERAGE,
     Branch,
     Conv,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
-from gluonish.io.array_rows import named_arrays
+from gluonish.io.ndarray_iter import named_arrays
 from gluonish.ndarray import array
 
 __all__ = ["has_instance", "init_data", "rows_of_numbers"]

@@ -11,7 +11,7 @@ from gluonish.gluon.nn.pooling import AvgPool2D, MaxPool2D
 from gluonish.gluon.nn.sequential import HybridConcurrent, HybridSequential
 from gluonish.model_zoo.vision.classifier import chain
 from gluonish.model_zoo.vision.densenet import dense_layer
-from gluonish.model_zoo.vision.mobilenet_units import RELU6, add_conv, relu
+from gluonish.model_zoo.vision.mobilenet import RELU6, add_conv, relu
 from gluonish.model_zoo.vision.squeezenet import convolution
 
 __all__ = [

@@ -9,7 +9,7 @@ from pathlib import Path
 from gluonish.core.config import MXNET_CPU_PRIORITY_NTHREADS, MXNET_CPU_WORKER_NTHREADS
 from gluonish.core.errors import ConfigError
 from gluonish.kernels import openmp
-from gluonish.runtime.processor import cpu_limit, memory_limit, processor, usable_cores
+from gluonish.runtime.features import cpu_limit, memory_limit, processor, usable_cores
 from gluonish.tools.doctor.finding import FOUND, MISSING, Finding, version_of
 
 __all__ = ["machine_findings"]

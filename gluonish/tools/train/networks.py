@@ -7,7 +7,7 @@ import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the netwo
 from gluonish.core.errors import ArgumentError, nearest
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.initializer import Initializer, create
-from gluonish.initializer.xavier import MSRAPrelu, Xavier
+from gluonish.initializer.random import MSRAPrelu, Xavier
 from gluonish.model_zoo.registry import get_model, model_names
 
 __all__ = ["INITIALIZERS", "make_initializer", "make_network", "zoo_name"]

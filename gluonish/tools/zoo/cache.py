@@ -12,13 +12,13 @@ import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the netwo
 from gluonish.core.errors import ArgumentError, nearest
 from gluonish.model_zoo.foreign import input_shape
 from gluonish.model_zoo.model_store import (
+    WEIGHT_HASHES,
     get_model_file,
     models_folder,
     short_hash,
     weights_path,
 )
 from gluonish.model_zoo.registry import get_model, model_names
-from gluonish.model_zoo.weight_hashes import WEIGHT_HASHES
 from gluonish.ndarray import zeros
 
 __all__ = ["add_parsers", "fetch", "list_networks", "shapes_of", "table", "verify"]

@@ -9,9 +9,8 @@ from typing import Any
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import ArgumentError, nearest
 from gluonish.model_zoo.foreign import open_checkpoint
-from gluonish.model_zoo.model_store import weights_path, weights_url
+from gluonish.model_zoo.model_store import WEIGHT_HASHES, weights_path, weights_url
 from gluonish.model_zoo.registry import model_names
-from gluonish.model_zoo.weight_hashes import WEIGHT_HASHES
 from gluonish.ndarray.array_file import kind_of, read_array_list
 from gluonish.ndarray.array_writer import PARAMS
 from gluonish.tools.zoo.cache import shapes_of, table

@@ -17,7 +17,7 @@ from gluonish.contrib.quantization import (
     quantize_net,
     quantize_net_v2,
 )
-from gluonish.contrib.quantization.signs import never_negative
+from gluonish.contrib.quantization.graph_pass import never_negative
 from gluonish.core.errors import OperatorError
 from gluonish.gluon import nn
 from gluonish.graph.ir import topological_order

@@ -495,7 +495,7 @@ def test_without_opencv_images_are_the_same(ramp, monkeypatch):
 
 @pytest.mark.parametrize("parameters", [{"rotate": 10}, {"random_h": 5}], ids=str)
 def test_what_needs_opencv_says_so(ramp, monkeypatch, parameters):
-    for module in ("warping", "colors"):
+    for module in ("geometry", "augmentation"):
         monkeypatch.setattr(f"gluonish.io.image_record.{module}.open_cv", lambda: None)
     with pytest.raises(NotSupportedError, match="expected OpenCV"):
         iterate(ramp, **parameters)

@@ -7,7 +7,7 @@ import pytest
 
 from gluonish.core.errors import FileFormatError
 from gluonish.io import ImageRecordIter
-from gluonish.io.image_record.resizing import resized
+from gluonish.io.image_record.geometry import resized
 from gluonish.recordio import MXIndexedRecordIO, pack_img
 
 

@@ -185,7 +185,7 @@ def test_a_file_is_that_of_unsharded_updates_and_serves_any_number_of_ranks(
     optimizer: str, tmp_path: Path
 ) -> None:
     import gluonish as mx
-    from gluonish.optimizer.states_file import load_states
+    from gluonish.optimizer.states import load_states
 
     def run(ranks: int, load: str, save: str, kind: str) -> None:
         names = [str(tmp_path / x) if x != "-" else x for x in (load, save)]

@@ -15,7 +15,7 @@ from gluonish.core.errors import ArgumentError
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.model_zoo import vision
 from gluonish.model_zoo.vision import classifier, densenet, squeezenet
-from gluonish.model_zoo.vision.mobilenet_units import RELU6, LinearBottleneck
+from gluonish.model_zoo.vision.mobilenet import RELU6, LinearBottleneck
 from gluonish.ndarray import array, zeros
 from tests.golden.zoo_values import input_shape
 

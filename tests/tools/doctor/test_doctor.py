@@ -10,7 +10,7 @@ import pytest
 from gluonish.core.config import MXNET_HOME, MXNET_LIBRARY_PATH, MXNET_MKLDNN_ENABLED, all_flags
 from gluonish.kernels import openmp
 from gluonish.kernels.onednn import backend, register
-from gluonish.runtime.processor import Processor
+from gluonish.runtime.features import Processor
 from gluonish.tools.doctor import gpu, libraries, machine, run, surroundings
 from gluonish.tools.doctor.command import all_findings, report
 from gluonish.tools.doctor.finding import BROKEN, FOUND, MISSING, Finding, imported

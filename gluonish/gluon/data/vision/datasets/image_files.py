@@ -18,7 +18,7 @@ from gluonish.image.image_list import listed_images
 from gluonish.io.shared_batch import over
 from gluonish.ops.image.decoding import decode_image
 from gluonish.recordio import unpack
-from gluonish.recordio.record_buffer import RecordBuffer
+from gluonish.recordio.record_file import RecordBuffer
 
 __all__ = ["ImageFolderDataset", "ImageListDataset", "ImageRecordDataset"]
 

@@ -15,8 +15,15 @@ from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.data.vision.transforms.host import HostTransform, random_key, run_operator
 from gluonish.gluon.nn.tensor import Tensor
-from gluonish.image.crop import center_crop, drawn_region, random_crop, random_size_crop, scale_down
-from gluonish.image.rotate import imrotate, random_rotate
+from gluonish.image.geometry import (
+    center_crop,
+    drawn_region,
+    imrotate,
+    random_crop,
+    random_rotate,
+    random_size_crop,
+    scale_down,
+)
 from gluonish.ndarray import NDArray, array
 from gluonish.numpy.array import gluon_array
 from gluonish.ops.image.geometry import CROP

@@ -23,7 +23,7 @@ from gluonish.gluon.contrib.data.vision.transforms.bbox.boxes import (
     checked_boxes,
 )
 from gluonish.image import imresize
-from gluonish.image.host_array import as_host, as_ndarray
+from gluonish.image.pixels import as_host, as_ndarray
 from gluonish.ndarray import NDArray
 
 __all__ = [
