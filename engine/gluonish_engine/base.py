@@ -2,7 +2,7 @@
 
 Invariants: ``_unraised`` holds the failures that no wait has raised yet, and ``_raises`` counts the
 waits outside operators that raised one for the first time. Both, and ``raised_at`` of every
-failure, change in steps (`gluonish_engine.scheduler` says what a step is), without a lock. Bulk
+failure, change in steps (docs/engine.md says what a step is), without a lock. Bulk
 sizes are per thread. Entries of ``_lanes`` are only added (by one ``setdefault``) while the engine
 lives.
 

@@ -47,7 +47,7 @@ def create_engine(
     Raises:
         ValueError: An unknown kind, or a number out of range.
         EngineError: An engine with threads in a Python that runs without its global lock, on which
-            their bookkeeping relies (`gluonish_engine.scheduler`).
+            their bookkeeping relies (docs/engine.md).
     """
     if kind not in _KINDS:
         raise ValueError(f"create_engine: expected kind in {', '.join(_KINDS)}, got {kind!r}")

@@ -2,8 +2,8 @@
 
 Invariants: from its push to its end, a frame (what the operator reads and writes, and what is
 around it) is what its thread is inside of, and ``quiet`` in the scheduler or one of its ``inline``
-ones. Each begins and ends with the other, in one step. An operator that raised, or whose end
-something interrupted, becomes one of the scheduler's ``orphans`` in the same step.
+ones. Each begins and ends with the other, in one step (docs/engine.md). An operator that raised, or
+whose end something interrupted, becomes one of the scheduler's ``orphans`` in the same step.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,6 +1,6 @@
 """Worker lanes: the tasks that are ready to run, and the number of threads that run them.
 
-Invariants: fields change in steps (`gluonish_engine.scheduler`). ``first`` to ``last`` are the
+Invariants: fields change in steps (docs/engine.md). ``first`` to ``last`` are the
 tasks that are ready, in the order in which they became so, linked by ``Task.next``; ``ranked``
 counts those of them that have a priority. A thread that finds one moves these to ``heap``, which
 only that and `take` touch. ``idle`` is at least the number of threads that wait for a token and

@@ -9,7 +9,7 @@ Invariants: a block comes back by one append to ``_returned``, whatever the thre
 moment (the garbage collector may run anywhere), and whoever takes next sorts it in. A block is
 given out once until it comes back. There is no lock, as a handler or a destructor that makes arrays
 may come anywhere, and wait for another thread: between reading and writing a count, or looking for
-a block and taking it out, nothing else is called (`gluonish_engine.scheduler` says why that is
+a block and taking it out, nothing else is called (docs/engine.md says why that is
 enough). Lists in ``_free`` stay there when they are empty, as somebody may be about to fill them.
 """
 

@@ -2,8 +2,8 @@
 
 Invariants: a promise holds its variable for writing from the start, as a job that runs would, so
 that whoever reads the variable queues behind it. ``Scheduler.promises`` has what every promise
-holds; whoever takes it out of there lets go of the variable in the same step, so that happens once.
-A promise that nobody has any more fails. A fork's child has none.
+holds; whoever takes it out of there lets go of the variable in the same step (docs/engine.md), so
+that happens once. A promise that nobody has any more fails. A fork's child has none.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,22 +1,10 @@
 """Scheduler: what is pending in a threaded engine, and who holds or waits for which variable.
 
-There is no lock. CPython gives the interpreter to another thread, runs a signal's handler and
-raises what another thread or the user (Ctrl-C) wants raised in this one at a few places only: at
-the beginning of a function, behind a call, and at a jump backward, which ends a turn of a loop. The
-garbage collector, which runs destructors, may also come where a tuple, list, dict or iterator is
-made. What is written between two such places is a *step*: it happens wholly or, seen from every
-other piece of code, not yet. (So no loop tests its condition in the line of its ``while``: that is
-done behind the jump.) `tests/engine/test_interleavings.py` lets something else happen at each of
-these places, and `tests/engine/test_steps.py` reads the compiled code of each step.
-
-Whatever in a step may find no memory comes before anything is changed: a number (above 256 it is
-an object), a place in a list or dict, even one less in a list. Where that is not enough, because
-something has been taken from an iterator, ``reserve`` is let go, and it is tried again.
-
-So a handler or a destructor that works with arrays in the middle of the engine's code meets a
-scheduler that is consistent, with work begun that it can finish by itself; so does another thread.
-Nothing is ever undone: what was begun is brought to its end by whoever comes next (`catch_up`), and
-if the one who began comes back, there is nothing left for it to do.
+There is no lock: state changes in *steps*, between the points where CPython may run other code.
+docs/engine.md has their rules and reasons. A signal's handler, a destructor or another thread finds
+a consistent scheduler at each such point, with work begun that it can finish by itself
+(`catch_up`); nothing is ever undone. Where memory is missing in a step that cannot be left,
+``reserve`` is let go and the step is tried again.
 
 Invariants between steps:
 

@@ -1,6 +1,6 @@
 """StreamOrder: what a launch or a CPU operator must wait for because of streams.
 
-Invariants: a `StreamUse` changes in steps (`gluonish_engine.scheduler`). Whoever calls here holds
+Invariants: a `StreamUse` changes in steps (docs/engine.md). Whoever calls here holds
 the variables (`gluonish_engine.var`), except for `done` and for host waits, which only take
 finished uses away.
 """

@@ -5,7 +5,7 @@ remembers stamps, not events; an event is recorded only when another lane or the
 is going to (`Engine.mark`), and then serves every stamp from the event before up to the newest
 launch before it.
 
-Invariants: all of this changes in steps (`gluonish_engine.scheduler`), without a lock. ``_events``
+Invariants: all of this changes in steps (docs/engine.md), without a lock. ``_events``
 has rising stamps, none above ``_launched``; ``_finished <= _launched``, and both only grow.
 """
 

@@ -1,7 +1,7 @@
 """Var and Task: what a push reads or writes, and the queue of those who wait for it.
 
-Invariants. The fields below change in *steps* only (`gluonish_engine.scheduler` says what a step
-is), so whoever reads them between two steps finds this:
+Invariants. The fields below change in *steps* only (docs/engine.md says what a step is), so whoever
+reads them between two steps finds this:
 
 - ``active`` is -1 while one task holds the variable for writing, the number of tasks that hold it
   for reading, else 0.

@@ -1,8 +1,8 @@
 """Workers: the threads of an engine's lanes, and what each of them does.
 
 Invariants: threads are daemons, started at the first task of their lane. What lanes hold
-(`gluonish_engine.lanes`) and ``started`` change in steps; a thread's own state is its own. A thread
-that runs a task owns the task's variables meanwhile.
+(`gluonish_engine.lanes`) and ``started`` change in steps (docs/engine.md); a thread's own state is
+its own. A thread that runs a task owns the task's variables meanwhile.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 """What the engine calls a step has no place at which CPython may do something else.
 
-See `gluonish_engine.scheduler`. A step is marked by a comment: at an ``if`` or loop it is the
+See docs/engine.md. A step is marked by a comment: at an ``if`` or loop it is the
 condition and the body, or each turn; above statements (``# A step``) it is these, up to the first
 call. "Up to the call" (or "a call at its end") lets the last statement of its way be a call.
 """
