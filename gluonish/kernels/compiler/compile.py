@@ -42,7 +42,9 @@ Names that a source may use:
 
 ``fastmath`` names what LLVM may assume of floating-point instructions: ``contract`` (a * b + c
 rounded once), ``reassoc`` (sums in any order, without which a sum does not vectorize), ``nsz``,
-``arcp``. The default is the first two; it never assumes away NaN and infinities.
+``arcp``. The default is the first two; it never assumes away NaN and infinities. With
+``functions`` they hold inside ``exp``, ``log`` and their like, too, which are faster then and have
+other last bits.
 
 In a kernel called with a row an extent step, say in ``grain`` how many rows are worth a thread.
 """

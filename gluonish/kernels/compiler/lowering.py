@@ -23,6 +23,9 @@ __all__ = ["ENTRY", "lower"]
 
 ENTRY = "gluonish_body"  # void (i64 begin, i64 end, i64* words)
 
+_FUNCTIONS = "functions"
+_MEMORY = ("load", "store")
+_ARITHMETIC = ("fadd", "fsub", "fmul", "fdiv", "fcmp")
 _NUMBERS = {"np.nan": math.nan, "np.inf": math.inf}
 _COMPARISONS: dict[type[ast.cmpop], str] = dict(
     zip((ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE), COMPARISONS, strict=True)
@@ -47,7 +50,8 @@ def lower(source: str, fastmath: Iterable[str]) -> str:
 
     Args:
         source: Python; `compile` says what it may use.
-        fastmath: LLVM's names of what arithmetic on floats may be taken to allow.
+        fastmath: LLVM's names of what arithmetic on floats may be taken to allow; and
+            ``functions`` if that inside the vocabulary's functions may, too.
 
     Raises:
         KernelError: The source uses something else.
@@ -59,7 +63,8 @@ def lower(source: str, fastmath: Iterable[str]) -> str:
                 _message(SourceError("functions only", type(definition).__name__), definition)
             )
         functions[definition.name] = definition
-    return _Lowering(functions, tuple(fastmath)).text()
+    flags = tuple(flag for flag in fastmath if flag != _FUNCTIONS)
+    return _Lowering(functions, flags).text(everywhere=_FUNCTIONS in fastmath)
 
 
 def _message(error: SourceError, statement: ast.stmt) -> str:
@@ -129,6 +134,7 @@ class _Lowering:
         self._module.triple, self._module.data_layout = _target()
         self._function = ir.Function(self._module, kind, ENTRY)
         self._functions = functions
+        self._fastmath = fastmath
         self._frames: list[_Frame] = []
         self._metadata = Metadata()
         self._group = self._metadata.add()
@@ -142,12 +148,14 @@ class _Lowering:
         self._build.ret_void()
         self._entry.branch(first)
 
-    def text(self) -> str:
-        """Return LLVM's text."""
+    def text(self, *, everywhere: bool) -> str:
+        """Return LLVM's text, where all arithmetic has the flags of operators if ``everywhere``."""
         for block in self._function.blocks:
             for instruction in block.instructions:
-                if instruction.opname in ("load", "store"):
+                if instruction.opname in _MEMORY:
                     instruction.set_metadata("llvm.access.group", self._group)
+                elif everywhere and instruction.opname in _ARITHMETIC:
+                    instruction.flags = list(self._fastmath)
         return f"{self._module}\n{self._metadata}"
 
     @property

@@ -131,7 +131,7 @@ def _kernel(
     xp: ModuleType, outputs: tuple[Any, Any], data: Any, label: Any, *lengths: Any, **attrs: Any
 ) -> None:
     loss, grad = outputs
-    kernel = compile_kernel(_SOURCE)
+    kernel = compile_kernel(_SOURCE, ("contract", "reassoc", "functions"))
     data = np.ascontiguousarray(data)
     steps, batch, classes = data.shape
     frames, counts = lengths_of(xp, data, label, lengths, attrs)

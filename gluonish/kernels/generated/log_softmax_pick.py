@@ -27,7 +27,8 @@ _SMALL = 1 << 9  # elements below which NumPy's calls cost less than compiling p
 _GRAIN = 1 << 14  # elements that are worth a thread
 
 _FEW = 64  # classes, below which a row is too short to be a loop of its own
-_IN_ORDER = ("contract",)  # keeps the order of differences
+_ALLOWED = ("contract", "reassoc", "functions")
+_IN_ORDER = ("contract", "functions")  # keeps the order of differences
 
 # Words: results, maxima of the rows, logarithms of the sums of exponentials of what is left, data,
 # class numbers; elements of a row, factor. A maximum that minds NaN does not vectorize as a sum
@@ -171,13 +172,13 @@ def _takes_pick(data: Spec, index: Spec, *, axis: int, wide: bool, **_: Any) -> 
 def _plan_pick(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
     data, index = inputs
     text = _FORWARD_FEW if data.shape[-1] < _FEW else _FORWARD
-    return _plan_rows(text, (*outputs, *inputs), data, index, attrs)
+    return _plan_rows(text, (*outputs, *inputs), data, index, attrs, _ALLOWED)
 
 
 def _plan_pick_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
     _, data, index, *_rest = inputs
     text = _BACKWARD_FEW if data.shape[-1] < _FEW else _BACKWARD
-    return _plan_rows(text, (*outputs, *inputs), data, index, attrs, *_IN_ORDER)
+    return _plan_rows(text, (*outputs, *inputs), data, index, attrs, _IN_ORDER)
 
 
 def _plan_rows(
@@ -186,7 +187,7 @@ def _plan_rows(
     data: Array,
     index: Array,
     attrs: Attrs,
-    *fastmath: str,
+    fastmath: tuple[str, ...],
 ) -> Bound:
     """Return the plan of a kernel that does a row a step."""
     if not all(x.flags.c_contiguous for x in arrays) or index.dtype not in POSITIONS:
@@ -213,7 +214,7 @@ def _rows_plan(
     source = (_narrowed(text) if narrow else text).format(
         view=view, number=number, within=WITHIN[mode]
     )
-    kernel = compile_kernel(source, fastmath) if fastmath else compile_kernel(source)
+    kernel = compile_kernel(source, fastmath)
     addresses = (0,) * _ADDRESSES[text]
     (factor,) = unpack("q", pack("d", scale))
     return KernelPlan(kernel, (*addresses, count, factor), rows, max(1, _GRAIN // max(1, count)))

@@ -245,3 +245,17 @@ assert not any(isinstance(kernel, Exception) for kernel in compiler._kernels.val
     command = [sys.executable, "-c", program]
     environment = {**os.environ, "MXNET_HOME": str(tmp_path)}
     subprocess.run(command, check=True, env=environment, timeout=60)
+
+
+def test_functions_are_exact_unless_the_flags_hold_for_them() -> None:
+    source = (
+        "def body(begin, end, words):\n    x = f32(words[0])\n    x[0] = log(x[0]) + exp(x[1])\n"
+    )
+    flags = ("contract", "reassoc")
+    exact, free = lower(source, flags), lower(source, (*flags, "functions"))
+    assert exact.count(" reassoc ") == 1
+    assert free.count(" reassoc ") > 20
+    assert " fmul float" not in free
+    x = np.array([3.0, 0.5], np.float32)
+    kernel(source, (*flags, "functions"))(1, addresses(x))
+    np.testing.assert_allclose(x[0], np.log(3) + np.exp(0.5), rtol=1e-6)
