@@ -78,7 +78,7 @@ def covered(intervals: list[tuple[float, float]], others: list[tuple[float, floa
 
 def trace(step: Any) -> dict[str, float]:
     """Return what one step's trace says, in seconds."""
-    from gluonish.tools.env_checks.engine_trace import engine_trace
+    from gluonish.tools.env_checks.threads import engine_trace
 
     with engine_trace() as ran:
         step()

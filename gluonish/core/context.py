@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gluonish.core.class_property import ClassPropertyMeta, CurrentValue, classproperty
+from gluonish.core.cpu_memory import MemoryInfo
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError
-from gluonish.core.memory_info import MemoryInfo
 
 __all__ = ["Context", "cpu", "cpu_pinned", "cpu_shared", "current_context", "gpu"]
 

@@ -14,9 +14,13 @@ from typing import Any, Literal, Protocol, cast
 import numpy as np
 
 from gluonish.core.context import Context, cache_owners, cpu, gpu, memory_readers
-from gluonish.core.cpu_memory import keep_freed_memory, memory_info, release_freed_memory
+from gluonish.core.cpu_memory import (
+    MemoryInfo,
+    keep_freed_memory,
+    memory_info,
+    release_freed_memory,
+)
 from gluonish.core.hooks import make_gpu_support
-from gluonish.core.memory_info import MemoryInfo
 from gluonish.core.spec import Shape
 from gluonish_engine import Stream
 

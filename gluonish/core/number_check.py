@@ -1,12 +1,23 @@
-"""Arguments that are numbers, checked where they are given and not where they are first used."""
+"""Arguments checked where they are given, and those that only calls refuse, as in MXNet.
+
+A program may make layers that it never calls, or change them before it does.
+"""
 
 from collections.abc import Mapping
 from numbers import Real
+from types import TracebackType
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["as_float", "check_attributes", "check_numbers", "check_optional", "whole_number"]
+__all__ = [
+    "RefusedAtCall",
+    "as_float",
+    "check_attributes",
+    "check_numbers",
+    "check_optional",
+    "whole_number",
+]
 
 
 def check_numbers(owner: str, /, **given: object) -> None:
@@ -104,3 +115,50 @@ def _refusal(owner: str, name: str, expected: str, value: object) -> ArgumentTyp
     if isinstance(value, str) and _number(value, texts=True) is not None:
         advice = f"; pass {value}"
     return ArgumentTypeError(f"{owner}: expected {name} to be {expected}, got {text}{advice}")
+
+
+# What calls of a Block, a direct transform, a cell and an augmenter come to.
+_COMPUTATIONS = ("forward", "carry", "unroll", "_change")
+
+
+class _Refusal:
+    """What a block that cannot compute has in place of its computation; it can be pickled."""
+
+    __slots__ = ("_error",)
+
+    def __init__(self, error: ArgumentError) -> None:
+        self._error = type(error), error.args
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        kind, arguments = self._error
+        raise kind(*arguments)
+
+
+class RefusedAtCall:
+    """Scope whose ArgumentError the calls of a block or an augmenter raise, not its constructor.
+
+    Args:
+        block: The block; ``super().__init__()`` was called.
+    """
+
+    __slots__ = ("_block",)
+
+    def __init__(self, block: object) -> None:
+        self._block = block
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        if not isinstance(error, ArgumentError):
+            return False
+        refusal = _Refusal(error.with_traceback(None))
+        for name in _COMPUTATIONS:
+            if hasattr(type(self._block), name):
+                self._block.__dict__[name] = refusal
+        return True

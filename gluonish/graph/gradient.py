@@ -1,12 +1,12 @@
-"""Gradients of a graph by its operators' own rules: as a graph, or on any values one likes."""
+"""The gradient graph, and the graph of outputs and gradients together."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from gluonish.graph.ir import Graph, Node, Value, variable
+from gluonish.graph.ir import Graph, Node, Value, topological_order, variable
 from gluonish.ops.support.composite import input_gradients
 
-__all__ = ["GradientGraph", "differentiate", "walk_back"]
+__all__ = ["GradientGraph", "Joint", "differentiate", "overwritten", "walk_back"]
 
 Grads = dict[tuple[int, int], Any]  # the gradient so far of each value
 
@@ -103,3 +103,66 @@ def _step_back(
 def _add(grads: Grads, key: tuple[int, int], gradient: Any) -> None:
     present = grads.get(key)
     grads[key] = gradient if present is None else present + gradient
+
+
+Key = tuple[int, int]
+
+
+class Joint:
+    """The two sides of a graph of outputs and gradients.
+
+    Args:
+        graph: Inputs, then gradients of the outputs as further variables (heads); outputs, then
+            the gradients that are wanted.
+        input_count: How many of its variables are inputs.
+        output_count: How many of its outputs are outputs of the forward pass.
+
+    Attributes:
+        graph: The graph.
+        inputs: The inputs.
+        heads: The heads.
+        outputs: The outputs.
+        gradients: The gradients.
+        forward: Operators that the outputs need, in order.
+        backward: The other operators, in order.
+        read: Values of forward operators that the backward side reads or delivers, in the order in
+            which it first does.
+    """
+
+    __slots__ = (
+        "backward",
+        "forward",
+        "gradients",
+        "graph",
+        "heads",
+        "inputs",
+        "outputs",
+        "read",
+    )
+
+    def __init__(self, graph: Graph, input_count: int, output_count: int) -> None:
+        self.graph = graph
+        self.inputs = graph.inputs[:input_count]
+        self.heads = graph.inputs[input_count:]
+        self.outputs = graph.outputs[:output_count]
+        self.gradients = graph.outputs[output_count:]
+        ahead = {id(node) for node in topological_order(self.outputs)}
+        operators = [node for node in graph.nodes if node.op is not None]
+        self.forward = [node for node in operators if id(node) in ahead]
+        self.backward = [node for node in operators if id(node) not in ahead]
+        reads = [value for node in self.backward for value in node.inputs]
+        self.read: dict[Key, Value] = {
+            value.key: value
+            for value in [*reads, *self.gradients]
+            if value.node.op is not None and id(value.node) in ahead
+        }
+
+
+def overwritten(nodes: Sequence[Node]) -> set[Key]:
+    """Return the keys of the values that some nodes overwrite."""
+    return {
+        node.inputs[i].key
+        for node in nodes
+        if node.op is not None
+        for i in node.op.mutated_inputs(node.attrs)
+    }

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
+from gluonish.graph.gradient import Joint, overwritten
 from gluonish.graph.ir import Value
-from gluonish.graph.joint import Joint, overwritten
 from gluonish.graph.max_flow import UNLIMITED, FlowNetwork
 from gluonish.graph.recompute import Effort, Recipe, recipe_of
 

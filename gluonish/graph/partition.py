@@ -3,9 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from gluonish.core.config import MXNET_BACKWARD_DO_MIRROR, MXNET_MEMORY_OPT
-from gluonish.graph.gradient import differentiate
+from gluonish.graph.gradient import Joint, differentiate
 from gluonish.graph.ir import Graph, Node, Value, topological_order
-from gluonish.graph.joint import Joint
 from gluonish.graph.passes.mirror import mirror, ordered_backward
 from gluonish.graph.pipeline import optimize
 from gluonish.graph.recompute import Effort

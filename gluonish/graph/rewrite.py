@@ -1,5 +1,6 @@
-"""Building a new graph from an old one, node by node; what most passes are made of."""
+"""Graphs rewritten: nodes replaced, and who reads what."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import is_
 from typing import Any
@@ -7,7 +8,16 @@ from typing import Any
 from gluonish.core.order import post_order
 from gluonish.graph.ir import Graph, Node, Value, append, topological_order, variable
 
-__all__ = ["Rule", "constants", "detached", "has_operator", "rebuild", "replay"]
+__all__ = [
+    "Reads",
+    "Rule",
+    "constants",
+    "count_reads",
+    "detached",
+    "has_operator",
+    "rebuild",
+    "replay",
+]
 
 Rule = Callable[[Node, Sequence[Value]], Sequence[Value] | None]
 
@@ -119,3 +129,13 @@ def replay(outputs: Sequence[Value], variables: Mapping[str, Any]) -> list[Value
         for i, result in enumerate(results if isinstance(results, list) else [results]):
             made[id(node), i] = result
     return [made[value.key] for value in outputs]
+
+
+Reads = Counter[tuple[int, int]]
+
+
+def count_reads(graph: Graph) -> Reads:
+    """Return how often each value is read, by its key; each output of the graph counts as once."""
+    counts = Counter(value.key for node in graph.nodes for value in node.inputs)
+    counts.update(value.key for value in graph.outputs)
+    return counts

@@ -18,7 +18,7 @@ from gluonish.image.region import (
     short_size,
 )
 from gluonish.ndarray import NDArray, array
-from gluonish.ops.image.interpolation import chosen_method
+from gluonish.ops.image.resampling import chosen_method
 
 __all__ = [
     "center_crop",

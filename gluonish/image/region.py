@@ -6,8 +6,7 @@ import random
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.core.spec import Spec
 from gluonish.image.pixels import Array
-from gluonish.ops.image.interpolation import chosen_method
-from gluonish.ops.image.resampling import check_resampling, resampled
+from gluonish.ops.image.resampling import check_resampling, chosen_method, resampled
 
 __all__ = [
     "Region",

@@ -13,8 +13,7 @@ from gluonish.kvstore.async_store import AsyncStore
 from gluonish.kvstore.base import KVStoreBase
 from gluonish.kvstore.distributed import channel
 from gluonish.kvstore.kvstore import KINDS, KVStore
-from gluonish.kvstore.nccl_exchange import NCCLExchange
-from gluonish.kvstore.nccl_reduce import NCCLReduction, find_nccl
+from gluonish.kvstore.nccl_reduce import NCCLExchange, NCCLReduction, find_nccl
 from gluonish.kvstore.sync_store import SyncStore
 
 __all__ = ["SYNCHRONOUS", "create"]

@@ -17,7 +17,7 @@ from gluonish.kvstore.distributed.new_gradients import NewGradients
 from gluonish.kvstore.distributed.pieces import Purpose
 from gluonish.kvstore.distributed.statistics import share_statistics
 from gluonish.kvstore.kvstore import KVStore, Sum
-from gluonish.kvstore.nccl_exchange import NCCLExchange
+from gluonish.kvstore.nccl_reduce import NCCLExchange
 from gluonish.kvstore.sparse import rows_of, sum_of_rows
 from gluonish.ndarray import NDArray
 

@@ -29,8 +29,7 @@ from gluonish.kvstore.transfer import (
     push_beside,
     sum_into,
 )
-from gluonish.kvstore.tree_links import Links, links_between
-from gluonish.kvstore.tree_search import Tree, find_trees, weight
+from gluonish.kvstore.tree_search import Links, Tree, find_trees, links_between, weight
 from gluonish.ndarray import NDArray
 from gluonish.ops.support.precision import accumulator
 from gluonish_engine import Var

@@ -43,8 +43,7 @@ from gluonish.ndarray.array_writer import (
     write_arrays,
 )
 from gluonish.ndarray.byte_reader import ByteReader
-from gluonish.ndarray.list_file import LIST_START, read_list
-from gluonish.ndarray.stored_array import Entry, record_of
+from gluonish.ndarray.list_file import LIST_START, Entry, read_list, record_of
 
 if TYPE_CHECKING:
     from gluonish.ndarray.safetensors_file import Safetensors

@@ -9,8 +9,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.files import AnyPath, atomic_write, path_text
 from gluonish.core.loading import load
 from gluonish.ndarray.array_record import SparseRecord
-from gluonish.ndarray.list_file import write_list
-from gluonish.ndarray.stored_array import Entry, StoredArray
+from gluonish.ndarray.list_file import Entry, StoredArray, write_list
 
 __all__ = [
     "LIST",

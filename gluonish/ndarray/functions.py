@@ -13,8 +13,8 @@ from gluonish.ndarray.truth import SUM, joining, marking, subtracting
 from gluonish.ops.elementwise import binary
 from gluonish.ops.elementwise.arithmetic import as_whole, combine
 from gluonish.ops.registry import apply, find_operator
-from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.binary_row import Row
+from gluonish.ops.support.shape_rules import normalize_axis
 
 __all__ = [
     "add",

@@ -14,7 +14,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, AutogradError
 from gluonish.core.spec import Shape, Spec
 from gluonish.ndarray import recording
 from gluonish.ndarray.copying import as_in_context
-from gluonish.ndarray.device_keys import DeviceKey, device_key
+from gluonish.ndarray.indexing_keys import DeviceKey, device_key
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec, from_host
 from gluonish.ndarray.truth import as_mask
 from gluonish.ops.registry import apply, find_operator

@@ -1,19 +1,51 @@
-"""List files: `.params`, as ``nd.save`` of every MXNet writes them.
+"""Arrays in MXNet's files of lists.
 
 A header of three 64-bit numbers (magic, 0, array count), the arrays, the name count (0, or one for
 each array) and the names. All versions from 0.8 on are read; V2 is written, or V3 on request.
 """
 
 import struct
-from collections.abc import Sequence
-from typing import BinaryIO
+from collections.abc import Callable, Sequence
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.ndarray.array_record import ArrayRecord, read_record, record_chunks
+from gluonish.ndarray.array_record import (
+    ArrayRecord,
+    DenseRecord,
+    SparseRecord,
+    read_record,
+    record_chunks,
+)
 from gluonish.ndarray.byte_reader import ByteReader
-from gluonish.ndarray.stored_array import Entry, record_of
 
-__all__ = ["LIST_START", "read_list", "write_list"]
+__all__ = ["LIST_START", "Entry", "StoredArray", "read_list", "record_of", "write_list"]
+
+
+class StoredArray(NamedTuple):
+    """An array in a file, whose place in it was checked, or one on a device that is to be written.
+
+    Attributes:
+        shape: Extents.
+        dtype: Of the elements.
+        read: Returns the values; those of a file may belong to its reader, which works while the
+            file is open, and must not be changed then.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    read: Callable[[], Any]
+
+
+# An array as files hold it, or as it will be read.
+Entry = StoredArray | DenseRecord | SparseRecord
+
+
+def record_of(entry: Entry) -> DenseRecord | SparseRecord:
+    """Return an entry with its values."""
+    return DenseRecord(entry.read()) if isinstance(entry, StoredArray) else entry
+
 
 _LIST_MAGIC = 0x112
 # Of an undefined V0 array, which is its rank 0 and nothing else; and of an empty name, which is its

@@ -30,7 +30,7 @@ from gluonish.ndarray.array_record import (
     sparse_problem,
 )
 from gluonish.ndarray.byte_reader import MAX_RANK, ByteReader
-from gluonish.ndarray.stored_array import Entry, StoredArray
+from gluonish.ndarray.list_file import Entry, StoredArray
 
 __all__ = ["FORMAT", "SPARSE_PARTS", "SUFFIX", "read_npy", "read_npz"]
 

@@ -16,8 +16,8 @@ import numpy as np
 from gluonish.core.dtype import BFLOAT16, DTYPE_FLAGS, STORED_DTYPES
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray.array_record import DenseRecord, SparseRecord
+from gluonish.ndarray.list_file import Entry, StoredArray
 from gluonish.ndarray.npz_file import FORMAT, SPARSE_PARTS, SUFFIX
-from gluonish.ndarray.stored_array import Entry, StoredArray
 
 __all__ = ["check_npz", "write_npz"]
 

@@ -18,7 +18,7 @@ from gluonish.core.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT8,
 from gluonish.core.errors import FileFormatError
 from gluonish.core.json_text import parse_object
 from gluonish.ndarray.byte_reader import MAX_RANK, ByteReader
-from gluonish.ndarray.stored_array import StoredArray
+from gluonish.ndarray.list_file import StoredArray
 
 __all__ = ["DTYPES", "MAX_HEADER_NBYTES", "METADATA", "Safetensors", "read_safetensors"]
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.core.files import atomic_write, written_together
+from gluonish.ndarray.list_file import StoredArray
 from gluonish.ndarray.safetensors_file import DTYPES, MAX_HEADER_NBYTES, METADATA
-from gluonish.ndarray.stored_array import StoredArray
 
 __all__ = ["INDEX_ENDING", "check_safetensors", "write_safetensors", "write_shards"]
 

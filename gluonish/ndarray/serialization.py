@@ -23,10 +23,10 @@ from gluonish.ndarray.array_file import (
     read_arrays,
     write_arrays,
 )
+from gluonish.ndarray.list_file import Entry, StoredArray, record_of
 from gluonish.ndarray.ndarray import NDArray, from_host
 from gluonish.ndarray.sparse.array import BaseSparseNDArray
 from gluonish.ndarray.sparse.creation import from_record
-from gluonish.ndarray.stored_array import Entry, StoredArray, record_of
 from gluonish_engine import Var
 
 __all__ = [

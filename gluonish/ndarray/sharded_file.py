@@ -16,8 +16,8 @@ from gluonish.core.file_map import private_map
 from gluonish.core.files import open_to_read
 from gluonish.core.json_text import parse_object
 from gluonish.ndarray.byte_reader import ByteReader
+from gluonish.ndarray.list_file import StoredArray
 from gluonish.ndarray.safetensors_file import Safetensors, read_safetensors
-from gluonish.ndarray.stored_array import StoredArray
 
 __all__ = ["ShardReader", "read_index"]
 

@@ -267,9 +267,9 @@ MODULES: dict[str, str] = {
         "_regression_output_backward _sparse_LinearRegressionOutput "
         "_sparse_LogisticRegressionOutput _sparse_MAERegressionOutput"
     ),
-    "outputs.softmax_activation": "SoftmaxActivation",
-    "outputs.softmax_cross_entropy": "softmax_cross_entropy",
-    "outputs.softmax_output": "Softmax SoftmaxOutput _softmax_output_backward",
+    "outputs.softmax_output": (
+        "Softmax SoftmaxActivation SoftmaxOutput _softmax_output_backward softmax_cross_entropy"
+    ),
     "outputs.svm_output": "SVMOutput _svm_output_backward",
     "quantization.batch_norm": "_contrib_quantized_batch_norm",
     "quantization.dequantize": "_contrib_dequantize _contrib_requantize",
@@ -344,12 +344,10 @@ MODULES: dict[str, str] = {
     "shape.tile": "_np_repeat _npi_tile repeat tile",
     "shape.transpose": "SwapAxis _npi_swapaxes swapaxes transpose",
     "sparse.adagrad": "_sparse_adagrad_update",
-    "sparse.cast_storage": "_sparse_cast_storage cast_storage",
+    "sparse.cast_storage": "_sparse_cast_storage _sparse_retain _sparse_rows_to_dense cast_storage",
     "sparse.compressed": "_sparse_csr_dot _sparse_csr_sums _sparse_csr_to_dense",
     "sparse.edges": "_contrib_edge_id _contrib_getnnz",
     "sparse.embedding": "_contrib_SparseEmbedding",
-    "sparse.retain": "_sparse_retain",
-    "sparse.rows": "_sparse_rows_to_dense",
     "sparse.scatter_arithmetic": "_scatter_elemwise_div _scatter_minus_scalar _scatter_plus_scalar",
     "sparse.square_sum": "_square_sum",
     "updates.ftml": "ftml_update",

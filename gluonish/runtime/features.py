@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gluonish.core.config import MXNET_CUDNN_ENABLED
-from gluonish.core.control_groups import OWN, ROOT, control_groups
+from gluonish.core.cpu_memory import OWN, ROOT, control_groups
 from gluonish.core.device import gpu_count
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeviceError, nearest
 from gluonish.core.loading import load

@@ -9,7 +9,7 @@ from gluonish.graph.interpreter import evaluate
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.symbol.open_shapes import check_open_shapes
+from gluonish.symbol.shapes import check_open_shapes
 from gluonish.symbol.symbol import Symbol
 
 __all__ = ["Group", "compose", "evaluate_symbol", "replaced"]

@@ -21,7 +21,7 @@ from gluonish.graph.inference import specialize
 from gluonish.graph.ir import Graph, Value
 from gluonish.graph.memory_figures import memory_figures
 from gluonish.graph.partition import Partition
-from gluonish.graph.passes.common_subexpressions import eliminate_common_subexpressions
+from gluonish.graph.passes.simplify import eliminate_common_subexpressions
 from gluonish.ndarray import recording
 from gluonish.ndarray.creation import array, zeros
 from gluonish.ndarray.ndarray import NDArray
@@ -31,9 +31,9 @@ from gluonish.symbol.backend import as_environment_says
 from gluonish.symbol.bound_graphs import graph_of, keep_if_small
 from gluonish.symbol.debug import debug_str
 from gluonish.symbol.execution_report import ExecutionReport, MonitorCallback
-from gluonish.symbol.open_shapes import check_open_shapes, with_found_shapes
 from gluonish.symbol.placed_graph import CallKeys, PlacedGraph, node_context
 from gluonish.symbol.resized import fitted, resized_arrays
+from gluonish.symbol.shapes import check_open_shapes, with_found_shapes
 from gluonish.symbol.storage import makes_sparse
 from gluonish.symbol.symbol import Symbol
 

@@ -1,19 +1,20 @@
-"""Symbol.infer_shape and infer_type, and what is known of a Symbol's variables."""
+"""Shapes of a Symbol, and those that stay open."""
 
 import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gluonish.core.dtype import dtype_from_flag, normalize_dtype
-from gluonish.core.errors import ArgumentError, OperatorError
+from gluonish.core.errors import ArgumentError, GraphError, OperatorError
 from gluonish.core.numpy_mode import is_np_shape
 from gluonish.core.schema import UNPARSABLE
-from gluonish.core.spec import UNKNOWN, PartialSpec, Shape
-from gluonish.graph.inference import Inference, infer
+from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec
+from gluonish.graph.inference import Inference, infer, settled_attributes, undetermined
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.symbol.symbol import Symbol
 
 __all__ = [
+    "check_open_shapes",
     "declared",
     "from_public",
     "infer_shape",
@@ -22,6 +23,7 @@ __all__ = [
     "infer_type_partial",
     "known_specs",
     "to_public",
+    "with_found_shapes",
 ]
 
 Lists = tuple[list[Any], list[Any], list[Any]]
@@ -229,3 +231,56 @@ def infer_type_partial(self: Symbol, *args: Any, **kwargs: Any) -> Lists:
         for part in _lists(self, inference)
     )
     return arguments, outputs, auxiliary
+
+
+def check_open_shapes(
+    caller: str, outputs: Sequence[Value], variables: Sequence[Node], specs: Sequence[Spec]
+) -> None:
+    """Check that the shape of every operator without inputs and shape follows from its readers.
+
+    Args:
+        caller: The method's name, for the message.
+        outputs: The graph.
+        variables: Its variables.
+        specs: A spec for each.
+
+    Raises:
+        GraphError: That of one does not.
+        OperatorError: An operator refuses what reaches it.
+    """
+    found = undetermined(topological_order(outputs), variables, specs)
+    if found:
+        names = ", ".join(node.name for node in found)
+        raise GraphError(
+            f"{caller}: expected a shape for {names}, or operators that read it and determine its "
+            "shape, got only operators that take any shape; pass shape="
+        )
+
+
+def with_found_shapes(
+    outputs: Sequence[Value], variables: Sequence[Node], specs: Sequence[Spec]
+) -> Sequence[Value]:
+    """Return a graph that can be divided: arrays from nothing have the shape of their readers.
+
+    Args:
+        outputs: The graph; it is returned as it is where no shape is missing.
+        variables: Its variables.
+        specs: A spec for each.
+
+    Raises:
+        OperatorError: An operator refuses what reaches it.
+    """
+    order = topological_order(outputs)
+    attributes = settled_attributes(order, variables, specs)
+    if not attributes:
+        return outputs
+    made: dict[int, Node] = {}
+    for node in order:
+        made[id(node)] = node
+        if node.op is not None:
+            inputs = [Value(made[id(value.node)], value.index) for value in node.inputs]
+            attrs = attributes.get(id(node), node.attrs)
+            made[id(node)] = Node(
+                node.op, node.name, inputs, attrs, extra=node.extra, given=node.given
+            )
+    return [Value(made[id(value.node)], value.index) for value in outputs]

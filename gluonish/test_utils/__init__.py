@@ -19,6 +19,7 @@ from gluonish.test_utils.consistency import (
     check_consistency,
 )
 from gluonish.test_utils.datasets import (
+    DummyIter,
     get_cifar10,
     get_mnist,
     get_mnist_iterator,
@@ -31,16 +32,9 @@ from gluonish.test_utils.downloads import (
     get_bz2_data,
     get_zip_data,
 )
-from gluonish.test_utils.failures import (
-    assert_exception,
-    retry,
-)
 from gluonish.test_utils.gradients import (
     check_numeric_gradient,
     numeric_grad,
-)
-from gluonish.test_utils.iterators import (
-    DummyIter,
 )
 from gluonish.test_utils.matrices import (
     collapse_sum_like,
@@ -88,6 +82,7 @@ from gluonish.test_utils.statistics import (
     verify_generator,
 )
 from gluonish.test_utils.surroundings import (
+    assert_exception,
     default_context,
     discard_stderr,
     environment,
@@ -97,6 +92,7 @@ from gluonish.test_utils.surroundings import (
     is_cd_run,
     is_op_runnable,
     list_gpus,
+    retry,
     set_default_context,
 )
 from gluonish.test_utils.symbolic import (

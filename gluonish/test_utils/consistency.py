@@ -15,7 +15,7 @@ from gluonish.test_utils.comparison import (
     assert_almost_equal,
     on_host,
 )
-from gluonish.test_utils.global_random import normal, uniform
+from gluonish.test_utils.random_arrays import normal, uniform
 from gluonish.test_utils.tolerances import Tolerance
 
 __all__ = ["check_consistency"]

@@ -1,4 +1,4 @@
-"""MNIST and CIFAR-10, as old example programs read them: files in ``./data``."""
+"""MNIST and CIFAR-10 as old example programs read them, and DummyIter, which costs nothing."""
 
 import gzip
 from pathlib import Path
@@ -10,11 +10,18 @@ import gluonish.gluon.download as transfers
 from gluonish.core.errors import FileFormatError
 from gluonish.core.files import atomic_write
 from gluonish.gluon.data.vision.datasets.downloaded import MNIST
-from gluonish.io import MNISTIter
+from gluonish.io import DataIter, MNISTIter
 from gluonish.io.idx_file import read_idx
 from gluonish.test_utils.downloads import download, get_zip_data
 
-__all__ = ["get_cifar10", "get_mnist", "get_mnist_iterator", "get_mnist_pkl", "get_mnist_ubyte"]
+__all__ = [
+    "DummyIter",
+    "get_cifar10",
+    "get_mnist",
+    "get_mnist_iterator",
+    "get_mnist_pkl",
+    "get_mnist_ubyte",
+]
 
 Array = np.ndarray[Any, Any]
 
@@ -135,3 +142,33 @@ def get_mnist_iterator(
         for stem in ("train", "t10k")
     )
     return train, test
+
+
+class DummyIter(DataIter):
+    """Iterator that returns the first batch of another iterator over and over, to measure speed.
+
+    Args:
+        real_iter: Iterator of batches with ``provide_data``, ``provide_label`` and ``batch_size``,
+            such as those of ``mx.io``.
+
+    Attributes:
+        real_iter: That iterator.
+        provide_data: Its ``provide_data``.
+        provide_label: Its ``provide_label``.
+        batch_size: Number of samples in a batch.
+        the_batch: The batch.
+    """
+
+    def __init__(self, real_iter: Any) -> None:
+        super().__init__(real_iter.batch_size)
+        self.real_iter = real_iter
+        self.provide_data = real_iter.provide_data
+        self.provide_label = real_iter.provide_label
+        self.the_batch = next(iter(real_iter))
+
+    def next(self) -> Any:
+        """Return the batch."""
+        return self.the_batch
+
+    def reset(self) -> None:
+        """Start again, which changes nothing."""

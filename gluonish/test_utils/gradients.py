@@ -13,10 +13,15 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.symbol.binding import bind
 from gluonish.symbol.executor import Executor
 from gluonish.symbol.symbol import Symbol
-from gluonish.test_utils.binding import Location, bound_arrays, float_dtype
 from gluonish.test_utils.comparison import assert_almost_equal, on_host
-from gluonish.test_utils.global_random import normal, uniform
-from gluonish.test_utils.symbolic import gradient_requests, start_gradients
+from gluonish.test_utils.random_arrays import normal, uniform
+from gluonish.test_utils.symbolic import (
+    Location,
+    bound_arrays,
+    float_dtype,
+    gradient_requests,
+    start_gradients,
+)
 from gluonish.test_utils.tolerances import Tolerance, default_numeric_eps
 
 __all__ = ["check_numeric_gradient", "numeric_grad"]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import ArgumentError
-from gluonish.test_utils.global_random import randn, uniform
+from gluonish.test_utils.random_arrays import randn, uniform
 
 __all__ = [
     "collapse_sum_like",

@@ -1,4 +1,4 @@
-"""Random arrays, shapes and samples, drawn from NumPy's and Python's global generators.
+"""Random arrays, and the global generators that they come from.
 
 Seed these (``np.random.seed``, ``random.seed``) and the same come again.
 """
@@ -13,7 +13,6 @@ from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray.creation import array
 from gluonish.ndarray.ndarray import NDArray
-from gluonish.test_utils.global_random import randint, randn, uniform
 from gluonish.test_utils.surroundings import default_context
 from gluonish.test_utils.tolerances import default_dtype
 
@@ -24,14 +23,28 @@ __all__ = [
     "create_vector",
     "get_identity_mat",
     "get_identity_mat_batch",
+    "normal",
+    "permutation",
+    "rand",
     "rand_coord_2d",
     "rand_shape_2d",
     "rand_shape_3d",
     "rand_shape_nd",
+    "randint",
+    "randn",
     "random_arrays",
     "random_sample",
     "random_uniform_arrays",
+    "uniform",
 ]
+
+normal = np.random.normal
+permutation = np.random.permutation
+rand = np.random.rand
+randint = np.random.randint
+randn = np.random.randn
+uniform = np.random.uniform
+
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]

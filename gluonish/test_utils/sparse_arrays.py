@@ -13,7 +13,7 @@ from gluonish.ndarray.creation import array
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.sparse.array import BaseSparseNDArray, CSRNDArray
 from gluonish.ndarray.sparse.creation import csr_matrix, row_sparse_array
-from gluonish.test_utils.global_random import normal, permutation, rand, randint
+from gluonish.test_utils.random_arrays import normal, permutation, rand, randint
 from gluonish.test_utils.surroundings import default_context
 from gluonish.test_utils.tolerances import default_dtype
 

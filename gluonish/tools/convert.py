@@ -11,9 +11,9 @@ from gluonish.core.errors import ArgumentError
 from gluonish.ndarray.array_file import ArrayFile, open_arrays
 from gluonish.ndarray.array_record import SparseRecord
 from gluonish.ndarray.array_writer import LIST_KEY, NPY, PARAMS, format_of, write_arrays
-from gluonish.ndarray.stored_array import Entry, StoredArray, record_of
+from gluonish.ndarray.list_file import Entry, StoredArray, record_of
 from gluonish.symbol import load as load_symbol
-from gluonish.tools.profile.units import bytes_text
+from gluonish.tools.profile.page import bytes_text
 
 __all__ = ["add_parser", "run"]
 

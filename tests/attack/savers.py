@@ -11,7 +11,7 @@ from gluonish.gluon import Trainer, nn
 from gluonish.module.feed_forward import save_checkpoint
 from gluonish.recordio import MXIndexedRecordIO, MXRecordIO
 from gluonish.recordio.index_file import new_record_pair
-from gluonish.tools.demo_plots import new_figure, save_figure
+from gluonish.tools.demo import new_figure, save_figure
 from gluonish.tools.train.checkpoint import Checkpoints, Record, write_json
 
 __all__ = ["SAVERS", "STREAMING", "TOGETHER"]

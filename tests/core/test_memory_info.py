@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gluonish import nd
-from gluonish.core import control_groups, cpu_memory
+from gluonish.core import cpu_memory
 from gluonish.core.context import cpu
 
 SIZE = 10_000_000  # bytes
@@ -41,8 +41,8 @@ def test_control_groups_bound_what_is_free(tmp_path: Path, monkeypatch: pytest.M
     for name, text in (("max", "50000000"), ("current", "30000000"), ("stat", "active_file 5000")):
         (tmp_path / f"memory.{name}").write_text(f"{text}\n")
     (tmp_path / "own").write_text("0::/\n")
-    monkeypatch.setattr(control_groups, "ROOT", tmp_path)
-    monkeypatch.setattr(control_groups, "OWN", tmp_path / "own")
+    monkeypatch.setattr(cpu_memory, "ROOT", tmp_path)
+    monkeypatch.setattr(cpu_memory, "OWN", tmp_path / "own")
     info = cpu().memory_info()
     assert (info.free, info.total) == (20_005_000, 50_000_000)
     assert cpu_memory.kept_limit() == 50_000_000 // 8

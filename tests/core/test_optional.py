@@ -13,7 +13,7 @@ from gluonish.contrib.tensorboard import LogMetricsCallback
 from gluonish.core.errors import NotSupportedError
 from gluonish.core.optional import why_not
 from gluonish.onnx.importing.package import onnx_package
-from gluonish.ops.image.opencv import open_cv
+from gluonish.ops.image.resampling import open_cv
 
 _NEEDS: dict[str, Callable[[], Any]] = {
     "tensorboardX": lambda: LogMetricsCallback("logs"),

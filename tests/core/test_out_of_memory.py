@@ -13,10 +13,10 @@ import gluonish as mx
 from gluonish import nd
 from gluonish.core import out_of_memory
 from gluonish.core.context import cpu
+from gluonish.core.cpu_memory import MemoryInfo
 from gluonish.core.device import CPUDevice
 from gluonish.core.errors import ArgumentError, DeviceError, OutOfMemoryError
 from gluonish.core.holders import Holding
-from gluonish.core.memory_info import MemoryInfo
 from gluonish.core.spec import Spec
 from gluonish.engine import use_engine
 from gluonish.kvstore.transfer import private_array

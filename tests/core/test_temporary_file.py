@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from gluonish.core import temporary_file as module
-from gluonish.core.files import atomic_write
-from gluonish.core.temporary_file import remove_abandoned, temporary_file
+from gluonish.core import files as module
+from gluonish.core.files import atomic_write, remove_abandoned, temporary_file
 
 ROOT = Path(__file__).parents[2]
 WRITER = """

@@ -2,9 +2,8 @@
 
 from collections.abc import Collection
 
-from gluonish.graph.gradient import differentiate
+from gluonish.graph.gradient import Joint, differentiate
 from gluonish.graph.ir import Graph
-from gluonish.graph.joint import Joint
 
 
 def joint_of(graph: Graph, wanted: Collection[int]) -> Joint:

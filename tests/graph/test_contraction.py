@@ -1,4 +1,4 @@
-from gluonish.graph.contraction import Contraction
+from gluonish.graph.clusters import Contraction
 
 
 def test_path_through_a_third_group_is_found_until_that_is_joined() -> None:

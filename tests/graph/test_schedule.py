@@ -3,8 +3,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gluonish.graph.gradient import Joint
 from gluonish.graph.ir import Node, Value, topological_order
-from gluonish.graph.joint import Joint
 from gluonish.graph.liveness import peak_nbytes, planner_steps
 from gluonish.graph.passes.mirror import mirror, ordered_backward
 from gluonish.graph.recompute import Effort

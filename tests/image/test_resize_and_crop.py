@@ -7,7 +7,7 @@ import pytest
 
 from gluonish import image, nd
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.ops.image.interpolation import chosen_method
+from gluonish.ops.image.resampling import chosen_method
 
 X = nd.array(np.random.default_rng(0).integers(0, 256, (20, 30, 3)), dtype="uint8")
 

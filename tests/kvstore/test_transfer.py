@@ -11,7 +11,7 @@ from gluonish.engine import current_engine, use_engine
 from gluonish.kvstore import create
 from gluonish.kvstore.transfer import Cut, sum_arrays
 from gluonish.ndarray import array, ones
-from gluonish.tools.env_checks.engine_trace import engine_trace
+from gluonish.tools.env_checks.threads import engine_trace
 
 
 def test_order_of_the_sum_is_that_of_the_list() -> None:

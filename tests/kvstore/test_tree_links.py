@@ -7,8 +7,8 @@ import pytest
 
 from gluonish.core.context import cpu, gpu
 from gluonish.core.errors import ArgumentError
-from gluonish.kvstore import tree_links
-from gluonish.kvstore.tree_links import links_between, parse_topology, uniform_links
+from gluonish.kvstore import tree_search
+from gluonish.kvstore.tree_search import links_between, parse_topology, uniform_links
 
 TOPOLOGY = """\
 \x1b[4m\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity\x1b[0m
@@ -52,14 +52,14 @@ def answer(*arguments: str) -> str:
 
 def test_gpus_are_found_by_their_address(monkeypatch: pytest.MonkeyPatch) -> None:
     cupy = fake_cupy([3, 0, 2], set())
-    monkeypatch.setattr(tree_links, "device_of", lambda _: SimpleNamespace(xp=cupy))
+    monkeypatch.setattr(tree_search, "device_of", lambda _: SimpleNamespace(xp=cupy))
     found = links_between([gpu(0), gpu(1), gpu(2)], answer)
     assert found == ((0, 2, 2), (2, 0, 1), (2, 1, 0))
 
 
 def test_without_the_tool_peers_count(monkeypatch: pytest.MonkeyPatch) -> None:
     cupy = fake_cupy([0, 1, 2], {(0, 1), (1, 0)})
-    monkeypatch.setattr(tree_links, "device_of", lambda _: SimpleNamespace(xp=cupy))
+    monkeypatch.setattr(tree_search, "device_of", lambda _: SimpleNamespace(xp=cupy))
     silent = lambda *arguments: ""  # noqa: E731
     assert links_between([gpu(0), gpu(1), gpu(2)], silent) == ((0, 1, 0), (1, 0, 0), (0, 0, 0))
     assert links_between([gpu(0), gpu(2)], silent) == uniform_links(2)

@@ -15,7 +15,7 @@ from gluonish.core.config import (
 from gluonish.core.context import cpu
 from gluonish.kvstore import KVStore
 from gluonish.ndarray import NDArray, array, zeros
-from gluonish.tools.env_checks.engine_trace import engine_trace
+from gluonish.tools.env_checks.threads import engine_trace
 
 
 @pytest.fixture(autouse=True)

@@ -8,8 +8,15 @@ from math import ceil, log2
 
 import pytest
 
-from gluonish.kvstore.tree_links import Links, uniform_links
-from gluonish.kvstore.tree_search import Tree, backtrack, bisect, find_trees, weight
+from gluonish.kvstore.tree_search import (
+    Links,
+    Tree,
+    backtrack,
+    bisect,
+    find_trees,
+    uniform_links,
+    weight,
+)
 
 P3_16XLARGE: Links = (
     (0, 1, 1, 2, 2, 0, 0, 0),

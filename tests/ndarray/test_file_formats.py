@@ -23,7 +23,7 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, FileFormatErr
 from gluonish.core.file_map import is_mapped
 from gluonish.ndarray import sparse
 from gluonish.ndarray.array_file import DenseRecord, open_arrays, write_arrays
-from gluonish.ndarray.stored_array import record_of
+from gluonish.ndarray.list_file import record_of
 
 ENDINGS = (".params", ".safetensors", ".npz", ".safetensors.index.json")
 NAMED = ENDINGS[1:]

@@ -9,7 +9,7 @@ from gluonish.core.config import MXNET_OPTIMIZER_AGGREGATION_SIZE
 from gluonish.ndarray import array
 from gluonish.optimizer import Optimizer, create, get_updater
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
-from gluonish.tools.env_checks.engine_trace import engine_trace
+from gluonish.tools.env_checks.threads import engine_trace
 
 # Its updates draw random numbers, in the order of its calls.
 RANDOM = {"sgld"}

@@ -167,7 +167,7 @@ def test_a_conversion_that_is_killed_leaves_what_was_there(ending: str, tmp_path
     nd.save(target, {"old": nd.ones(2)})
     before = {part.name: part.read_bytes() for part in tmp_path.glob("b*")}
     code = (
-        "import os, sys, gluonish.ndarray.stored_array as s, gluonish.tools.convert as c\n"
+        "import os, sys, gluonish.ndarray.list_file as s, gluonish.tools.convert as c\n"
         "read, count = c.record_of, []\n"
         "def dying(entry):\n"
         "    count.append(0)\n"

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from gluonish.core.control_groups import memory_bounds
+from gluonish.core.cpu_memory import memory_bounds
 from gluonish.core.errors import GluonishError
 
 __all__ = ["Segment", "SharedMemoryError", "available_nbytes", "new_file"]

@@ -8,7 +8,7 @@ from typing import Any, SupportsFloat
 import gluonish.ndarray as nd
 import gluonish.symbol as symbol
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.refusal import RefusedAtCall
+from gluonish.core.number_check import RefusedAtCall
 from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.activations import Activation

@@ -4,7 +4,7 @@ from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import ArgumentError
-from gluonish.core.refusal import RefusedAtCall
+from gluonish.core.number_check import RefusedAtCall
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.activations import Activation
 from gluonish.gluon.nn.tensor import Extents, Tensor, as_extents, check_ints

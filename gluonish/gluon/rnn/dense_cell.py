@@ -5,7 +5,7 @@ from typing import Any
 
 from gluonish.core.dtype import is_floating
 from gluonish.core.errors import ArgumentError
-from gluonish.core.refusal import RefusedAtCall
+from gluonish.core.number_check import RefusedAtCall
 from gluonish.core.spec import Spec
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.gluon.parameter import ParameterDict

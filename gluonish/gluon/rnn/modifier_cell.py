@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 
 import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.number_check import check_numbers
-from gluonish.core.refusal import RefusedAtCall
+from gluonish.core.number_check import RefusedAtCall, check_numbers
 from gluonish.gluon.block import Block
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.gluon.parameter import ParameterDict

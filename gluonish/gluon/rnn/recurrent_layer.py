@@ -8,9 +8,8 @@ from typing import Any
 import gluonish.ndarray as nd
 import gluonish.symbol as sym
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.number_check import check_numbers
+from gluonish.core.number_check import RefusedAtCall, check_numbers
 from gluonish.core.numpy_mode import is_np_array
-from gluonish.core.refusal import RefusedAtCall
 from gluonish.gluon.block.arguments import check_one_kind, no_arrays_error
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.tensor import Tensor, check_ints, check_layout

@@ -7,7 +7,7 @@ from typing import Any
 
 import gluonish.ndarray as nd
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
-from gluonish.core.refusal import RefusedAtCall
+from gluonish.core.number_check import RefusedAtCall
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.rnn.recurrent_cell import (

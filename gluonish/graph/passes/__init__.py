@@ -1,7 +1,5 @@
 """Passes: pure functions from a graph to a graph, one a file."""
 
-from gluonish.graph.passes.common_subexpressions import eliminate_common_subexpressions
-from gluonish.graph.passes.dead_code import eliminate_dead_code
 from gluonish.graph.passes.drop_bias_gradient import drop_bias_gradient
 from gluonish.graph.passes.drop_history import drop_history
 from gluonish.graph.passes.fold_batch_norm import fold_batch_norm
@@ -12,7 +10,11 @@ from gluonish.graph.passes.fuse_primitives import fuse_primitives
 from gluonish.graph.passes.fuse_rnn import fuse_rnn
 from gluonish.graph.passes.keep_batch_axes import keep_batch_axes
 from gluonish.graph.passes.move_strides import move_strides
-from gluonish.graph.passes.simplify import simplify
+from gluonish.graph.passes.simplify import (
+    eliminate_common_subexpressions,
+    eliminate_dead_code,
+    simplify,
+)
 from gluonish.graph.passes.split_batch_norm import split_batch_norm
 from gluonish.graph.passes.use_classic_operators import use_classic_operators
 from gluonish.graph.passes.widen_products import widen_products

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from gluonish.graph.ir import Graph, Node, Value
-from gluonish.graph.passes.dead_code import eliminate_dead_code
-from gluonish.graph.readers import Reads, count_reads
-from gluonish.graph.rewrite import has_operator, rebuild
+from gluonish.graph.passes.simplify import eliminate_dead_code
+from gluonish.graph.rewrite import Reads, count_reads, has_operator, rebuild
 from gluonish.ops.nn.activation import ACTIVATION
 from gluonish.ops.nn.dense import has_vector_bias
 from gluonish.ops.normalization.fold_batch_norm import FOLD_BATCH_NORM

@@ -4,9 +4,8 @@ from collections.abc import Callable, Sequence
 
 from gluonish.core.spec import Spec
 from gluonish.graph.ir import Graph, Node, Value
-from gluonish.graph.passes.dead_code import eliminate_dead_code
-from gluonish.graph.readers import count_reads
-from gluonish.graph.rewrite import has_operator, rebuild
+from gluonish.graph.passes.simplify import eliminate_dead_code
+from gluonish.graph.rewrite import count_reads, has_operator, rebuild
 from gluonish.ops.normalization.batch_norm_relu import BATCH_NORM_RELU
 
 __all__ = ["fuse_batch_norm_relu"]

@@ -5,9 +5,8 @@ from typing import Any
 
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.graph.ir import Graph, Node, Value
-from gluonish.graph.passes.dead_code import eliminate_dead_code
-from gluonish.graph.readers import count_reads
-from gluonish.graph.rewrite import has_operator, rebuild
+from gluonish.graph.passes.simplify import eliminate_dead_code
+from gluonish.graph.rewrite import count_reads, has_operator, rebuild
 from gluonish.ops.nn.log_softmax_pick import LOG_SOFTMAX_PICK
 
 __all__ = ["fuse_log_softmax_pick"]

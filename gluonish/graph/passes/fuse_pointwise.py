@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from gluonish.core.device import Platform
 from gluonish.core.spec import Shape, Spec
-from gluonish.graph.contraction import Contraction
+from gluonish.graph.clusters import Contraction
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.kernels.generated.expressions import aligned_shape, supports
 from gluonish.ops.fused.pointwise import (

@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 
 from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.graph.ir import Graph, Node, Value
-from gluonish.graph.passes.dead_code import eliminate_dead_code
-from gluonish.graph.readers import Reads, count_reads
-from gluonish.graph.rewrite import has_operator, rebuild
+from gluonish.graph.passes.simplify import eliminate_dead_code
+from gluonish.graph.rewrite import Reads, count_reads, has_operator, rebuild
 from gluonish.ops.fused.activation import REVERSIBLE
 from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
 from gluonish.ops.fused.dense import FUSED_DENSE

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from gluonish.graph.ir import Graph, Node, Value
-from gluonish.graph.passes.dead_code import eliminate_dead_code
+from gluonish.graph.passes.simplify import eliminate_dead_code
 from gluonish.graph.rewrite import has_operator, rebuild
 from gluonish.ops.elementwise.cast import cast
 from gluonish.ops.recurrent.fused_rnn import FUSED_RNN, part_shapes

@@ -7,8 +7,8 @@ References:
 from bisect import bisect_left
 from itertools import accumulate
 
+from gluonish.graph.gradient import Joint
 from gluonish.graph.ir import Graph, Node, Value, topological_order
-from gluonish.graph.joint import Joint
 from gluonish.graph.kept import Keeping, cheapest_keeping
 from gluonish.graph.liveness import peak_nbytes, planner_steps
 from gluonish.graph.memory_plan import Step

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from gluonish.core.dtype import INT8, UINT8
 from gluonish.core.spec import Shape, Spec
 from gluonish.graph.ir import Graph, Node, Value
-from gluonish.graph.readers import count_reads
-from gluonish.graph.rewrite import has_operator, rebuild
+from gluonish.graph.rewrite import count_reads, has_operator, rebuild
 from gluonish.ops.nn.pooling import POOLING
 from gluonish.ops.quantization.passing import INT8_POOLING
 from gluonish.ops.registry import apply

@@ -1,14 +1,16 @@
-"""Simplification: what computes nothing goes."""
+"""Passes that only remove: dead code, repeated expressions, operators without effect."""
 
 import math
 from collections.abc import Sequence
+from operator import is_
+from typing import Any
 
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
-from gluonish.graph.ir import Graph, Node, Value
+from gluonish.graph.ir import Graph, Node, Value, topological_order
 from gluonish.graph.rewrite import rebuild
 from gluonish.ops.registry import find_operator
 
-__all__ = ["simplify"]
+__all__ = ["eliminate_common_subexpressions", "eliminate_dead_code", "simplify"]
 
 # Operators that only change the shape, and whose gradient only changes it back. Other identities,
 # such as BlockGrad, have gradients of their own.
@@ -100,3 +102,48 @@ def _shorter_chain(node: Node, source: Value) -> Sequence[Value] | None:
         return None
     attrs = {"shape": node.specs[0].shape}
     return [Value(Node(_RESHAPE_EXACT, node.name, (source,), attrs, node.specs, node.extra))]
+
+
+def eliminate_dead_code(graph: Graph) -> Graph:
+    """Drop nodes whose outputs nobody needs.
+
+    Requires: nothing.
+    Ensures: every operator node leads to an output of the graph; the others keep their order. A
+    node that updates moving statistics is dropped with its output: MXNet would not run it either.
+    """
+    needed = {id(node) for node in topological_order(graph.outputs)}
+    return Graph(graph.inputs, graph.outputs, [n for n in graph.nodes if id(n) in needed])
+
+
+def eliminate_common_subexpressions(graph: Graph) -> Graph:
+    """Compute the same operator on the same inputs once.
+
+    Requires: nothing.
+    Ensures: no two nodes of the graph have the same operator, inputs and attributes, but for those
+    that draw random numbers or overwrite an input.
+    """
+    first: dict[Any, Sequence[Value]] = {}
+
+    def rule(node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
+        op = node.op
+        if op is None or op.draws(node.attrs) or op.mutates:
+            return None
+        # By their text: 0.0 equals -0.0, and 1 equals True.
+        attrs = node.attrs
+        texts = [(name, repr(attrs[name])) for name in sorted(attrs)] if attrs else ()
+        key = (op.name, tuple([x.key for x in inputs]), tuple(texts))
+        values = first.get(key)
+        if values is not None:
+            return values
+        if inputs is node.inputs or all(map(is_, inputs, node.inputs)):
+            first[key] = _outputs(node)
+            return None
+        kept = Node(op, node.name, inputs, node.attrs, node.specs, node.extra)
+        first[key] = _outputs(kept)
+        return first[key]
+
+    return rebuild(graph, rule)
+
+
+def _outputs(node: Node) -> Sequence[Value]:
+    return [Value(node, i) for i in range(node.num_outputs)]

@@ -18,7 +18,7 @@ import numpy as np
 
 from gluonish.core.dtype import is_floating, normalize_dtype
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.refusal import RefusedAtCall
+from gluonish.core.number_check import RefusedAtCall
 from gluonish.image.augmenters.augmenter import Augmenter, RandomOrderAug
 from gluonish.image.augmenters.checks import checked_amount, checked_image, checked_probability
 from gluonish.image.pixels import Array

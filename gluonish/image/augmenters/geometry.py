@@ -5,7 +5,7 @@ import warnings
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
-from gluonish.core.refusal import RefusedAtCall
+from gluonish.core.number_check import RefusedAtCall
 from gluonish.image.augmenters.augmenter import Augmenter
 from gluonish.image.augmenters.checks import checked_extents, checked_image, checked_probability
 from gluonish.image.pixels import Array

@@ -7,7 +7,7 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.image.pixels import Array
-from gluonish.ops.image.opencv import open_cv
+from gluonish.ops.image.resampling import open_cv
 
 __all__ = ["checked_color", "with_boxes"]
 

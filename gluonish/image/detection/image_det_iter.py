@@ -14,7 +14,7 @@ from gluonish.image.detection.drawing import checked_color, with_boxes
 from gluonish.image.iteration.image_iter import ImageIter, is_ours
 from gluonish.image.pixels import Array, as_host, as_ndarray
 from gluonish.io.data_iter import DataDesc
-from gluonish.ops.image.opencv import open_cv
+from gluonish.ops.image.resampling import open_cv
 from gluonish.recordio import MXIndexedRecordIO, RecordFile, read_header
 
 __all__ = ["ImageDetIter"]

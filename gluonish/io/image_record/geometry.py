@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.errors import ArgumentError, NotSupportedError, OperatorError
-from gluonish.ops.image.interpolation import BY_SIZES, LINEAR, chosen_method
-from gluonish.ops.image.opencv import open_cv
-from gluonish.ops.image.resampling import resampled
+from gluonish.ops.image.resampling import BY_SIZES, LINEAR, chosen_method, open_cv, resampled
 
 __all__ = ["Crop", "Image", "Warp", "make_crop", "resized"]
 

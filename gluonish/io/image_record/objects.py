@@ -19,7 +19,7 @@ from gluonish.core.errors import ArgumentError, FileFormatError, NotSupportedErr
 from gluonish.io.image_record.augmentation import scaled, shifted_hls, shorter_side
 from gluonish.io.image_record.geometry import Image, resized
 from gluonish.io.image_record.normalization import Normalization
-from gluonish.ops.image.opencv import open_cv
+from gluonish.ops.image.resampling import open_cv
 
 __all__ = [
     "BOX",

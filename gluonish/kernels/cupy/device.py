@@ -27,9 +27,9 @@ import numpy as np
 
 from gluonish.core.config import MXNET_ENABLE_GPU_P2P, MXNET_GPU_WORKER_NSTREAMS
 from gluonish.core.context import Context, gpu
+from gluonish.core.cpu_memory import MemoryInfo
 from gluonish.core.device import DEVICE_CLASSES, Lane, Platform, device_of
 from gluonish.core.errors import DeviceError
-from gluonish.core.memory_info import MemoryInfo
 from gluonish.core.spec import Shape
 from gluonish.kernels.cupy.graphs import Graphs
 from gluonish.kernels.cupy.health import Health

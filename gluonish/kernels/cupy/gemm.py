@@ -1,4 +1,4 @@
-"""Products of matrices by cuBLAS: sums in float32 or wider, nothing widened or copied in memory.
+"""Matrix products on a GPU, and dense layers.
 
 16-bit floats are multiplied as they are and summed in float32, pedantically where
 ``MXNET_CUDA_ALLOW_TENSOR_CORE`` is off. Matrices of float32 are rounded to TensorFloat-32 (19 bits)
@@ -24,7 +24,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy.cublas import MOST, Matrix, current_handle
 from gluonish.kernels.cupy.source import KINDS
 
-__all__ = ["batch_dot", "dot", "gemm2", "matmul", "multiply", "takes_floats"]
+__all__ = ["batch_dot", "dot", "fully_connected", "gemm2", "matmul", "multiply", "takes_floats"]
 
 # Numbers of cublas_api.h.
 _KEEP, _TRANSPOSE = 0, 1
@@ -211,3 +211,25 @@ def gemm2(
     """Fill ``out`` with alpha times the products of matrices whose rows lie along ``axis``."""
     left, right, product = (xp.moveaxis(array, axis, -2) for array in (a, b, out))
     multiply(xp, product, _swapped(left, transpose_a), _swapped(right, transpose_b), alpha)
+
+
+def fully_connected(
+    xp: ModuleType,
+    out: Any,
+    data: Any,
+    weight: Any,
+    bias: Any = None,
+    *,
+    num_hidden: int,
+    **_: Any,
+) -> None:
+    """Fill ``out`` with the data times the transposed weight, plus the bias.
+
+    16-bit results are rounded once, with the bias in them.
+    """
+    rows = out.size // num_hidden
+    product = out.reshape(rows, num_hidden)
+    if bias is not None:
+        product[...] = bias.reshape(num_hidden)
+    inputs = data.reshape(rows, weight.shape[1])
+    multiply(xp, product, inputs, weight.T, accumulate=bias is not None)

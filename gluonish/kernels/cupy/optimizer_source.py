@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import FLOAT32
-from gluonish.kernels.cupy.source import KINDS, text_of
-from gluonish.kernels.cupy.statements import inputs_of, translated
+from gluonish.kernels.cupy.source import KINDS, inputs_of, text_of, translated
 from gluonish.kernels.optimizer_formulas import FORMULAS, Norms, state_names
 from gluonish.ops.updates.rules import Rule
 

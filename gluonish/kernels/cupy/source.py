@@ -1,12 +1,13 @@
-"""CUDA C++ of this folder: compiled at the first use of a kernel, once for each device.
+"""CUDA sources and the statements that they consist of.
 
 What is constant in a launch's inner loops (a window, a type) is a macro of the source. CuPy keeps
 what it compiled in a folder of its own from process to process.
 """
 
+import ast
 import re
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -21,10 +22,12 @@ __all__ = [
     "Macros",
     "compiled",
     "index",
+    "inputs_of",
     "launch",
     "launch_blocks",
     "source_text",
     "text_of",
+    "translated",
     "without_gaps",
 ]
 
@@ -157,3 +160,75 @@ def launch_blocks(
     key = (name, function, dtype, wide, macros)
     kernel = compiled(xp, key, function, lambda: source_text(name, dtype, wide, macros))
     kernel(blocks, (threads,), args)
+
+
+_OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.BitAnd: "&&",  # between comparisons
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+_CALLS = {
+    "fabs": "fabsf({})",
+    "flag_float32": "({} ? 1.0f : 0.0f)",
+    "maximum": "maximum({}, {})",
+    "minimum": "minimum({}, {})",
+    "select": "({} ? {} : {})",
+    "sqrt": "sqrtf({})",
+}
+
+
+def inputs_of(lines: Sequence[str], results: Iterable[str] = ()) -> set[str]:
+    """Return the names that statements, or whoever wants results behind them, read unset."""
+    found: set[str] = set()
+    made: set[str] = set()
+    for line in lines:
+        target, value = _parts(line)
+        names = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+        found |= names - made - _CALLS.keys() - {"float32"}
+        made.add(target)
+    return found | (set(results) - made)
+
+
+def translated(lines: Sequence[str], known: Iterable[str]) -> list[str]:
+    """Return statements in C++, which declare what is not among the names that are known."""
+    declared = set(known)
+    made = []
+    for line in lines:
+        target, value = _parts(line)
+        made.append(f"{'' if target in declared else 'auto '}{target} = {_text(value)};")
+        declared.add(target)
+    return made
+
+
+def _parts(line: str) -> tuple[str, ast.expr]:
+    """Return what a statement sets, and to what."""
+    (node,) = ast.parse(line).body
+    assert isinstance(node, ast.Assign), line
+    (target,) = node.targets
+    assert isinstance(target, ast.Name), line
+    return target.id, node.value
+
+
+def _text(node: ast.expr) -> str:
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return f"(-{_text(operand)})"
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            return f"({_text(left)} {_OPERATORS[type(op)]} {_text(right)})"
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _OPERATORS:
+            return f"({_text(left)} {_OPERATORS[type(op)]} {_text(right)})"
+        case ast.Call(func=ast.Name(id="float32"), args=[ast.Constant(value=int() | float() as x)]):
+            return f"{float(x)!r}f"
+        case ast.Call(func=ast.Name(id=name), args=args) if name in _CALLS:
+            return _CALLS[name].format(*map(_text, args))
+    raise NotImplementedError(f"formula: expected what CUDA has too, got {ast.unparse(node)}")

@@ -27,12 +27,12 @@ from gluonish.kernels.generated.winograd_gradient import GradientPlan
 from gluonish.kernels.generated.winograd_output import Finish, OutputPlan
 from gluonish.kernels.onednn import convolution as direct
 from gluonish.kernels.onednn import register as onednn
-from gluonish.kernels.onednn.attributes import ELTWISE
 from gluonish.kernels.onednn.backend import current
 from gluonish.kernels.onednn.binding import channels_last, require
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.finish import finish_of
 from gluonish.kernels.onednn.memory import signature
+from gluonish.kernels.onednn.primitive import ELTWISE
 from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
 from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, Key, RefusedError
 from gluonish.ops.nn.convolution import (

@@ -17,7 +17,7 @@ from gluonish.kernels.onednn.backend import (
     status,
     supported,
 )
-from gluonish.kernels.onednn.reorder import reorder, supports_reorder
+from gluonish.kernels.onednn.concat import reorder, supports_reorder
 from gluonish.ops.kernel import RefusedError
 
 __all__ = [

@@ -1,4 +1,10 @@
-"""The C interface of oneDNN 3: enumerations, prototypes, and the check of every status.
+"""oneDNN's library, its C functions with their prototypes, and its constants.
+
+The wheel ``onednn-cpu-gomp`` installs it beside the folder of its Python version, as in
+``lib/libdnnl.so.3`` and ``lib/python3.11/site-packages``. Package metadata would say the same, but
+importing the reader takes 15 ms. A user may name another build of oneDNN 3.
+
+Those of convolution, pooling, dense, matrix product, batch norm and reorder are in that module.
 
 No header is needed at run time. The tests compare the enumerations with the names that the library
 prints for them. Calls that compute go through ``CDLL``, which releases the GIL; the short ones that
@@ -7,27 +13,109 @@ than the call.
 """
 
 import ctypes
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Iterator
 from enum import IntEnum
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from gluonish.core.errors import GluonishError
 from gluonish.core.finalizer import Finalizer, keep
-from gluonish.kernels.onednn.prototypes import PRIMITIVES
 from gluonish.ops.kernel import RefusedError
 
 __all__ = [
+    "PRIMITIVES",
     "AlgorithmKind",
     "Api",
     "Argument",
     "DataType",
     "ExecArgument",
+    "Location",
     "NormalizationFlag",
     "OneDNNError",
     "PropagationKind",
     "Query",
     "dims",
+    "locate",
 ]
+
+_WHEEL = "onednn-cpu-gomp"
+_FILE_NAME = "libdnnl.so.3"
+
+
+class Location(NamedTuple):
+    """Where the library is; with ``path`` None, ``reason`` says why there is none."""
+
+    path: str | None
+    reason: str
+
+
+def locate(path: str | None = None) -> Location:
+    """Find the library file.
+
+    Args:
+        path: The file to take; None looks where the wheel installs it, for each folder of packages
+            in ``sys.path`` and for the interpreter's own prefix.
+
+    Returns:
+        The file's path, or None with the reason in one line.
+    """
+    if path is not None:
+        if Path(path).is_file():
+            return Location(path, "")
+        return Location(None, f"no such file: {path}")
+    for candidate in _candidates():
+        if os.path.isfile(candidate):  # false where it cannot be seen
+            return Location(str(candidate), "")
+    return Location(None, f"no {_FILE_NAME} in the interpreter's prefix; pip install {_WHEEL}")
+
+
+def _candidates() -> Iterator[Path]:
+    for entry in sys.path:
+        packages = Path(entry)
+        if packages.name in ("site-packages", "dist-packages"):
+            yield packages.parents[1] / _FILE_NAME
+    yield Path(sys.prefix) / "lib" / _FILE_NAME
+
+
+_H = ctypes.c_void_p
+_I = ctypes.c_int
+_F = ctypes.c_float
+_U = ctypes.c_uint
+_L = ctypes.c_int64
+_D = ctypes.POINTER(ctypes.c_int64)
+_HP = ctypes.POINTER(ctypes.c_void_p)
+_FP = ctypes.POINTER(ctypes.c_float)
+
+# First the place for the new handle, then the engine; last the attributes, and before them, for a
+# backward, the forward's primitive descriptor.
+PRIMITIVES: dict[str, tuple[Any, ...]] = {
+    "dnnl_deconvolution_forward_primitive_desc_create": (
+        *(_HP, _H, _I, _I, _H, _H, _H, _H, _D, _D, _D, _D, _H),
+    ),
+    "dnnl_eltwise_forward_primitive_desc_create": (_HP, _H, _I, _I, _H, _H, _F, _F, _H),
+    "dnnl_eltwise_backward_primitive_desc_create": (_HP, _H, _I, _H, _H, _H, _F, _F, _H, _H),
+    "dnnl_softmax_forward_primitive_desc_create": (_HP, _H, _I, _I, _H, _H, _I, _H),
+    "dnnl_softmax_backward_primitive_desc_create": (_HP, _H, _I, _H, _H, _H, _I, _H, _H),
+    "dnnl_layer_normalization_forward_primitive_desc_create": (
+        *(_HP, _H, _I, _H, _H, _H, _F, _U, _H),
+    ),
+    "dnnl_layer_normalization_backward_primitive_desc_create": (
+        *(_HP, _H, _I, _H, _H, _H, _H, _F, _U, _H, _H),
+    ),
+    "dnnl_lrn_forward_primitive_desc_create": (_HP, _H, _I, _I, _H, _H, _L, _F, _F, _F, _H),
+    "dnnl_lrn_backward_primitive_desc_create": (_HP, _H, _I, _H, _H, _H, _L, _F, _F, _F, _H, _H),
+    "dnnl_prelu_forward_primitive_desc_create": (_HP, _H, _I, _H, _H, _H, _H),
+    "dnnl_prelu_backward_primitive_desc_create": (_HP, _H, _H, _H, _H, _H, _H, _H, _H),
+    "dnnl_resampling_forward_primitive_desc_create": (_HP, _H, _I, _I, _FP, _H, _H, _H),
+    "dnnl_resampling_backward_primitive_desc_create": (_HP, _H, _I, _FP, _H, _H, _H, _H),
+    "dnnl_binary_primitive_desc_create": (_HP, _H, _I, _H, _H, _H, _H),
+    "dnnl_reduction_primitive_desc_create": (_HP, _H, _I, _H, _H, _F, _F, _H),
+    "dnnl_concat_primitive_desc_create": (_HP, _H, _H, _I, _I, _HP, _H),
+    "dnnl_sum_primitive_desc_create": (_HP, _H, _H, _I, _FP, _HP, _H),
+}
+
 
 _MAX_DIMS = 12
 _CPU = 1
@@ -170,11 +258,6 @@ class _Version(ctypes.Structure):
         ("gpu_runtime", ctypes.c_uint),
     ]
 
-
-_H = ctypes.c_void_p
-_I = ctypes.c_int
-_D = ctypes.POINTER(ctypes.c_int64)
-_HP = ctypes.POINTER(ctypes.c_void_p)
 
 # Every function that answers with a status.
 _PROTOTYPES: dict[str, tuple[Any, ...]] = {

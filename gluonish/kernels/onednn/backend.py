@@ -4,10 +4,9 @@ arrays."""
 import os
 from typing import NamedTuple
 
-from gluonish.kernels.onednn.api import Api, OneDNNError
+from gluonish.kernels.onednn.api import Api, OneDNNError, locate
 from gluonish.kernels.onednn.cache import PlanCache
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.library import locate
 from gluonish.kernels.onednn.memory import describable
 from gluonish.ops.kernel import Array, RefusedError
 

@@ -1,4 +1,4 @@
-"""Batch normalization over axis 1, alone and with max(x, 0) behind it: forward and backward.
+"""Batch normalization in training, and with known statistics.
 
 Data may be float32 or bfloat16; gamma, beta, the statistics and their gradients are float32 always.
 What a layer does around it, on vectors of channels, are steps of the same plan: the moving
@@ -8,24 +8,36 @@ With max(x, 0), the library keeps a bit for each element that came through, in t
 if the channels come last and 16 divides them. That is the mask that the operator hands to its
 gradient. Elsewhere it keeps a byte and is slow at that; there the function is a step of its own,
 its gradient reads the output, and nothing is written to the mask.
+
+It is a subtraction that multiplies and adds before it writes, so that a sum with another array and
+max(x, 0) behind it cost no pass of their own.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-from gluonish.kernels.onednn.api import AlgorithmKind, Argument, NormalizationFlag, PropagationKind
-from gluonish.kernels.onednn.attributes import Eltwise
+from gluonish.kernels.onednn.api import (
+    AlgorithmKind,
+    Api,
+    Argument,
+    NormalizationFlag,
+    PropagationKind,
+)
 from gluonish.kernels.onednn.binding import bind, channels_last, few_threads, require, vectors
-from gluonish.kernels.onednn.eltwise import chain_step, eltwise_backward_step, eltwise_step
+from gluonish.kernels.onednn.eltwise import (
+    chain_step,
+    eltwise_backward_step,
+    eltwise_step,
+    sum_step,
+)
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Descriptor, element_strides
 from gluonish.kernels.onednn.plan import Builder, Plan
-from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
-from gluonish.kernels.onednn.sum import sum_step
+from gluonish.kernels.onednn.primitive import Eltwise, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError
 from gluonish.ops.registry import Attrs
 
-__all__ = ["batch_norm", "batch_norm_backward"]
+__all__ = ["batch_norm", "batch_norm_apply", "batch_norm_backward"]
 
 _BLOCK = 16  # channels
 _SQUARE = Eltwise(AlgorithmKind.ELTWISE_SQUARE)
@@ -252,3 +264,97 @@ def _plan_backward(engine: Engine, arrays: tuple[Array, ...], kind: _Kind) -> Pl
         reads[Argument.WORKSPACE] = builder.operand(_mask_layout(hint, arrays[9]))
     builder.step(descriptor, reads, writes)
     return builder.build()
+
+
+_POST_OP = 32768  # roles of the second arrays of post-ops are so far apart
+
+
+class _BatchNormApplyKind(NamedTuple):
+    """The attributes."""
+
+    scaled: bool
+    relu: bool
+
+
+class _Chain:
+    """One ``dnnl_primitive_attr_t``, owned: arithmetic with other arrays, then max(x, 0)."""
+
+    __slots__ = ("__weakref__", "api", "handle")
+
+    def __init__(
+        self, api: Api, steps: Sequence[tuple[AlgorithmKind, Descriptor]], *, relu: bool
+    ) -> None:
+        self.api = api
+        self.handle = api.create_attributes(self)
+        chain = api.create_post_ops(self)
+        for kind, layout in steps:
+            api.call("dnnl_post_ops_append_binary", chain, kind, layout.handle)
+        if relu:
+            kind = AlgorithmKind.ELTWISE_RELU
+            api.call("dnnl_post_ops_append_eltwise", chain, kind, 0.0, 0.0)
+        api.call("dnnl_primitive_attr_set_post_ops", self.handle, chain)
+
+
+def batch_norm_apply(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
+    """Plan for ``(data - mean) * inverse_std * gamma + beta``, and what comes behind.
+
+    Args:
+        outputs: One, (N, C, *spatial), to be filled.
+        inputs: data (N, C, *spatial), and gamma, beta, mean, inverse standard deviation (C,); with
+            ``add`` an array like data, which is added.
+        attrs: Those of the operator.
+
+    Returns:
+        The plan, for (*outputs, *inputs) but gamma under ``fix_gamma``.
+
+    Raises:
+        RefusedError: The library does not take these arrays.
+    """
+    require("batch_norm_apply", *outputs, inputs[0], *inputs[5:])
+    vectors("batch_norm_apply", *inputs[1:5])
+    kind = _BatchNormApplyKind(not attrs["fix_gamma"], attrs["relu"])
+    used = [i for i in range(len(inputs) + 1) if i != 2 or kind.scaled]
+    return bind("batch_norm_apply", _plan, (*outputs, *inputs), kind, used)
+
+
+def _plan(engine: Engine, arrays: tuple[Array, ...], kind: _BatchNormApplyKind) -> Plan:
+    builder = Builder(engine)
+    out, data = (builder.operand(engine.describe(array)) for array in arrays[:2])
+    rank = arrays[0].ndim
+    gamma = builder.operand(_channels(engine, arrays[2], rank)) if kind.scaled else None
+    beta, mean, inverse = (builder.operand(_channels(engine, array, rank)) for array in arrays[3:6])
+    addends = [builder.operand(engine.describe(array)) for array in arrays[6:]]
+    # Arrays that lie otherwise than the result are reordered: the library would take them, but step
+    # from element to element.
+    common = _common(engine, arrays[0])
+    factors = [inverse] if gamma is None else [inverse, gamma]
+    steps = [
+        *((AlgorithmKind.BINARY_MUL, slot, slot.layout) for slot in factors),
+        (AlgorithmKind.BINARY_ADD, beta, beta.layout),
+        *((AlgorithmKind.BINARY_ADD, slot, common) for slot in addends),
+    ]
+    chain = _Chain(engine.api, [(how, layout) for how, _, layout in steps], relu=kind.relu)
+    descriptor = PrimitiveDescriptor(
+        engine.api,
+        "dnnl_binary_primitive_desc_create",
+        *(engine.handle, AlgorithmKind.BINARY_SUB),
+        *(layout.handle for layout in (common, mean.layout, common)),
+        chain.handle,
+    )
+    reads = {Argument.SRC: data, Argument.SRC_1: mean}
+    for i, (_, slot, _) in enumerate(steps):
+        reads[cast(Argument, Argument.POST_OP_SRC + i * _POST_OP)] = slot
+    builder.step(descriptor, reads, {Argument.DST: out})
+    return builder.build()
+
+
+def _common(engine: Engine, out: Array) -> Descriptor:
+    """The layout of the result if its channels come last, else in the order of its shape."""
+    return engine.describe(out) if channels_last(out) else engine.contiguous(out)
+
+
+def _channels(engine: Engine, array: Array, rank: int) -> Descriptor:
+    """The layout of a vector along axis 1 of an array of some rank."""
+    shape = (1, array.size, *(1,) * (rank - 2))
+    strides = (array.size, *(1,) * (rank - 1))
+    return Descriptor.strided(engine.api, shape, strides, engine.data_type(array))

@@ -17,7 +17,6 @@ from gluonish.kernels.onednn.api import (
     DataType,
     PropagationKind,
 )
-from gluonish.kernels.onednn.attributes import ELTWISE, Eltwise
 from gluonish.kernels.onednn.binding import bind, channels_last, spread
 from gluonish.kernels.onednn.convolution import Window, window_of
 from gluonish.kernels.onednn.engine import Engine
@@ -25,7 +24,7 @@ from gluonish.kernels.onednn.matmul import matrix_view
 from gluonish.kernels.onednn.memory import Descriptor, describable, element_strides
 from gluonish.kernels.onednn.plan import Builder, Plan, Slot
 from gluonish.kernels.onednn.pooling import Pooling, pooling_of
-from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.kernels.onednn.primitive import ELTWISE, Eltwise, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError
 
 __all__ = ["int8_convolution", "int8_dense", "int8_pooling", "int8_quantize"]

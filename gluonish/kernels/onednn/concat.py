@@ -1,17 +1,19 @@
-"""Several arrays beside each other along an axis."""
+"""Copies between layouts and dtypes, and several arrays beside each other along an axis."""
 
 import ctypes
 from collections.abc import Sequence
 
 from gluonish.kernels.onednn.api import Argument
+from gluonish.kernels.onednn.backend import current, supported
 from gluonish.kernels.onednn.binding import bind, require, source
 from gluonish.kernels.onednn.engine import Engine
+from gluonish.kernels.onednn.memory import signature
 from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound
 from gluonish.ops.registry import Attrs
 
-__all__ = ["concat"]
+__all__ = ["concat", "reorder", "supports_reorder"]
 
 
 def concat(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
@@ -46,4 +48,36 @@ def _plan(engine: Engine, arrays: tuple[Array, ...], axis: int) -> Plan:
     out, *slots = map(builder.operand, layouts)
     reads = {source(i): slot for i, slot in enumerate(slots)}
     builder.step(descriptor, reads, {Argument.DST: out})
+    return builder.build()
+
+
+def supports_reorder(out: Array, data: Array) -> bool:
+    """Whether `reorder` takes these arrays.
+
+    Args:
+        out: Any shape of 1 to 12 axes.
+        data: The shape of ``out``.
+
+    Returns:
+        True for supported dtypes (they may differ) and layouts that can be described.
+    """
+    same_shape = out.shape == data.shape and 1 <= out.ndim <= 12
+    return same_shape and supported(out) and supported(data)
+
+
+def reorder(out: Array, data: Array) -> None:
+    """Copy ``data`` into ``out``, element by element; arguments as in `supports_reorder`.
+
+    Raises:
+        OneDNNError: The library refuses; the reason is in the message.
+    """
+    plans = current().plans
+    key = ("reorder", signature(out), signature(data))
+    plans.get(key, _plan_reorder, out, data).run(out, data)
+
+
+def _plan_reorder(engine: Engine, out: Array, data: Array) -> Plan:
+    builder = Builder(engine)
+    target = builder.operand(engine.describe(out))
+    builder.reorder(builder.operand(engine.describe(data)), target)
     return builder.build()

@@ -12,13 +12,12 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16
 from gluonish.kernels.onednn.api import AlgorithmKind, Argument, PropagationKind, dims
-from gluonish.kernels.onednn.attributes import Attributes, Finish
 from gluonish.kernels.onednn.binding import bind, require
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.finish import add_finished, finish_of
 from gluonish.kernels.onednn.memory import Descriptor, element_strides
 from gluonish.kernels.onednn.plan import Builder, Plan
-from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.kernels.onednn.primitive import Attributes, Finish, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError
 
 __all__ = [

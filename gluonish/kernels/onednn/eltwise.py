@@ -1,22 +1,25 @@
-"""Functions of each element alone, and their gradients."""
+"""Elementwise kernels: functions, and operators on two or more arrays."""
 
+import ctypes
 from collections.abc import Sequence
 
 from gluonish.kernels.onednn.api import AlgorithmKind, Argument, PropagationKind
-from gluonish.kernels.onednn.attributes import Attributes, Eltwise, Finish
-from gluonish.kernels.onednn.binding import bind, require
+from gluonish.kernels.onednn.binding import bind, require, source
 from gluonish.kernels.onednn.engine import Engine
-from gluonish.kernels.onednn.memory import Descriptor
+from gluonish.kernels.onednn.memory import Descriptor, element_strides
 from gluonish.kernels.onednn.plan import Builder, Plan, Slot
-from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.kernels.onednn.primitive import Attributes, Eltwise, Finish, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound
 
 __all__ = [
+    "binary",
     "chain_step",
     "eltwise",
     "eltwise_backward",
     "eltwise_backward_step",
     "eltwise_step",
+    "sum_step",
+    "weighted_sum",
 ]
 
 
@@ -144,4 +147,81 @@ def _plan_backward(
     builder = Builder(engine)
     out, grad, data = (builder.operand(engine.describe(array)) for array in arrays)
     eltwise_backward_step(engine, builder, (out, grad, data), *attributes)
+    return builder.build()
+
+
+def binary(out: Array, lhs: Array, rhs: Array, algorithm: AlgorithmKind) -> Bound:
+    """Plan for ``out = f(lhs, rhs)``, on operands (out, lhs, rhs).
+
+    Args:
+        out: To be filled.
+        lhs: Any shape that broadcasts to that of ``out``.
+        rhs: Any shape that broadcasts to that of ``out``.
+        algorithm: One of ``BINARY_*``.
+
+    Raises:
+        RefusedError: The library does not take these arrays.
+    """
+    require("binary", out, lhs, rhs)
+    return bind("binary", _plan, (out, lhs, rhs), algorithm)
+
+
+def _describe(engine: Engine, array: Array, rank: int) -> Descriptor:
+    """The layout with axes of length 1 in front, so that there are ``rank``."""
+    missing = rank - array.ndim
+    strides = (array.size,) * missing + element_strides(array)
+    shape = (1,) * missing + array.shape
+    return Descriptor.strided(engine.api, shape, strides, engine.data_type(array))
+
+
+def _plan(engine: Engine, arrays: tuple[Array, ...], algorithm: AlgorithmKind) -> Plan:
+    layouts = [_describe(engine, array, arrays[0].ndim) for array in arrays]
+    descriptor = PrimitiveDescriptor(
+        engine.api,
+        "dnnl_binary_primitive_desc_create",
+        *(engine.handle, algorithm, layouts[1].handle, layouts[2].handle, layouts[0].handle),
+        engine.attributes,
+    )
+    builder = Builder(engine)
+    out, lhs, rhs = map(builder.operand, layouts)
+    builder.step(descriptor, {Argument.SRC: lhs, Argument.SRC_1: rhs}, {Argument.DST: out})
+    return builder.build()
+
+
+def weighted_sum(out: Array, arrays: Sequence[Array], scales: Sequence[float]) -> Bound:
+    """Plan for the sum of ``arrays``, each times its scale, on operands (out, *arrays).
+
+    Args:
+        out: To be filled; it may be the first of ``arrays``.
+        arrays: The shape and dtype of ``out``.
+        scales: One for each array.
+
+    Raises:
+        RefusedError: The library does not take these arrays.
+    """
+    require("sum", out, *arrays)
+    return bind("sum", _plan_sum, (out, *arrays), tuple(scales))
+
+
+def sum_step(
+    engine: Engine, builder: Builder, slots: Sequence[Slot], out: Slot, scales: Sequence[float]
+) -> None:
+    """Add the sum to a plan; ``out`` may be the first of ``slots``."""
+    count = len(slots)
+    layouts = [slot.layout for slot in slots]
+    handles = (ctypes.c_void_p * count)(*(layout.handle for layout in layouts))
+    descriptor = PrimitiveDescriptor(
+        engine.api,
+        "dnnl_sum_primitive_desc_create",
+        *(engine.handle, out.layout.handle, count, (ctypes.c_float * count)(*scales), handles),
+        engine.attributes,
+    )
+    reads = {source(i): slot for i, slot in enumerate(slots)}
+    builder.step(descriptor, reads, {Argument.DST: out})
+
+
+def _plan_sum(engine: Engine, arrays: tuple[Array, ...], scales: tuple[float, ...]) -> Plan:
+    builder = Builder(engine)
+    out, *slots = (builder.operand(engine.describe(array)) for array in arrays)
+    sum_step(engine, builder, slots, out, scales)
     return builder.build()

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gluonish.kernels.onednn.api import Argument
-from gluonish.kernels.onednn.attributes import ELTWISE, Finish
 from gluonish.kernels.onednn.plan import Builder, Slot
-from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.kernels.onednn.primitive import ELTWISE, Finish, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, RefusedError, address
 
 __all__ = ["add_finished", "finish_of"]

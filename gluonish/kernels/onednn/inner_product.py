@@ -8,14 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from gluonish.kernels.onednn.api import Argument, PropagationKind
-from gluonish.kernels.onednn.attributes import Attributes, Finish
 from gluonish.kernels.onednn.binding import bind, require
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.finish import add_finished, finish_of
 from gluonish.kernels.onednn.matmul import matrix_view, plan_product
 from gluonish.kernels.onednn.memory import element_strides
 from gluonish.kernels.onednn.plan import Builder, Plan
-from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.kernels.onednn.primitive import Attributes, Finish, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError
 
 __all__ = ["fully_connected"]

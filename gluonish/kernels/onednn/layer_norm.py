@@ -14,13 +14,12 @@ from gluonish.kernels.onednn.api import (
     NormalizationFlag,
     PropagationKind,
 )
-from gluonish.kernels.onednn.attributes import Eltwise
 from gluonish.kernels.onednn.binding import bind, few_threads, flat, require
 from gluonish.kernels.onednn.eltwise import chain_step
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Descriptor
 from gluonish.kernels.onednn.plan import Builder, Plan, Slot
-from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.kernels.onednn.primitive import Eltwise, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError
 from gluonish.ops.registry import Attrs
 

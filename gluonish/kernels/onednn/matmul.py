@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gluonish.kernels.onednn.api import Argument
-from gluonish.kernels.onednn.attributes import Attributes, Finish
 from gluonish.kernels.onednn.binding import bind, require
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.finish import add_finished
 from gluonish.kernels.onednn.memory import element_strides
 from gluonish.kernels.onednn.plan import Builder, Plan
-from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.kernels.onednn.primitive import Attributes, Finish, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError, address
 
 __all__ = ["batch_dot", "dot", "matrix_view", "plan_product"]

@@ -4,12 +4,11 @@ from ctypes import addressof, c_int64
 from typing import NamedTuple
 
 from gluonish.kernels.onednn.api import Argument, DataType
-from gluonish.kernels.onednn.attributes import Attributes, Finish
 from gluonish.kernels.onednn.binding import few_threads
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import Descriptor
 from gluonish.kernels.onednn.plan import Builder, Call, Plan, Slot
-from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.kernels.onednn.primitive import Attributes, Finish, PrimitiveDescriptor
 
 __all__ = ["PlaneCalls", "PlaneProduct", "Stack", "packing", "plane_product"]
 

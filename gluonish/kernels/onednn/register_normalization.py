@@ -4,8 +4,7 @@ from typing import Any
 
 from gluonish.core.dtype import UINT8
 from gluonish.core.spec import Spec
-from gluonish.kernels.onednn.batch_norm import batch_norm, batch_norm_backward
-from gluonish.kernels.onednn.batch_norm_apply import batch_norm_apply
+from gluonish.kernels.onednn.batch_norm import batch_norm, batch_norm_apply, batch_norm_backward
 from gluonish.kernels.onednn.binding import plain
 from gluonish.kernels.onednn.layer_norm import layer_norm, layer_norm_backward
 from gluonish.kernels.onednn.register import planned

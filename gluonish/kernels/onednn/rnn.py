@@ -23,8 +23,7 @@ from gluonish.kernels.generated.rnn_steps import (
 )
 from gluonish.kernels.generated.sums import add_rows
 from gluonish.kernels.onednn.binding import require
-from gluonish.kernels.onednn.rnn_products import PackedProduct, product
-from gluonish.kernels.onednn.rnn_scratch import Scratch
+from gluonish.kernels.onednn.rnn_products import PackedProduct, Scratch, product
 from gluonish.ops.kernel import Array, address
 from gluonish.ops.recurrent.fused_rnn import split, weights_of
 from gluonish.ops.recurrent.layout import GATES, Dims, Reserve, Weights, dims_of, split_parameters

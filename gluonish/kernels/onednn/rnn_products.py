@@ -1,22 +1,22 @@
-"""The matrix products of recurrent layers: large ones over all steps, and the step's own, whose
-weight is packed once for all steps."""
+"""Products of recurrent layers, and the scratch memory that they share."""
 
 import threading
 from typing import Any
 
 import numpy as np
 
+from gluonish.core.dtype import FLOAT32
+from gluonish.core.spec import Shape
 from gluonish.kernels.onednn.api import Argument
-from gluonish.kernels.onednn.attributes import Attributes, Finish
 from gluonish.kernels.onednn.binding import bind
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.matmul import plan_product
 from gluonish.kernels.onednn.memory import aligned_bytes
 from gluonish.kernels.onednn.plan import Builder, Plan
-from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
+from gluonish.kernels.onednn.primitive import Attributes, Finish, PrimitiveDescriptor
 from gluonish.ops.kernel import Array
 
-__all__ = ["PackedProduct", "product"]
+__all__ = ["PackedProduct", "Scratch", "product"]
 
 
 def product(
@@ -131,3 +131,26 @@ def _plan_packing(engine: Engine, arrays: tuple[Array, ...], finish: Finish) -> 
     packed = builder.operand(descriptor.wanted(Argument.WEIGHTS))
     builder.reorder(builder.operand(layouts[2]), packed)
     return builder.build()
+
+
+class Scratch(threading.local):
+    """Arrays that a thread uses again: fresh ones of this size cost a page fault every 4 KiB."""
+
+    def __init__(self) -> None:
+        self._buffers: dict[tuple[str, np.dtype[Any]], Array] = {}
+
+    def get(self, name: str, shape: Shape, dtype: np.dtype[Any] = FLOAT32) -> Array:
+        """Return an array with any values; the one returned before is overwritten."""
+        size = int(np.prod(shape))
+        buffer = self._buffers.get((name, dtype))
+        if buffer is None or buffer.size < size:
+            buffer = self._buffers[name, dtype] = np.empty(size, dtype)
+        return buffer[:size].reshape(shape)
+
+    def converted(self, name: str, array: Array, dtype: np.dtype[Any]) -> Array:
+        """Return an array in a dtype, itself if it has it."""
+        if array.dtype == dtype:
+            return array
+        found = self.get(name, array.shape, dtype)
+        found[...] = array
+        return found

@@ -25,10 +25,10 @@ from gluonish.model_zoo.foreign.torch_pickle import StoredTensor
 from gluonish.ndarray.array_file import kind_of
 from gluonish.ndarray.array_record import DenseRecord
 from gluonish.ndarray.array_writer import PARAMS, SAFETENSORS, SHARDS
+from gluonish.ndarray.list_file import StoredArray
 from gluonish.ndarray.npz_file import read_npz
 from gluonish.ndarray.safetensors_file import read_safetensors
 from gluonish.ndarray.sharded_file import ShardReader, read_index
-from gluonish.ndarray.stored_array import StoredArray
 
 __all__ = ["Checkpoint", "open_checkpoint"]
 

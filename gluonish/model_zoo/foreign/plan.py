@@ -11,7 +11,7 @@ from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.model_zoo.foreign.recipes import Identity, Link
 from gluonish.model_zoo.foreign.source_layers import SourceLayers
 from gluonish.model_zoo.foreign.torch_file import arranged, arranged_shape
-from gluonish.ndarray.stored_array import StoredArray
+from gluonish.ndarray.list_file import StoredArray
 
 __all__ = ["MOST_NAMES", "Plan", "listed", "source_of"]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from gluonish.core.errors import FileFormatError
-from gluonish.ndarray.stored_array import StoredArray
+from gluonish.ndarray.list_file import StoredArray
 
 __all__ = ["SourceLayers", "source_layers"]
 

@@ -27,7 +27,7 @@ from gluonish.model_zoo.foreign.torch_pickle import (
     StoredTensor,
     load_torch_pickle,
 )
-from gluonish.ndarray.stored_array import StoredArray
+from gluonish.ndarray.list_file import StoredArray
 
 __all__ = [
     "arranged",

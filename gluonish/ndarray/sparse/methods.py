@@ -23,8 +23,7 @@ from gluonish.ops.elementwise.identity import COPY
 from gluonish.ops.indexing.slice import SLICE
 from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import Attrs, apply
-from gluonish.ops.sparse.cast_storage import CAST_STORAGE, cast_storage
-from gluonish.ops.sparse.retain import RETAIN
+from gluonish.ops.sparse.cast_storage import CAST_STORAGE, RETAIN, cast_storage
 
 __all__ = ["attach"]
 

@@ -15,8 +15,8 @@ from gluonish.ops.elementwise.binary import NOT_EQUAL
 from gluonish.ops.indexing.take import take
 from gluonish.ops.reductions.reduction import MAX
 from gluonish.ops.shape.reshape import reshape
+from gluonish.ops.sparse.cast_storage import ROWS_TO_DENSE
 from gluonish.ops.sparse.compressed import CSR_TO_DENSE
-from gluonish.ops.sparse.rows import ROWS_TO_DENSE
 
 __all__ = [
     "STYPES",

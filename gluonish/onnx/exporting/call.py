@@ -1,17 +1,28 @@
-"""What a translator is given: one node of gluonish's graph, with tensors in place of its inputs."""
+"""A call of an operator that is written, and the table of who writes which."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from gluonish.core.loading import load
 from gluonish.graph.body import Body as GraphBody
+from gluonish.graph.ir import Node
 from gluonish.onnx.exporting.package import CannotExportError
 from gluonish.onnx.exporting.tensors import Emitter, Extent, OpenExtent, Tensor
 from gluonish.ops.registry import Attrs
 
-__all__ = ["Call", "OutputSpec", "Translator"]
+__all__ = [
+    "FAMILIES",
+    "Call",
+    "OutputSpec",
+    "Translator",
+    "translator_of",
+    "translators",
+    "unread_inputs",
+]
 
 
 class OutputSpec(NamedTuple):
@@ -90,3 +101,45 @@ class Call:
 
 
 Translator = Callable[[Call], Tensor | Sequence[Tensor | None]]
+
+
+# Modules of gluonish.onnx.exporting.families. Each has a TABLE of operators by their registry name.
+FAMILIES = (
+    *("elementwise", "binary", "layers", "normalization", "outputs", "reduction", "shapes"),
+    *("joining", "rearrangement", "indexing", "numpy_indexing", "matrices"),
+    *("recurrent", "control_flow", "attention", "vision", "boxes", "losses"),
+    *("quantization", "fused_layers", "byte_layers", "sampling"),
+)
+
+# Inputs that only gradients read: labels, which no caller of the exported network brings along.
+_UNREAD = {
+    **dict.fromkeys(
+        (
+            *("SoftmaxOutput", "LinearRegressionOutput", "LogisticRegressionOutput"),
+            *("MAERegressionOutput", "SVMOutput"),
+        ),
+        frozenset({1}),
+    ),
+    "IdentityAttachKLSparseReg": frozenset({1}),
+}
+_NONE: frozenset[int] = frozenset()
+
+
+@cache
+def translators() -> Mapping[str, Translator]:
+    """Return the functions that translate operators, by the operators' registry names."""
+    found: dict[str, Translator] = {}
+    for family in FAMILIES:
+        module = load(f"gluonish.onnx.exporting.families.{family}")
+        found.update(module.TABLE)
+    return found
+
+
+def translator_of(op: str) -> Translator | None:
+    """Return what translates an operator; None if nothing does."""
+    return translators().get(op)
+
+
+def unread_inputs(node: Node) -> frozenset[int]:
+    """Return the places of the inputs of a node that its outputs do not depend on."""
+    return _NONE if node.op is None else _UNREAD.get(node.op.name, _NONE)

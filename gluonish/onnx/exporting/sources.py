@@ -17,7 +17,7 @@ from gluonish.graph.structure import flatten
 from gluonish.graph.trace import trace_forward
 from gluonish.ndarray import NDArray, load, zeros
 from gluonish.numpy.array import as_np_ndarray, ndarray
-from gluonish.onnx.exporting.table import unread_inputs
+from gluonish.onnx.exporting.call import unread_inputs
 from gluonish.onnx.exporting.tensors import Extent, OpenExtent
 from gluonish.symbol import NameManager, Symbol, var
 from gluonish.symbol import load as load_symbol

@@ -9,10 +9,9 @@ from gluonish.graph.body import Body as GraphBody
 from gluonish.graph.inference import Inference, infer
 from gluonish.graph.interpreter import output_names
 from gluonish.graph.ir import Node, Value, topological_order
-from gluonish.onnx.exporting.call import Call, OutputSpec
+from gluonish.onnx.exporting.call import Call, OutputSpec, translator_of, unread_inputs
 from gluonish.onnx.exporting.inexpressible import reason_of
 from gluonish.onnx.exporting.package import CannotExportError
-from gluonish.onnx.exporting.table import translator_of, unread_inputs
 from gluonish.onnx.exporting.tensors import Emitter, Extent, OpenExtent, Tensor
 
 __all__ = ["Known", "Walk", "inferred"]

@@ -1,16 +1,44 @@
-"""Nodes of an ONNX graph as rules see them: operator, version, names of values, attributes."""
+"""Nodes as rules see them, and the scopes in which names have values."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from gluonish.core.errors import FileFormatError, NotSupportedError
 from gluonish.onnx.importing.tensors import dense_of, read_tensor
 
-if TYPE_CHECKING:
-    from gluonish.onnx.importing.scopes import Scope
+__all__ = ["Call", "Node", "Rule", "Scope", "attributes_of", "tidy_domain"]
 
-__all__ = ["Call", "Node", "Rule", "attributes_of", "tidy_domain"]
+
+class Scope:
+    """Values by name.
+
+    Args:
+        outer: The scope around it, of which it sees all values.
+    """
+
+    __slots__ = ("_outer", "_values")
+
+    def __init__(self, outer: "Scope | None" = None) -> None:
+        self._outer = outer
+        self._values: dict[str, Any] = {}
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self._values[name] = value
+
+    def __getitem__(self, name: str) -> Any:
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope._values:
+                return scope._values[name]
+            scope = scope._outer
+        raise FileFormatError(f"ONNX graph: expected a value {name!r}, got none of this name")
+
+    def free(self, names: tuple[str, ...]) -> None:
+        """Forget values that nobody needs any more."""
+        for name in names:
+            self._values.pop(name, None)
+
 
 # What computes a node: ``rule(call, *inputs)`` returns a value, or a tuple of several.
 Rule = Callable[..., Any]

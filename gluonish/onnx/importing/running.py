@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 from gluonish.core.errors import FileFormatError, GluonishError, NotSupportedError
 from gluonish.onnx.importing.arrays import constant
 from gluonish.onnx.importing.elements import Narrow
-from gluonish.onnx.importing.nodes import Call, Node
+from gluonish.onnx.importing.nodes import Call, Node, Scope
 from gluonish.onnx.importing.rules import KEEPS_NARROW, TAKES_NARROW
-from gluonish.onnx.importing.scopes import Scope
 from gluonish.onnx.importing.tensors import Stored
 
 __all__ = ["Program", "reads_of", "run"]

@@ -10,8 +10,8 @@ from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
-from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.precision import check_steps
+from gluonish.ops.support.shape_rules import normalize_axis
 from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["ARANGE_LIKE", "INDEX_ARRAY"]

@@ -8,7 +8,7 @@ from gluonish.core.schema import Schema, integer
 from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.shape_rules import normalize_axis
 
 __all__ = ["DIAG"]
 

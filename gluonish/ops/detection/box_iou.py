@@ -8,8 +8,8 @@ from gluonish.core.schema import Schema, choice
 from gluonish.core.spec import Spec
 from gluonish.ops.detection.boxes import as_corners, box_overlaps, check_boxes
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.support.extents import limited
 from gluonish.ops.support.precision import widen
+from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.extents import check_floating
 

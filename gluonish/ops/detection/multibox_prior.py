@@ -15,8 +15,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, numbers
 from gluonish.core.spec import Spec
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.support.extents import limited
 from gluonish.ops.support.precision import accumulator
+from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.extents import check_floating
 

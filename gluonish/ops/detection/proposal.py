@@ -16,8 +16,8 @@ from gluonish.core.spec import Spec
 from gluonish.ops.detection.boxes import Matrix, Rule, Suppress, kept_by_overlap
 from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.support.extents import limited
 from gluonish.ops.support.host import widened_on_host
+from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.extents import check_floating, check_rank
 

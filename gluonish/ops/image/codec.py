@@ -13,7 +13,7 @@ import numpy as np
 from gluonish.core.errors import OperatorError
 from gluonish.core.file_kind import HEAD_NBYTES, found_instead
 from gluonish.core.loading import load
-from gluonish.ops.image.opencv import open_cv
+from gluonish.ops.image.resampling import open_cv
 
 __all__ = ["AS_STORED", "COLOR", "GRAY", "decode", "encode"]
 

@@ -1,24 +1,165 @@
-"""Sizes and resampling of images: by OpenCV where it is installed, else by NumPy.
+"""Resampling of images: methods, weights, and OpenCV where it is there.
+
+The methods are OpenCV's: cubic with the parameter -0.75, Lanczos over four pixels to each side,
+and the mean over the area that a new pixel covers, which turns into linear mixing of neighbours
+where the image grows. Outside the image lie copies of its border.
+
+References:
+    R. Keys, Cubic Convolution Interpolation for Digital Image Processing, IEEE Transactions on
+    Acoustics, Speech, and Signal Processing, 1981; there the parameter is -0.5.
+    C. Duchon, Lanczos Filtering in One and Two Dimensions, Journal of Applied Meteorology, 1979.
 
 Methods have OpenCV's numbers: 0 the nearest pixel, 1 linear, 2 cubic, 3 the area's mean, 4 Lanczos.
 Pixels are squares, whose centres lie half a pixel inside the image. Bytes that NumPy makes differ
 from OpenCV's by at most one.
 """
 
+import random
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from gluonish.core.dtype import FLOAT32, FLOAT64, UINT8
-from gluonish.core.errors import OperatorError
+from gluonish.core.errors import ArgumentError, OperatorError
+from gluonish.core.optional import IMPORT_FAILURES
 from gluonish.core.spec import Spec
-from gluonish.ops.image.opencv import open_cv
-from gluonish.ops.image.weights import by_weights
 
-__all__ = ["check_resampling", "resample", "resampled"]
+__all__ = [
+    "BY_SIZES",
+    "LINEAR",
+    "by_weights",
+    "check_resampling",
+    "chosen_method",
+    "open_cv",
+    "resample",
+    "resampled",
+]
 
-_NEAREST, _LINEAR, _METHODS = 0, 1, 5
+LINEAR, _CUBIC, _AREA, _METHODS = 1, 2, 3, 5
+BY_SIZES, _RANDOM = 9, 10
+
+
+def chosen_method(
+    interp: int, old: tuple[int, ...], new: tuple[int, ...], rng: random.Random | None = None
+) -> int:
+    """Return the number of a way to resample, as OpenCV numbers them.
+
+    Args:
+        interp: 0 the nearest pixel, 1 linear, 2 cubic, 3 the mean of the area, 4 Lanczos; 9 cubic
+            to grow, area to shrink, else linear; 10 any of the first five.
+        old: Height and width before, in pixels; what follows does not count.
+        new: And afterwards.
+        rng: What draws for 10; None for the global generator of `random`.
+
+    Raises:
+        ArgumentError: It is another number.
+    """
+    if interp == _RANDOM:
+        draw = random.randrange if rng is None else rng.randrange
+        return draw(_METHODS)
+    if interp == BY_SIZES:
+        if new[0] > old[0] and new[1] > old[1]:
+            return _CUBIC
+        return _AREA if new[0] < old[0] and new[1] < old[1] else LINEAR
+    if not 0 <= interp < _METHODS:
+        raise ArgumentError(
+            f"imresize: expected interp from 0 to {_METHODS - 1}, {BY_SIZES} or {_RANDOM}, "
+            f"got {interp}"
+        )
+    return interp
+
+
+_WEIGHTS_CUBIC, _WEIGHTS_AREA = 2, 3
+_SHARPNESS = -0.75
+_LANCZOS_REACH = 4  # pixels to each side
+
+Array = np.ndarray[Any, Any]
+
+
+def by_weights(xp: ModuleType, out: Any, data: Any, interp: int) -> None:
+    """Fill an image (height, width, channels) from one of another size.
+
+    Args:
+        xp: NumPy or CuPy.
+        out: The new image.
+        data: The old one.
+        interp: 2 is cubic, 3 the mean of the area, others Lanczos.
+    """
+    shrinks = out.shape[0] <= data.shape[0] and out.shape[1] <= data.shape[1]
+    rows, columns = (
+        xp.asarray(_weights(data.shape[axis], out.shape[axis], interp, shrinks)) for axis in (0, 1)
+    )
+    real = data.astype(FLOAT64 if data.dtype == FLOAT64 else xp.float32)
+    mixed = xp.tensordot(rows.astype(real.dtype), real, (1, 0))
+    mixed = xp.tensordot(mixed, columns.astype(real.dtype), (1, 1)).swapaxes(1, 2)
+    out[...] = xp.clip(xp.rint(mixed), 0, 255).astype(UINT8) if out.dtype == UINT8 else mixed
+
+
+def _weights(extent: int, wanted: int, interp: int, shrinks: bool) -> Array:
+    """Return how much of each old pixel is in each new one, (wanted, extent)."""
+    if interp == _WEIGHTS_AREA and shrinks:
+        return _areas(extent, wanted)
+    if interp == _WEIGHTS_AREA:
+        return _mixed_areas(extent, wanted)
+    position = (np.arange(wanted) + 0.5) * (extent / wanted) - 0.5
+    first = np.floor(position)
+    reach = 2 if interp == _WEIGHTS_CUBIC else _LANCZOS_REACH
+    taps = first[:, None] + np.arange(1 - reach, reach + 1)
+    distance = np.abs(position[:, None] - taps)
+    weight = (
+        _cubic(distance)
+        if interp == _WEIGHTS_CUBIC
+        else np.sinc(distance) * np.sinc(distance / reach)
+    )
+    return _scattered(extent, taps, weight / weight.sum(axis=1, keepdims=True))
+
+
+def _cubic(distance: Array) -> Array:
+    a, d = _SHARPNESS, distance
+    near = ((a + 2) * d - (a + 3)) * d * d + 1
+    far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+    return np.where(d <= 1, near, np.where(d < 2, far, 0))
+
+
+def _areas(extent: int, wanted: int) -> Array:
+    edges = np.arange(wanted + 1) * (extent / wanted)
+    pixels = np.arange(extent)
+    covered = np.minimum(edges[1:, None], pixels + 1) - np.maximum(edges[:-1, None], pixels)
+    covered = np.clip(covered, 0, None)
+    share: Array = covered / covered.sum(axis=1, keepdims=True)
+    return share
+
+
+def _mixed_areas(extent: int, wanted: int) -> Array:
+    """Return weights of the two old pixels that a new one lies over."""
+    # In whole numbers: at an edge that two pixels share, a rounding error would take the wrong one.
+    new = np.arange(wanted)
+    first = new * extent // wanted
+    beyond = (new + 1) * extent - (first + 1) * wanted
+    second = np.where(beyond <= 0, 0, beyond % extent / extent)
+    taps = first[:, None] + np.arange(2)
+    return _scattered(extent, taps, np.stack([1 - second, second], axis=1))
+
+
+def _scattered(extent: int, taps: Array, weight: Array) -> Array:
+    """Return a matrix (wanted, extent) of the weights at pixels, those outside at the border."""
+    matrix = np.zeros((len(taps), extent))
+    rows = np.broadcast_to(np.arange(len(taps))[:, None], taps.shape)
+    np.add.at(matrix, (rows, np.clip(taps, 0, extent - 1).astype(np.int64)), weight)
+    return matrix
+
+
+def open_cv() -> Any:
+    """Return the module ``cv2``, or None where it is not installed, or broken."""
+    try:
+        import cv2  # pyright: ignore[reportMissingImports]  # optional
+    except IMPORT_FAILURES:
+        return None
+    return cv2
+
+
+_NEAREST, _LINEAR, _RESAMPLING_METHODS = 0, 1, 5
 _ONE = 1 << 11  # of the fixed-point weights that bytes are mixed with
 _LARGEST = 1 << 15  # pixels a side
 
@@ -39,7 +180,7 @@ def check_resampling(name: str, data: Spec, height: int, width: int, interp: int
         raise OperatorError(
             f"{name}: expected a width and height from 1 to {_LARGEST}, got {width} and {height}"
         )
-    if not 0 <= interp < _METHODS:
+    if not 0 <= interp < _RESAMPLING_METHODS:
         raise OperatorError(f"{name}: expected interp from 0 to {_METHODS - 1}, got {interp}")
 
 

@@ -11,11 +11,10 @@ from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.indexing.take import whole_positions
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
-from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.remembered import remembered
 from gluonish.ops.support.scatter import add_at, scatter_accumulator
-from gluonish.ops.support.shape_rules import Shapes, tell
+from gluonish.ops.support.shape_rules import Shapes, normalize_axis, tell
 
 __all__ = [
     "ADD_ALONG",

@@ -9,10 +9,9 @@ from gluonish.core.schema import Attribute, Schema, integer, number, optional, s
 from gluonish.core.spec import UNKNOWN, Shape, Spec
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.support.axes import normalize_axes, normalize_axis
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.precision import check_number, in_dtype
-from gluonish.ops.support.shape_rules import Shapes, tell
+from gluonish.ops.support.shape_rules import Shapes, normalize_axes, normalize_axis, tell
 
 __all__ = [
     "SLICE",

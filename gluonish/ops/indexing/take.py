@@ -8,9 +8,9 @@ from gluonish.core.schema import Schema, choice, integer, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.scatter import add_at, scatter_accumulator
+from gluonish.ops.support.shape_rules import normalize_axis
 
 __all__ = ["TAKE", "TAKE_ADD", "take", "whole_positions"]
 

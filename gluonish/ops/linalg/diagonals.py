@@ -16,8 +16,8 @@ from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.linalg.matrices import check_real, check_square
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.precision import widen
+from gluonish.ops.support.shape_rules import normalize_axis
 
 __all__ = [
     "LINALG_EXTRACTDIAG",

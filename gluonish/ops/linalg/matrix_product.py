@@ -16,10 +16,9 @@ from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.broadcast_to import unbroadcast
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.shape.transpose import swap_axes, transpose
-from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.broadcasting import broadcast_shapes, check_same_dtype
 from gluonish.ops.support.product import fill_product
-from gluonish.ops.support.shape_rules import Shapes, tell, unknown_of
+from gluonish.ops.support.shape_rules import Shapes, normalize_axis, tell, unknown_of
 
 __all__ = [
     "NPI_MATMUL",

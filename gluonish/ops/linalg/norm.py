@@ -25,9 +25,9 @@ from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.shape.broadcast_to import broadcast_to
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.shape.transpose import swap_axes, transpose
-from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import as_real
+from gluonish.ops.support.shape_rules import normalize_axis
 
 __all__ = ["NPI_NORM"]
 

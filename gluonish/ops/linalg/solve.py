@@ -25,7 +25,7 @@ from gluonish.ops.linalg.matrices import (
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.shape.reshape import expand_dims, reshape
 from gluonish.ops.shape.transpose import transpose
-from gluonish.ops.support.axes import normalize_axes
+from gluonish.ops.support.shape_rules import normalize_axes
 
 __all__ = ["NPI_SOLVE", "NPI_TENSORINV", "NPI_TENSORSOLVE", "solve"]
 

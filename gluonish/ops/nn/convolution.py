@@ -17,7 +17,7 @@ from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.broadcast_to import broadcast_to
 from gluonish.ops.shape.reshape import reshape
-from gluonish.ops.support import exact_sum
+from gluonish.ops.support import precision
 from gluonish.ops.support.broadcasting import check_parameter_dtypes
 from gluonish.ops.support.convolution_shapes import (
     LAYOUTS,
@@ -28,9 +28,9 @@ from gluonish.ops.support.convolution_shapes import (
     out_shape,
     weight_shape,
 )
-from gluonish.ops.support.extents import limited
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.remembered import remembered
+from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.support.windows import (
     Geometry,
     add_windows,
@@ -188,7 +188,7 @@ def _backward_weight_bias_kernel(
 ) -> None:
     _backward_weight_kernel(xp, outputs[0], grad, data, **attrs)
     rows = widen(channels_first(xp, grad, attrs["layout"]))
-    outputs[1][...] = exact_sum.total(xp, rows, (0, *range(2, rows.ndim)))
+    outputs[1][...] = precision.total(xp, rows, (0, *range(2, rows.ndim)))
 
 
 def _backward_attrs(attrs: Attrs) -> dict[str, Any]:

@@ -18,9 +18,9 @@ from gluonish.ops.nn.convolution import (
 )
 from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
-from gluonish.ops.support.extents import limited
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.remembered import remembered
+from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.support.windows import (
     Geometry,
     channels_last,

@@ -13,10 +13,10 @@ from gluonish.core.schema import Schema, boolean, choice, number, optional, shap
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, register
-from gluonish.ops.support.axes import normalize_axes
 from gluonish.ops.support.broadcasting import complete_same
 from gluonish.ops.support.philox import uniform_steps
 from gluonish.ops.support.precision import accumulator
+from gluonish.ops.support.shape_rules import normalize_axes
 
 __all__ = ["DROPOUT", "drops", "fill_dropout"]
 

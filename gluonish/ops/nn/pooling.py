@@ -17,9 +17,9 @@ from gluonish.ops.elementwise.binary import EQUAL
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support import whole_window
-from gluonish.ops.support.extents import limited
 from gluonish.ops.support.precision import accumulator, widen
 from gluonish.ops.support.remembered import remembered
+from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.support.windows import (
     Geometry,
     WindowSum,

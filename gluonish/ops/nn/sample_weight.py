@@ -9,8 +9,8 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.shape.reshape import copy_kernel, reshape
-from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.dtype_rules import dtype_rule
+from gluonish.ops.support.shape_rules import normalize_axis
 
 __all__ = ["SAMPLE_WEIGHT", "is_aligned"]
 

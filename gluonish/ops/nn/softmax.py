@@ -15,9 +15,9 @@ from gluonish.ops.elementwise.unary import EXP
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, apply, register
-from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import accumulator, widen
+from gluonish.ops.support.shape_rules import normalize_axis
 
 __all__ = [
     "LOG_SOFTMAX",

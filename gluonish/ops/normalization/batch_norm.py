@@ -21,11 +21,10 @@ from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
-from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.composite import composite_gradient
-from gluonish.ops.support.exact_sum import total
-from gluonish.ops.support.precision import accumulator, widen
+from gluonish.ops.support.precision import accumulator, total, widen
 from gluonish.ops.support.remembered import remembered
+from gluonish.ops.support.shape_rules import normalize_axis
 
 __all__ = [
     "BATCH_NORM",

@@ -19,8 +19,7 @@ from gluonish.ops.normalization.batch_norm import (
     moves_at,
 )
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.support.exact_sum import total
-from gluonish.ops.support.precision import widen
+from gluonish.ops.support.precision import total, widen
 
 # Between which values of the output a gradient passes: none, above one, or from one to another.
 Bounds = tuple[float, ...]

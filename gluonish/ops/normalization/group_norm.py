@@ -23,8 +23,7 @@ from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.composite import composite_gradient
-from gluonish.ops.support.exact_sum import total
-from gluonish.ops.support.precision import widen
+from gluonish.ops.support.precision import total, widen
 
 __all__ = ["GROUP_NORM", "GROUP_NORM_BACKWARD", "INSTANCE_NORM"]
 

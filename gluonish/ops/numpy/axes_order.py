@@ -9,8 +9,7 @@ from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.support.axes import normalize_axes, normalize_axis
-from gluonish.ops.support.shape_rules import permuted
+from gluonish.ops.support.shape_rules import normalize_axes, normalize_axis, permuted
 
 __all__ = ["FLIP", "MOVEAXIS", "ROLL", "ROT90", "TRANSPOSE", "moved_order", "transpose"]
 

@@ -10,9 +10,9 @@ from gluonish.core.spec import UNKNOWN, Shape, Spec
 from gluonish.ops.elementwise.cast import convert
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
-from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.scatter import add_at, scatter_accumulator
+from gluonish.ops.support.shape_rules import normalize_axis
 from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["BINCOUNT", "NONZERO", "UNIQUE"]

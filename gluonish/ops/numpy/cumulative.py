@@ -12,10 +12,9 @@ from gluonish.ops.elementwise.cast import cast, convert
 from gluonish.ops.numpy.promotion import dtype_of
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
-from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.broadcasting import infer_same
-from gluonish.ops.support.exact_sum import running_total
-from gluonish.ops.support.precision import accumulator
+from gluonish.ops.support.precision import accumulator, running_total
+from gluonish.ops.support.shape_rules import normalize_axis
 
 __all__ = ["CUMSUM"]
 

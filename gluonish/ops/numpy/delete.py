@@ -9,7 +9,7 @@ from gluonish.core.spec import UNKNOWN, Shape, Spec
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.numpy.rearrangement import moved_gradient
 from gluonish.ops.registry import Attrs, Operator, register
-from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.shape_rules import normalize_axis
 
 __all__ = ["DELETE"]
 

@@ -9,7 +9,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.numpy.promotion import refuse_bool
 from gluonish.ops.numpy.rearrangement import moved_gradient
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.shape_rules import normalize_axis
 
 __all__ = ["DIAG", "DIAGFLAT", "DIAGONAL", "TRIL"]
 

@@ -14,10 +14,10 @@ from gluonish.ops.indexing.slice import slice_axis
 from gluonish.ops.numpy.promotion import dtype_of, refuse_bool
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.shape.reshape import reshape
-from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import check_number, in_dtype
+from gluonish.ops.support.shape_rules import normalize_axis
 
 __all__ = ["DIFF", "EDIFF1D"]
 

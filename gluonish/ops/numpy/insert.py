@@ -15,9 +15,9 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.elementwise.cast import convert
 from gluonish.ops.numpy.rearrangement import moved_gradient
 from gluonish.ops.registry import Attrs, Operator, register
-from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.broadcasting import broadcast_shapes
 from gluonish.ops.support.precision import check_number, in_dtype
+from gluonish.ops.support.shape_rules import normalize_axis
 
 __all__ = ["INSERT_SCALAR", "INSERT_SLICE", "INSERT_TENSOR"]
 

@@ -15,8 +15,8 @@ from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.shape.concat import STACK
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.shape.split import Bounds, bounds_from, fill_pieces, infer_pieces, join_gradients
-from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.broadcasting import check_same_dtype
+from gluonish.ops.support.shape_rules import normalize_axis
 
 __all__ = ["CONCATENATE"]
 

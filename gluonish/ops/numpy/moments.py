@@ -25,10 +25,9 @@ from gluonish.ops.numpy.reduction import (
 )
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.shape.reshape import reshape
-from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.composite import composite_gradient
-from gluonish.ops.support.exact_sum import total
-from gluonish.ops.support.precision import accumulator, widen
+from gluonish.ops.support.precision import accumulator, total, widen
+from gluonish.ops.support.shape_rules import normalize_axis
 
 __all__ = ["AVERAGE", "STD", "VAR"]
 

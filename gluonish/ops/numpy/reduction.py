@@ -26,9 +26,8 @@ from gluonish.ops.reductions.reduction import share
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.shape.broadcast_to import broadcast_to
 from gluonish.ops.shape.reshape import reshape
-from gluonish.ops.support.axes import named_axes
-from gluonish.ops.support.exact_sum import average, total
-from gluonish.ops.support.precision import accumulator, widen
+from gluonish.ops.support.precision import accumulator, average, total, widen
+from gluonish.ops.support.shape_rules import named_axes
 from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["AXIS", "all_axes", "max_", "reduced_shape", "reduction_dtypes", "spread", "sum_"]

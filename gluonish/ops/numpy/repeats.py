@@ -11,9 +11,8 @@ from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
-from gluonish.ops.support.axes import normalize_axis
-from gluonish.ops.support.exact_sum import total
-from gluonish.ops.support.precision import accumulator
+from gluonish.ops.support.precision import accumulator, total
+from gluonish.ops.support.shape_rules import normalize_axis
 
 __all__ = ["NPI_REPEATS"]
 

@@ -1,4 +1,4 @@
-"""SoftmaxOutput: softmax that gives its data the gradient of the cross-entropy with a label."""
+"""Softmax with the gradient of a loss."""
 
 import math
 from types import ModuleType
@@ -9,11 +9,18 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, choice, number
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_shapes
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
-from gluonish.ops.nn.softmax import SOFTMAX
+from gluonish.ops.indexing.pick import along_grid, pick
+from gluonish.ops.indexing.take import whole_positions
+from gluonish.ops.nn.softmax import SOFTMAX, log_softmax
+from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.shape.reshape import reshape
+from gluonish.ops.support.broadcasting import check_same_dtype, complete_same
+from gluonish.ops.support.composite import composite_gradient
+from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.precision import check_number, in_dtype, widen
 
-__all__ = ["SOFTMAX_OUTPUT"]
+__all__ = ["SOFTMAX_ACTIVATION", "SOFTMAX_CROSS_ENTROPY", "SOFTMAX_OUTPUT"]
 
 _SCHEMA = Schema(
     grad_scale=number(1.0),
@@ -166,6 +173,100 @@ _BACKWARD = register(
         inputs=("out", "label", "head"),
         active_inputs=lambda attrs: ("out", "label", "head")[: 3 if attrs["out_grad"] else 2],
         schema=_SCHEMA,
+        execution=Execution(heavy=True),
+    )
+)
+
+
+def _infer_softmax_activation(data: Spec, *, mode: str) -> tuple[Spec]:
+    least = 3 if mode == "channel" else 1
+    if len(data.shape) < least or not is_floating(data.dtype):
+        raise OperatorError(
+            f"SoftmaxActivation: expected floating data of at least {least} axes with mode "
+            f"{mode!r}, got {data}"
+        )
+    return (data,)
+
+
+def _axis(mode: str) -> int:
+    return 1 if mode == "channel" else -1
+
+
+def _softmax_activation_kernel(xp: ModuleType, out: Any, data: Any, *, mode: str) -> None:
+    SOFTMAX.kernel(xp, out, data, axis=_axis(mode), temperature=None)
+
+
+def _softmax_activation_gradient(g: V, data: V, out: V, *, mode: str) -> tuple[Any]:
+    weighted = g * out
+    return (weighted - out * sum_(weighted, (_axis(mode),), keepdims=True),)
+
+
+SOFTMAX_ACTIVATION = register(
+    Operator(
+        "SoftmaxActivation",
+        _infer_softmax_activation,
+        _softmax_activation_kernel,
+        Gradient(_softmax_activation_gradient, uses_output=True),
+        doc=(
+            "softmax of data: over the last axis (instance), or over axis 1 at each position\n"
+            "(channel).\n\n"
+            "Shapes: data (N, ...), or (N, C, ...) for channel, output the same."
+        ),
+        schema=Schema(mode=choice("channel", "instance", default="instance")),
+        shapes=ShapeFacts(complete=complete_same),
+        execution=Execution(heavy=True),
+    )
+)
+
+
+def _infer_softmax_cross_entropy(data: Spec, label: Spec) -> tuple[Spec]:
+    check_same_dtype("softmax_cross_entropy", data, label)
+    if len(data.shape) != 2 or not data.shape[1] or not is_floating(data.dtype):
+        raise OperatorError(
+            f"softmax_cross_entropy: expected floating data (N, K) with classes, got {data}"
+        )
+    if label.shape != data.shape[:1]:
+        raise OperatorError(
+            f"softmax_cross_entropy: expected label {data.shape[:1]} for data {data.shape}, "
+            f"got {label.shape}"
+        )
+    return (Spec((1,), data.dtype),)
+
+
+def _softmax_cross_entropy_kernel(xp: ModuleType, out: Any, data: Any, label: Any) -> None:
+    wide = widen(data)
+    classes = whole_positions(xp, "softmax_cross_entropy", label, data.shape[1])
+    top = wide.max(axis=1, keepdims=True)
+    total = xp.log(xp.exp(wide - top).sum(axis=1)) + top[:, 0]
+    out[...] = (total - wide[along_grid(xp, classes[:, None], 1)][:, 0]).sum()
+
+
+def _loss(data: V, label: V) -> Any:
+    return reshape(-sum_(pick(log_softmax(data), label)), (1,))
+
+
+def _softmax_cross_entropy_complete(
+    inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs
+) -> None:
+    _alike(inputs, outputs, attrs)
+    outputs[0] = PartialSpec((1,), outputs[0].dtype)
+
+
+_alike = dtype_rule(0, 1)
+
+SOFTMAX_CROSS_ENTROPY = register(
+    Operator(
+        "softmax_cross_entropy",
+        _infer_softmax_cross_entropy,
+        _softmax_cross_entropy_kernel,
+        composite_gradient(_loss),
+        doc=(
+            "Cross-entropy of softmax(data) with the classes in label, summed over the batch.\n\n"
+            "Class indices out of range mean the nearest class.\n\n"
+            "Shapes: data (N, K), label (N,), output (1,)."
+        ),
+        inputs=("data", "label"),
+        shapes=ShapeFacts(complete=_softmax_cross_entropy_complete),
         execution=Execution(heavy=True),
     )
 )

@@ -25,7 +25,7 @@ from gluonish.ops.quantization.ranges import (
     put_range,
 )
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.shape_rules import normalize_axis
 
 __all__ = ["QUANTIZED_BATCH_NORM"]
 

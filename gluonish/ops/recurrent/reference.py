@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from gluonish.ops.recurrent.cells import CELLS
 from gluonish.ops.recurrent.layout import Dims, Reserve, Weights, split_parameters
-from gluonish.ops.support.exact_sum import total
-from gluonish.ops.support.precision import widen
+from gluonish.ops.support.precision import total, widen
 from gluonish.ops.support.product import product
 
 __all__ = ["Arguments", "backward", "forward", "previous_hidden", "time_order", "valid_steps"]

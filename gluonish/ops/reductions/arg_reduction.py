@@ -9,9 +9,9 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, boolean, integer, optional
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.support.axes import named_axes
 from gluonish.ops.support.broadcasting import refuse_truth_values
 from gluonish.ops.support.precision import check_positions, widen
+from gluonish.ops.support.shape_rules import named_axes
 from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["ARGMAX", "ARGMAX_CHANNEL", "ARGMIN", "position_operator"]

@@ -14,9 +14,9 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.indexing.pick import add_along, along_grid
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
-from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.dtype_rules import dtype_rule, named_dtype
 from gluonish.ops.support.precision import check_positions, widen
+from gluonish.ops.support.shape_rules import normalize_axis
 from gluonish.ops.support.zero_gradient import zero_gradient
 
 __all__ = ["ARGSORT", "SORT", "TOPK"]

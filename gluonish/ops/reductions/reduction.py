@@ -26,10 +26,9 @@ from gluonish.ops.reductions.product_gradient import others_times
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.shape.broadcast_to import broadcast_to
 from gluonish.ops.shape.reshape import reshape
-from gluonish.ops.support.axes import normalize_axes
-from gluonish.ops.support.exact_sum import average, total
-from gluonish.ops.support.precision import accumulator, as_real, in_dtype, is_narrow
+from gluonish.ops.support.precision import accumulator, as_real, average, in_dtype, is_narrow, total
 from gluonish.ops.support.remembered import remembered
+from gluonish.ops.support.shape_rules import normalize_axes
 
 __all__ = [
     "MAX",

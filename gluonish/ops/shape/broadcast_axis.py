@@ -9,9 +9,8 @@ from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.shape.broadcast_to import unbroadcast
-from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.dtype_rules import dtype_rule
-from gluonish.ops.support.shape_rules import Shapes, tell
+from gluonish.ops.support.shape_rules import Shapes, normalize_axis, tell
 
 __all__ = ["BROADCAST_AXIS", "BROADCAST_LIKE"]
 

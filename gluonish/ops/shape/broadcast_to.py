@@ -8,8 +8,7 @@ from gluonish.core.schema import Schema, shape
 from gluonish.core.spec import Shape, Spec, checked_spec
 from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.support.exact_sum import total
-from gluonish.ops.support.precision import accumulator
+from gluonish.ops.support.precision import accumulator, total
 
 __all__ = [
     "BROADCAST_EXACT",

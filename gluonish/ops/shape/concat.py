@@ -11,9 +11,8 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.indexing.slice import slice_axis
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
-from gluonish.ops.support.axes import normalize_axis
 from gluonish.ops.support.broadcasting import check_same_dtype
-from gluonish.ops.support.shape_rules import Shapes, tell, unknown_of
+from gluonish.ops.support.shape_rules import Shapes, normalize_axis, tell, unknown_of
 
 __all__ = ["CONCAT", "STACK", "concat", "stack"]
 

@@ -11,7 +11,6 @@ from gluonish.core.schema import shape as shape_attr
 from gluonish.core.spec import UNKNOWN, Shape, Spec
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, ShapeRule, V, apply, register
-from gluonish.ops.support.axes import named_axes, normalize_axis
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.shape_codes import (
     Exchange,
@@ -19,7 +18,14 @@ from gluonish.ops.support.shape_codes import (
     fill_rest,
     resolve_shape,
 )
-from gluonish.ops.support.shape_rules import Shapes, same_rows, tell, unknown_of
+from gluonish.ops.support.shape_rules import (
+    Shapes,
+    named_axes,
+    normalize_axis,
+    same_rows,
+    tell,
+    unknown_of,
+)
 
 __all__ = [
     "EXPAND_DIMS",

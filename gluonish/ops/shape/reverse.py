@@ -7,8 +7,7 @@ from gluonish.core.schema import Schema, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.support.axes import normalize_axes
-from gluonish.ops.support.shape_rules import alike
+from gluonish.ops.support.shape_rules import alike, normalize_axes
 
 __all__ = ["REVERSE", "reverse"]
 

@@ -14,8 +14,7 @@ from gluonish.ops.indexing.slice import slice_axis
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.shape.concat import concat
 from gluonish.ops.shape.reshape import reshape
-from gluonish.ops.support.axes import normalize_axis
-from gluonish.ops.support.shape_rules import Shapes, tell
+from gluonish.ops.support.shape_rules import Shapes, normalize_axis, tell
 
 __all__ = [
     "SLICE_CHANNEL",

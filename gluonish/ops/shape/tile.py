@@ -11,7 +11,7 @@ from gluonish.ops.facts import Execution
 from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.shape.reshape import reshape
-from gluonish.ops.support.axes import normalize_axis
+from gluonish.ops.support.shape_rules import normalize_axis
 
 __all__ = ["REPEAT", "TILE"]
 

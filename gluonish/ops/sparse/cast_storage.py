@@ -1,16 +1,17 @@
-"""cast_storage: the same values in another storage type; dense arrays stay as they are."""
+"""Storage types: casts between them, and rows that are retained."""
 
 from types import ModuleType
 from typing import Any
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, choice
-from gluonish.core.spec import Spec
+from gluonish.core.schema import shape as shape_attr
+from gluonish.core.spec import Shape, Spec
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.broadcasting import complete_same
 
-__all__ = ["CAST_STORAGE", "cast_storage"]
+__all__ = ["CAST_STORAGE", "RETAIN", "ROWS_TO_DENSE", "cast_storage"]
 
 
 def _infer(data: Spec, *, stype: str) -> tuple[Spec]:
@@ -53,3 +54,73 @@ CAST_STORAGE = register(
 def cast_storage(data: Any, stype: str) -> Any:
     """Return ``data`` in a storage type: ``"default"``, ``"row_sparse"`` or ``"csr"``."""
     return apply(CAST_STORAGE, (data,), {"stype": stype})
+
+
+def _infer_retain(data: Spec, indices: Spec) -> tuple[Spec]:
+    if not data.shape or len(indices.shape) != 1:
+        raise OperatorError(
+            "_sparse_retain: expected data with rows and indices of 1 axis, got "
+            f"{data.shape} and {indices.shape}"
+        )
+    return (data,)
+
+
+def _retain_kernel(xp: ModuleType, out: Any, data: Any, indices: Any) -> None:
+    rows = indices.astype(xp.int64)
+    rows = rows[(rows >= 0) & (rows < data.shape[0])]
+    kept = data[rows]
+    out[...] = 0
+    out[rows] = kept
+
+
+def _retain_gradient(g: V, data: V, indices: V) -> tuple[Any, None]:
+    return apply(RETAIN, (g, indices), {}), None
+
+
+RETAIN = register(
+    Operator(
+        "_sparse_retain",
+        _infer_retain,
+        _retain_kernel,
+        _retain_gradient,
+        doc=(
+            "The rows of data listed in indices; all other rows are zero.\n\n"
+            "A row-sparse result stores only the listed rows. Indices of rows that are not\n"
+            "stored are ignored.\n\n"
+            "Shapes: data (rows, ...), usually row-sparse, indices (K,), output that of data."
+        ),
+        inputs=("data", "indices"),
+    )
+)
+
+
+def _infer_rows(values: Spec, rows: Spec, *, shape: Shape) -> tuple[Spec]:
+    if not shape or values.shape != (rows.size, *shape[1:]):
+        raise OperatorError(
+            f"_sparse_rows_to_dense: expected values ({rows.size}, *{shape[1:]}), "
+            f"got {values.shape}"
+        )
+    return (Spec(shape, values.dtype),)
+
+
+def _rows_kernel(xp: ModuleType, out: Any, values: Any, rows: Any, *, shape: Shape) -> None:
+    if len(rows) < shape[0]:
+        out[...] = 0
+    out[rows] = values
+
+
+ROWS_TO_DENSE = register(
+    Operator(
+        "_sparse_rows_to_dense",
+        _infer_rows,
+        _rows_kernel,
+        None,
+        doc=(
+            "Zeros of a shape, with the given rows filled in.\n\n"
+            "Shapes: values (K, *shape[1:]), rows (K,) of distinct integers below shape[0],\n"
+            "output shape."
+        ),
+        inputs=("values", "rows"),
+        schema=Schema(shape=shape_attr()),
+    )
+)

@@ -1,17 +1,20 @@
-"""What partly known shapes of an operator's inputs and outputs tell of each other.
+"""Rules of shapes: axes, extents, and what follows from them.
 
 A rule is ``rule(inputs, outputs, attrs)``; it makes two lists of partial shapes (None, or tuples
 with `UNKNOWN` extents) more exact, forward and backward. It says nothing of what it cannot know,
 and refuses only what contradicts itself: whether known shapes fit is for the operator's inference.
 An operator without a rule is asked by `probe`.
+
+A slip in one would ask for all the memory there is.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from gluonish.core.dtype import FLOAT32
-from gluonish.core.errors import GluonishError
+from gluonish.core.errors import GluonishError, OperatorError
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_shapes
 from gluonish.ops.registry import Attrs, Operator, ShapeRule
 
@@ -19,6 +22,10 @@ __all__ = [
     "Shapes",
     "alike",
     "broadcast",
+    "limited",
+    "named_axes",
+    "normalize_axes",
+    "normalize_axis",
     "open_extents",
     "open_spec",
     "permuted",
@@ -180,3 +187,63 @@ def open_spec(op: Operator, attrs: Attrs) -> PartialSpec | None:
 def open_extents(shape: Shape, least: int = 1) -> Shape:
     """Return a shape with `UNKNOWN` for extents below ``least``, which stand for any."""
     return tuple(n if n >= least else UNKNOWN for n in shape)
+
+
+def normalize_axis(operator: str, axis: int, rank: int) -> int:
+    """Return an axis as a number from 0.
+
+    Raises:
+        OperatorError: An array of ``rank`` axes has no such axis.
+    """
+    if not -rank <= axis < rank:
+        raise OperatorError(
+            f"{operator}: expected axis in [{-rank}, {rank}) for an array of {rank} axes, got "
+            f"{axis}"
+        )
+    return axis % rank
+
+
+def normalize_axes(operator: str, axes: Iterable[int], rank: int) -> Shape:
+    """Return axes as sorted numbers from 0.
+
+    Raises:
+        OperatorError: One does not exist or is named twice.
+    """
+    found = sorted(normalize_axis(operator, axis, rank) for axis in axes)
+    if len(set(found)) != len(found):
+        raise OperatorError(f"{operator}: expected every axis once, got {tuple(found)}")
+    return tuple(found)
+
+
+def named_axes(operator: str, axes: Iterable[int], rank: int) -> Shape:
+    """Return axes as `normalize_axes`; an array without axes may be said to have one, 0 or -1.
+
+    As in NumPy this holds where an axis is to go: reductions and squeeze.
+
+    Raises:
+        OperatorError: One does not exist or is named twice.
+    """
+    axes = tuple(axes)
+    return () if not rank and axes in ((0,), (-1,)) else normalize_axes(operator, axes, rank)
+
+
+_MOST_ELEMENTS = 2**31 - 1  # of one array in MXNet
+
+
+def limited(operator: str, shape: Shape, what: str = "an output") -> Shape:
+    """Return a shape.
+
+    Args:
+        operator: For the message.
+        shape: Of an output, or of what is needed to compute it.
+        what: What has the shape, for the message.
+
+    Raises:
+        OperatorError: It has more than 2**31 - 1 elements, or would have with one along its axes
+            of extent 0.
+    """
+    if math.prod(extent or 1 for extent in shape) > _MOST_ELEMENTS:
+        raise OperatorError(
+            f"{operator}: expected {what} of at most {_MOST_ELEMENTS} elements, got {shape}"
+        )
+    return shape

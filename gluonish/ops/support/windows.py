@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Shape
-from gluonish.ops.support.extents import limited
+from gluonish.ops.support.shape_rules import limited
 
 __all__ = [
     "Geometry",

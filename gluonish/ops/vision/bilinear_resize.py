@@ -9,7 +9,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Attribute, Schema, boolean, choice, integer, number, optional
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.registry import Attrs, Operator, V, register
-from gluonish.ops.support.extents import limited
+from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.vision.extents import check_floating, check_rank
 from gluonish.ops.vision.separable import Taps, adjoint_operator, map_images
 

@@ -20,8 +20,8 @@ from gluonish.ops.linalg.matmul import batch_dot
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.concat import concat
 from gluonish.ops.shape.reshape import reshape
-from gluonish.ops.support.extents import limited
 from gluonish.ops.support.precision import widen
+from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.bilinear_points import Read, bilinear_points_gradients, read_bilinear
 from gluonish.ops.vision.extents import check_floating, check_pair, check_rank

@@ -23,8 +23,8 @@ from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.shape.concat import concat
 from gluonish.ops.shape.pad import PAD
 from gluonish.ops.support.composite import composite_gradient
-from gluonish.ops.support.extents import limited
 from gluonish.ops.support.precision import widen
+from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.vision.extents import check_floating, check_rank
 
 __all__ = ["CORRELATION", "CORRELATION_BACKWARD"]

@@ -13,8 +13,8 @@ from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import Spec
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
-from gluonish.ops.support.extents import limited
 from gluonish.ops.support.precision import widen
+from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.extents import check_floating
 from gluonish.ops.vision.points import add_points, gather_points

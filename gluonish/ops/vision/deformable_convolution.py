@@ -25,9 +25,9 @@ from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.concat import concat
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.shape.transpose import transpose
-from gluonish.ops.support.extents import limited
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.product import product
+from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.support.windows import Geometry, normalize_geometry, sample_chunks, window_count
 from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.bilinear_points import (

@@ -23,9 +23,9 @@ from gluonish.ops.reductions.reduction import sum_
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.composite import composite_gradient
-from gluonish.ops.support.extents import limited
 from gluonish.ops.support.host import widened_on_host
 from gluonish.ops.support.precision import accumulator, widen
+from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.points import gather_points
 from gluonish.ops.vision.regions import check_regions, image_number, round_away

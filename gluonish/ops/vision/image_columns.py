@@ -8,8 +8,8 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.support.extents import limited
 from gluonish.ops.support.precision import widen
+from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.support.windows import (
     Geometry,
     add_windows,

@@ -12,7 +12,7 @@ from gluonish.core.schema import Schema, boolean, integer, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.support.extents import limited
+from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.extents import check_pair
 from gluonish.ops.vision.roi_align import ROI_ALIGN, check_samples

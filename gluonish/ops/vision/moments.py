@@ -11,8 +11,8 @@ from gluonish.ops.reductions.reduction import MEAN
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.shape.broadcast_to import broadcast_to
 from gluonish.ops.shape.reshape import reshape
-from gluonish.ops.support.axes import normalize_axes
 from gluonish.ops.support.precision import widen
+from gluonish.ops.support.shape_rules import normalize_axes
 
 __all__ = ["MOMENTS"]
 

@@ -18,8 +18,8 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.shape.reshape import reshape
-from gluonish.ops.support.extents import limited
 from gluonish.ops.support.host import widened_on_host
+from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.vision.extents import check_pair
 from gluonish.ops.vision.points import scatter_points
 from gluonish.ops.vision.regions import (

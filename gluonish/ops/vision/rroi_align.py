@@ -15,8 +15,8 @@ from gluonish.core.schema import Schema, integer, number, shape
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, register
-from gluonish.ops.support.extents import limited
 from gluonish.ops.support.host import widened_on_host
+from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.vision.bilinear_points import read_bilinear
 from gluonish.ops.vision.extents import check_pair
 from gluonish.ops.vision.regions import Matrix, check_regions, image_number

@@ -20,7 +20,7 @@ from gluonish.ops.nn.pooling import POOLING
 from gluonish.ops.normalization.batch_norm import BATCH_NORM
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.pad import PAD
-from gluonish.ops.support.extents import limited
+from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.vision.extents import check_rank
 
 __all__ = ["BATCH_NORM_V1", "CONVOLUTION_V1", "POOLING_V1"]

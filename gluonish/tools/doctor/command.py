@@ -5,11 +5,17 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 
-from gluonish.tools.doctor.finding import BROKEN, FOUND, MISSING, Finding
-from gluonish.tools.doctor.gpu import gpu_findings
 from gluonish.tools.doctor.libraries import library_findings
-from gluonish.tools.doctor.machine import machine_findings
-from gluonish.tools.doctor.surroundings import file_findings, variable_findings
+from gluonish.tools.doctor.machine import (
+    BROKEN,
+    FOUND,
+    MISSING,
+    Finding,
+    file_findings,
+    machine_findings,
+    variable_findings,
+)
+from gluonish.tools.doctor.nvidia import gpu_findings
 
 __all__ = ["add_parser", "all_findings", "report", "run"]
 

@@ -14,10 +14,9 @@ import numpy as np
 from gluonish.core.config import MXNET_LIBRARY_PATH, MXNET_MKLDNN_ENABLED
 from gluonish.core.errors import ConfigError
 from gluonish.kernels.onednn import backend
-from gluonish.kernels.onednn.api import Api
-from gluonish.kernels.onednn.library import locate
+from gluonish.kernels.onednn.api import Api, locate
 from gluonish.kernels.onednn.register import enabled
-from gluonish.tools.doctor.finding import BROKEN, FOUND, MISSING, Finding, imported, version_of
+from gluonish.tools.doctor.machine import BROKEN, FOUND, MISSING, Finding, imported, version_of
 
 __all__ = ["library_findings"]
 

@@ -1,18 +1,78 @@
-"""The machine: Python, the processor and its features, cores, memory, threads."""
+"""What `gluonish doctor` finds out about the machine and what surrounds Python."""
 
+import os
 import platform
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
 
-from gluonish.core.config import MXNET_CPU_PRIORITY_NTHREADS, MXNET_CPU_WORKER_NTHREADS
+from gluonish.core.config import (
+    MXNET_CPU_PRIORITY_NTHREADS,
+    MXNET_CPU_WORKER_NTHREADS,
+    MXNET_HOME,
+    all_flags,
+    variables_with,
+)
 from gluonish.core.errors import ConfigError
+from gluonish.core.loading import load
 from gluonish.kernels import openmp
 from gluonish.runtime.features import cpu_limit, memory_limit, processor, usable_cores
-from gluonish.tools.doctor.finding import FOUND, MISSING, Finding, version_of
 
-__all__ = ["machine_findings"]
+__all__ = [
+    "BROKEN",
+    "FOUND",
+    "MISSING",
+    "Finding",
+    "file_findings",
+    "imported",
+    "machine_findings",
+    "variable_findings",
+    "version_of",
+]
+
+FOUND, MISSING, BROKEN = "found", "missing", "broken"
+
+
+class Finding(NamedTuple):
+    """What was found in one place.
+
+    Attributes:
+        topic: The part of the report that it belongs to.
+        name: What was looked for.
+        state: `FOUND`; `MISSING`, which gluonish does without; or `BROKEN`, which it does not.
+        text: What was found, or why nothing was.
+        advice: What that costs, and what to do about it; empty where there is nothing to do.
+    """
+
+    topic: str
+    name: str
+    state: str
+    text: str
+    advice: str = ""
+
+
+def imported(name: str) -> ModuleType | str:
+    """Return a package, or why it cannot be imported."""
+    try:
+        return load(name)
+    except ImportError as error:
+        missing = isinstance(error, ModuleNotFoundError) and error.name == name.partition(".")[0]
+        return "not installed" if missing else f"cannot be imported: {error}"
+    except (Exception, SystemExit) as error:  # a broken installation's is anybody's guess
+        return f"cannot be imported: {type(error).__name__}: {error}"
+
+
+def version_of(distribution: str) -> str:
+    """Return the version of an installed distribution, ``unknown`` where there is none."""
+    metadata = load("importlib.metadata")  # 15 ms that only the doctor pays
+    try:
+        return str(metadata.version(distribution))
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
 
 _TOPIC = "machine"
 _MEMINFO = Path("/proc/meminfo")
@@ -104,3 +164,55 @@ def _threads() -> Finding:
         advice = f"more threads than cores wait for one another: set OMP_NUM_THREADS={cores:.0f}"
         return Finding(_TOPIC, "threads", MISSING, text, advice)
     return Finding(_TOPIC, "threads", FOUND, text)
+
+
+# What the libraries read themselves.
+_PREFIXES = (
+    *("OMP_", "GOMP_", "KMP_", "DNNL_", "ONEDNN_", "OPENBLAS_", "MKL_", "OPENCV_"),
+    *("CUDA_", "CUPY_", "NCCL_", "DMLC_", "MXNET_", "NNVM_", "PS_"),
+)
+
+
+def file_findings() -> Iterator[Finding]:
+    """What is kept in the folder that ``MXNET_HOME`` names."""
+    home = Path(MXNET_HOME.value)
+    if not home.is_dir():
+        yield Finding("files", "MXNET_HOME", FOUND, f"{home}, which is made when it is needed")
+        return
+    if not os.access(home, os.W_OK | os.X_OK):
+        advice = "downloads fail, and kernels are compiled anew by each process: set MXNET_HOME"
+        yield Finding("files", "MXNET_HOME", BROKEN, f"{home} cannot be written", advice)
+    else:
+        yield Finding("files", "MXNET_HOME", FOUND, str(home))
+    for folder in sorted(path for path in home.iterdir() if path.is_dir()):
+        sizes = list(_sizes(folder))
+        text = f"{sum(sizes) / 1e6:,.1f} MB in {len(sizes):,} files"
+        yield Finding("files", f"{folder.name}/", FOUND, text)
+
+
+def _sizes(folder: Path) -> Iterator[int]:
+    """Bytes of every file below a folder; what goes away meanwhile is left out."""
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            try:
+                yield os.lstat(os.path.join(parent, name)).st_size
+            except OSError:
+                continue
+
+
+def variable_findings() -> Iterator[Finding]:
+    """Which variables are set, of gluonish and of its libraries."""
+    flags = {flag.name: flag for flag in all_flags()}
+    for name, text in variables_with(*_PREFIXES).items():
+        flag = flags.get(name)
+        if flag is None:
+            ours = name.startswith(("MXNET_", "NNVM_"))
+            advice = "gluonish has no such variable; see gluonish env" if ours else ""
+            yield Finding("variables", name, MISSING if ours else FOUND, text, advice)
+            continue
+        try:
+            _ = flag.value
+        except ConfigError as error:
+            yield Finding("variables", name, BROKEN, text, str(error))
+        else:
+            yield Finding("variables", name, FOUND, text, "" if flag.acts else flag.doc)

@@ -1,4 +1,4 @@
-"""NVIDIA's libraries: each is loaded and asked for its version, and NVRTC compiles a kernel.
+"""What `gluonish doctor` finds out about NVIDIA's driver, GPUs and libraries.
 
 None of it needs a device or a driver. A library that is broken may end the process that loads it,
 or never return; so a process of its own does the asking, and goes on behind what ended another.
@@ -11,13 +11,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.libraries import BrokenLibraryError, MissingLibraryError
-from gluonish.tools.doctor.finding import BROKEN, FOUND, MISSING, Finding, imported, version_of
+from gluonish.tools.doctor.machine import BROKEN, FOUND, MISSING, Finding, imported, version_of
 
-__all__ = ["answer", "answer_all", "nvidia_findings"]
+__all__ = ["answer", "answer_all", "gpu_findings", "nvidia_findings"]
 
 _TOPIC = "GPU"
 # For all of them together. A library of 700 MB may come from a slow disk.
@@ -255,3 +256,57 @@ _QUESTIONS = {
         "NCCL", _nccl, _package("nccl"), "for the kvstore 'nccl', a 'device' store without"
     ),
 }
+
+
+_DRIVER = Path("/proc/driver/nvidia/version")
+_INSTALL = "for GPUs: pip install 'gluonish[cuda13]', or 'gluonish[cuda12]' for a driver of CUDA 12"
+
+
+def gpu_findings() -> Iterator[Finding]:
+    """What there is of GPUs."""
+    driver = _driver()
+    yield driver
+    cupy = imported("cupy")
+    if isinstance(cupy, str):
+        # Without a driver nobody misses it.
+        advice = _INSTALL if driver.state == FOUND else f"{_INSTALL}, and NVIDIA's driver"
+        state = MISSING if cupy == "not installed" else BROKEN
+        yield Finding(_TOPIC, "CuPy", state, cupy, advice)
+        return
+    try:
+        libraries.import_cupy()
+    except OSError as error:
+        yield Finding(_TOPIC, "CuPy", BROKEN, str(error), f"{_INSTALL}, again")
+        return
+    yield Finding(_TOPIC, "CuPy", FOUND, str(getattr(cupy, "__version__", "unknown version")))
+    devices = list(_devices(cupy))
+    yield from devices
+    yield from nvidia_findings(has_device=any(one.name.startswith("gpu(") for one in devices))
+
+
+def _driver() -> Finding:
+    try:
+        first = _DRIVER.read_text(encoding="utf-8").splitlines()[0]
+    except (OSError, IndexError):
+        return Finding(_TOPIC, "NVIDIA's driver", MISSING, "not loaded")
+    return Finding(_TOPIC, "NVIDIA's driver", FOUND, first.partition(":")[2].strip())
+
+
+def _devices(cupy: Any) -> Iterator[Finding]:
+    try:
+        runtime = cupy.cuda.runtime
+        count = int(runtime.getDeviceCount())
+        versions = (runtime.runtimeGetVersion(), runtime.driverGetVersion())
+    except Exception as error:  # CUDA's own, or that of a broken installation
+        yield Finding(_TOPIC, "CUDA", MISSING, str(error), "gpu() needs a device and its driver")
+        return
+    made, driver = (f"{number // 1000}.{number % 1000 // 10}" for number in versions)
+    yield Finding(_TOPIC, "CUDA", FOUND, f"{made}; the driver has {driver}")
+    for number in range(count):
+        properties = runtime.getDeviceProperties(number)
+        with cupy.cuda.Device(number):
+            free, total = runtime.memGetInfo()
+        name = properties["name"].decode()
+        capability = f"{properties['major']}.{properties['minor']}"
+        text = f"{name}, capability {capability}, {free / 1e9:.1f} of {total / 1e9:.1f} GB free"
+        yield Finding(_TOPIC, f"gpu({number})", FOUND, text)

@@ -1,18 +1,15 @@
 """Checks that every environment variable acts, by groups as in `gluonish.core.config`."""
 
 from gluonish.tools.env_checks import (  # noqa: F401  # they register their checks
-    bulk_segments,
     communication,
-    data,
     files,
     graph,
-    kernel_teams,
     libraries,
     memory,
     profiler,
     threads,
     without_effect,
 )
-from gluonish.tools.env_checks.check import CHECKS, CheckFailedError, NotHereError
+from gluonish.tools.env_checks.process import CHECKS, CheckFailedError, NotHereError
 
 __all__ = ["CHECKS", "CheckFailedError", "NotHereError"]

@@ -39,9 +39,8 @@ from gluonish.kvstore.tree_reduce import TreeReduction
 from gluonish.ndarray import ones
 from gluonish.optimizer import SGD, get_updater
 from gluonish.profiler.events import Job
-from gluonish.tools.env_checks.check import NotHereError, expect, observes
-from gluonish.tools.env_checks.engine_trace import engine_trace
-from gluonish.tools.env_checks.process import run_program
+from gluonish.tools.env_checks.process import NotHereError, expect, observes, run_program
+from gluonish.tools.env_checks.threads import engine_trace
 
 __all__: list[str] = []
 

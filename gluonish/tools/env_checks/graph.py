@@ -24,7 +24,7 @@ from gluonish.kernels.onednn import register as onednn
 from gluonish.ndarray import NDArray, ones
 from gluonish.symbol import Subgraph, SubgraphBackend, Symbol
 from gluonish.symbol.subgraph import OperatorNode, lent_backend
-from gluonish.tools.env_checks.check import NotHereError, expect, observes
+from gluonish.tools.env_checks.process import NotHereError, expect, observes
 
 __all__: list[str] = []
 

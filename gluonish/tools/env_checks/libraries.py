@@ -44,12 +44,11 @@ from gluonish.kernels.cupy.cudnn import opened
 from gluonish.kernels.generated import register as generated
 from gluonish.kernels.generated.elementwise import LARGE, LargeProgram
 from gluonish.kernels.onednn import register as onednn
-from gluonish.kernels.onednn.library import locate
+from gluonish.kernels.onednn.api import locate
 from gluonish.ndarray import NDArray
 from gluonish.ops.fused.pointwise import Instruction, Program
 from gluonish.ops.registry import find_operator
-from gluonish.tools.env_checks.check import NotHereError, expect, observes
-from gluonish.tools.env_checks.process import run_program
+from gluonish.tools.env_checks.process import NotHereError, expect, observes, run_program
 
 __all__: list[str] = []
 

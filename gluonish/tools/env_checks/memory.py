@@ -31,8 +31,7 @@ from gluonish.graph.arenas import Arenas
 from gluonish.kernels.cupy.device import health_of
 from gluonish.kernels.cupy.pool import Pool, make_pool
 from gluonish.ndarray import NDArray, array
-from gluonish.tools.env_checks.check import NotHereError, expect, observes
-from gluonish.tools.env_checks.process import run_program
+from gluonish.tools.env_checks.process import NotHereError, expect, observes, run_program
 
 __all__: list[str] = []
 

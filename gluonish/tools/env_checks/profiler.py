@@ -6,8 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from gluonish.core.config import MXNET_PROFILER_AUTOSTART, MXNET_PROFILER_MODE
-from gluonish.tools.env_checks.check import expect, observes
-from gluonish.tools.env_checks.process import run_program
+from gluonish.tools.env_checks.process import expect, observes, run_program
 
 __all__: list[str] = []
 

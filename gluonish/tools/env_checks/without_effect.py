@@ -3,8 +3,7 @@
 import functools
 
 from gluonish.core.config import Flag, flags_without_effect
-from gluonish.tools.env_checks.check import expect, observes
-from gluonish.tools.env_checks.process import run_program
+from gluonish.tools.env_checks.process import expect, observes, run_program
 
 __all__: list[str] = []
 

@@ -1,10 +1,8 @@
 """``gluonish im2rec``: lists of images, and record files of the images on a list."""
 
 from gluonish.tools.im2rec.command import add_parser, run
-from gluonish.tools.im2rec.image_list import ImageEntry, read_list
-from gluonish.tools.im2rec.listing import make_lists
-from gluonish.tools.im2rec.packing import Packing, pack_entry
-from gluonish.tools.im2rec.records import Outcome, make_records
+from gluonish.tools.im2rec.listing import ImageEntry, make_lists, read_list
+from gluonish.tools.im2rec.records import Outcome, Packing, make_records, pack_entry
 
 __all__ = [
     "ImageEntry",

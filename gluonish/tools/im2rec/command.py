@@ -4,8 +4,7 @@ import argparse
 import sys
 
 from gluonish.tools.im2rec.listing import EXTENSIONS, make_lists
-from gluonish.tools.im2rec.packing import COLORS, ENCODINGS, Packing
-from gluonish.tools.im2rec.records import find_lists, make_records
+from gluonish.tools.im2rec.records import COLORS, ENCODINGS, Packing, find_lists, make_records
 
 __all__ = ["add_parser", "run"]
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from itertools import combinations, pairwise
 
+from gluonish.tools.profile.page import bytes_text, share_text, time_text
 from gluonish.tools.profile.summary import Summary, covered_us
 from gluonish.tools.profile.trace import Trace
-from gluonish.tools.profile.units import bytes_text, share_text, time_text
 
 __all__ = ["advice"]
 

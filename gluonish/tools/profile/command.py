@@ -11,10 +11,9 @@ from gluonish.core.loading import load
 from gluonish.kvstore.distributed.world import joined
 from gluonish.mxnet_names.script import check_script, run_script
 from gluonish.tools.profile.advice import advice
-from gluonish.tools.profile.page import page
+from gluonish.tools.profile.page import bytes_text, page, share_text, time_text
 from gluonish.tools.profile.summary import Summary, summarize
 from gluonish.tools.profile.trace import read_trace
-from gluonish.tools.profile.units import bytes_text, share_text, time_text
 
 __all__ = ["add_parser", "run"]
 

@@ -1,4 +1,4 @@
-"""The page: one HTML file with all it needs in it, for a browser without a network.
+"""The page of a profile, and numbers with units.
 
 Tables and figures are there without a script; the timeline is drawn by ``page.js`` from the spans
 in the page, which are columns of numbers, since there may be many of them.
@@ -13,9 +13,37 @@ from typing import Any
 
 from gluonish.tools.profile.summary import Communication, Device, Operator, Summary
 from gluonish.tools.profile.trace import Span, Trace
-from gluonish.tools.profile.units import bytes_text, share_text, time_text
 
-__all__ = ["MOST_SPANS", "page"]
+__all__ = ["MOST_SPANS", "bytes_text", "page", "share_text", "time_text"]
+
+_TIMES = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"))
+_SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))  # powers of ten, as the letters say
+
+
+def time_text(time_us: float) -> str:
+    """Return a time in the unit that fits it, with three digits: 1,234.5 us is 1.23 ms."""
+    for size, unit in _TIMES:
+        if time_us >= size:
+            return f"{_three_digits(time_us / size)} {unit}"
+    return f"{time_us:.2f} µs" if time_us else "0 µs"
+
+
+def bytes_text(nbytes: float) -> str:
+    """Return a number of bytes in the unit that fits it, with three digits."""
+    for size, unit in _SIZES:
+        if nbytes >= size:
+            return f"{_three_digits(nbytes / size)} {unit}"
+    return f"{nbytes:.0f} bytes"
+
+
+def share_text(share: float) -> str:
+    """Return a part of one in percent: 0.0312 is 3.1 %."""
+    return f"{100 * share:.1f} %"
+
+
+def _three_digits(number: float) -> str:
+    return f"{number:.0f}" if number >= 99.95 else f"{number:.3g}"
+
 
 # A page with more would take a browser seconds to open; the longest ones are kept.
 MOST_SPANS = 200_000

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gluonish.contrib.quantization import LayerError
-from gluonish.tools.demo_plots import new_figure, save_figure
+from gluonish.tools.demo import new_figure, save_figure
 
 __all__ = ["draw"]
 

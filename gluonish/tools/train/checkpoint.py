@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gluonish.core.errors import ArgumentError, FileFormatError, MissingFileError
-from gluonish.core.files import atomic_write, open_to_read
-from gluonish.core.temporary_file import remove_abandoned
+from gluonish.core.files import atomic_write, open_to_read, remove_abandoned
 from gluonish.ndarray.array_writer import split_prefix
 
 __all__ = ["Checkpoints", "Record", "write_json"]

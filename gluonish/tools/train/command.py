@@ -6,8 +6,7 @@ from time import perf_counter
 from typing import Any
 
 from gluonish.kernels.generated.elementwise import compiled_at_once
-from gluonish.tools.train.batches import Batches, SyntheticBatches
-from gluonish.tools.train.loop import Scores
+from gluonish.tools.train.loop import Batches, Scores, SyntheticBatches
 from gluonish.tools.train.options import add_options, augmentation, complete, contexts_of
 from gluonish.tools.train.pixels import Changes, DatasetBatches, load_images
 from gluonish.tools.train.progress import Progress

@@ -1,13 +1,18 @@
-"""The loop over batches: forward, backward, step; and the evaluation.
+"""The loop of a training, and the batches that it takes.
+
+What a source gives for an epoch follows from the seed and the number of the epoch alone, never from
+what it gave before: a training that is resumed sees the batches that it would have seen.
 
 The host runs ahead of the device by a few batches and no more: the queue of what it asked for would
 grow without end where a batch takes longer to compute than to ask for.
 """
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
 
 import gluonish.autograd as autograd
 from gluonish.core.context import Context
@@ -17,12 +22,89 @@ from gluonish.gluon.loss import SoftmaxCrossEntropyLoss
 from gluonish.gluon.trainer import Trainer
 from gluonish.metric import CompositeEvalMetric, EvalMetric, create
 from gluonish.metric import Loss as LossMetric
-from gluonish.ndarray import NDArray, softmax, waitall
-from gluonish.tools.train.batches import Batch
+from gluonish.ndarray import NDArray, array, softmax, waitall
 from gluonish.tools.train.progress import Progress
 from gluonish.tools.train.ranks import Ranks
 
-__all__ = ["Learner", "Scores"]
+__all__ = ["Batch", "Batches", "Learner", "Scores", "SyntheticBatches", "derived_seed"]
+
+
+class Batch(NamedTuple):
+    """Images and labels.
+
+    Attributes:
+        data: (N, C, H, W).
+        label: (N,), classes.
+        padding: How many samples at the end only fill the batch.
+    """
+
+    data: NDArray
+    label: NDArray
+    padding: int = 0
+
+
+class Batches(Protocol):
+    """A source of batches.
+
+    Attributes:
+        image_shape: (channels, height, width).
+        batches_per_epoch: How many batches of training make an epoch.
+    """
+
+    image_shape: tuple[int, int, int]
+    batches_per_epoch: int
+
+    def training(self, epoch: int) -> Iterator[Batch]:
+        """Give the batches of an epoch, which is counted from 0."""
+        raise NotImplementedError
+
+    def validation(self) -> Iterator[Batch] | None:
+        """Give the batches to evaluate with; None where there are none."""
+
+    def close(self) -> None:
+        """End workers."""
+
+
+def derived_seed(*numbers: int) -> int:
+    """Return a seed of 31 bits that follows from numbers, such as a seed and an epoch."""
+    return int(np.random.SeedSequence(numbers).generate_state(1)[0] >> 1)
+
+
+class SyntheticBatches:
+    """One batch of random pixels, again and again: measures the computation without the loading.
+
+    Args:
+        batch_size: Images in a batch.
+        image_shape: (channels, height, width).
+        classes: Number of labels.
+        samples: Images in an epoch.
+        seed: Of pixels and labels.
+    """
+
+    def __init__(
+        self,
+        batch_size: int,
+        image_shape: tuple[int, int, int],
+        classes: int,
+        samples: int,
+        seed: int,
+    ) -> None:
+        self.image_shape = image_shape
+        self.batches_per_epoch = max(1, samples // batch_size)
+        generator = np.random.default_rng(seed)
+        pixels = generator.uniform(-1, 1, (batch_size, *image_shape)).astype(np.float32)
+        self._batch = Batch(array(pixels), array(generator.integers(0, classes, batch_size)))
+
+    def training(self, epoch: int) -> Iterator[Batch]:
+        """Give the batch as often as an epoch needs it."""
+        return (self._batch for _ in range(self.batches_per_epoch))
+
+    def validation(self) -> None:
+        """There is nothing to evaluate."""
+
+    def close(self) -> None:
+        """There are no workers."""
+
 
 _AHEAD = 3  # batches that the host may be ahead
 # Metrics of probabilities, by their names on the command line.

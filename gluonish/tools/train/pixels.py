@@ -17,7 +17,7 @@ from gluonish.gluon.data.dataset import Dataset
 from gluonish.gluon.data.digits import load_digits
 from gluonish.gluon.data.vision.datasets import CIFAR10, CIFAR100, MNIST, FashionMNIST
 from gluonish.ndarray import array
-from gluonish.tools.train.batches import Batch
+from gluonish.tools.train.loop import Batch
 from gluonish.tools.train.ranks import Ranks, share
 
 __all__ = ["DATASETS", "Changes", "DatasetBatches", "PixelBatches", "load_images"]

@@ -8,7 +8,7 @@ from gluonish.core.errors import ArgumentError
 from gluonish.io.image_record import ImageRecordIter
 from gluonish.io.image_record.source import open_places
 from gluonish.recordio.record_table import scan
-from gluonish.tools.train.batches import Batch, derived_seed
+from gluonish.tools.train.loop import Batch, derived_seed
 from gluonish.tools.train.ranks import Ranks
 
 __all__ = ["RecordBatches", "count_records"]

@@ -20,14 +20,12 @@ from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.trainer import Trainer
 from gluonish.lr_scheduler import FactorScheduler, LRScheduler, MultiFactorScheduler
 from gluonish.symbol.name import NameManager
-from gluonish.tools.train.batches import Batches, derived_seed
 from gluonish.tools.train.checkpoint import Checkpoints, Record, write_json
-from gluonish.tools.train.curves import plot_history
 from gluonish.tools.train.defaults import WITH_MOMENTUM
-from gluonish.tools.train.loop import Learner, Scores
+from gluonish.tools.train.loop import Batches, Learner, Scores, derived_seed
 from gluonish.tools.train.networks import make_initializer, make_network
 from gluonish.tools.train.options import recorded
-from gluonish.tools.train.progress import Progress, shown
+from gluonish.tools.train.progress import Progress, plot_history, shown
 from gluonish.tools.train.ranks import Ranks
 
 __all__ = ["Session"]

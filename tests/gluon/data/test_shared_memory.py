@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gluonish.core import control_groups
+from gluonish.core import cpu_memory
 from gluonish.gluon.data import ArrayDataset, DataLoader, shared_memory
 from gluonish.gluon.data.channel import SPARE_SLOTS, Ring
 from gluonish.gluon.data.shared_memory import SharedMemoryError, available_nbytes, new_file
@@ -23,8 +23,8 @@ def write(path: Path, text: str) -> None:
 def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in whose ``proc`` and ``groups`` a system describes itself."""
     monkeypatch.setattr(shared_memory, "_PROC", tmp_path / "proc")
-    monkeypatch.setattr(control_groups, "ROOT", tmp_path / "groups")
-    monkeypatch.setattr(control_groups, "OWN", tmp_path / "proc/self/cgroup")
+    monkeypatch.setattr(cpu_memory, "ROOT", tmp_path / "groups")
+    monkeypatch.setattr(cpu_memory, "OWN", tmp_path / "proc/self/cgroup")
     write(tmp_path / "proc/meminfo", "MemTotal: 9000 kB\nMemAvailable: 5000 kB\nSwapFree: 500 kB\n")
     return tmp_path
 

@@ -17,7 +17,7 @@ from gluonish.graph import executable
 from gluonish.kernels import teams
 from gluonish.ndarray import NDArray, array
 from gluonish.profiler.events import Job
-from gluonish.tools.env_checks.engine_trace import engine_trace
+from gluonish.tools.env_checks.threads import engine_trace
 
 CONTEXTS = [cpu(0), cpu(1)]
 WAIT_S = 20.0

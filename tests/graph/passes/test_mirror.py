@@ -12,8 +12,8 @@ from gluonish import autograd
 from gluonish.core.config import MXNET_BACKWARD_DO_MIRROR, MXNET_MEMORY_OPT
 from gluonish.core.random_state import seed
 from gluonish.graph.cached_graph import CachedGraph
+from gluonish.graph.gradient import Joint
 from gluonish.graph.ir import Value, variable
-from gluonish.graph.joint import Joint
 from gluonish.graph.lint import lint
 from gluonish.graph.memory_figures import memory_figures
 from gluonish.graph.partition import Partition

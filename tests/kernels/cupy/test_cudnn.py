@@ -15,7 +15,7 @@ from gluonish.kernels.cupy.cudnn_graph import Problem
 from gluonish.kernels.cupy.libraries import MissingLibraryError
 from gluonish.ops.nn.convolution import CONVOLUTION
 from gluonish.tools.env_checks import CHECKS, NotHereError
-from gluonish.tools.env_checks.check import CheckFailedError
+from gluonish.tools.env_checks.process import CheckFailedError
 from tests.checking.values import spec_of
 from tests.kernels.cupy.cudnn_double import Note
 from tests.kernels.cupy.double import make_cupy

@@ -15,8 +15,8 @@ from gluonish.kernels.cupy.support import CuPySupport
 from gluonish.kvstore import create
 from gluonish.kvstore.nccl_reduce import find_nccl
 from gluonish.runtime.features import feature_list
-from gluonish.tools.doctor.finding import BROKEN, FOUND
-from gluonish.tools.doctor.gpu import gpu_findings
+from gluonish.tools.doctor.machine import BROKEN, FOUND
+from gluonish.tools.doctor.nvidia import gpu_findings
 
 _RUNTIME = """
 import sys, types

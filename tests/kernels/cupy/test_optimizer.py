@@ -12,7 +12,7 @@ from gluonish.core.config import MXNET_GPU_WORKER_NSTREAMS
 from gluonish.core.dtype import BFLOAT16, FLOAT16
 from gluonish.kernels.cupy.optimizer import FusedStep, fused_step
 from gluonish.kernels.cupy.optimizer_source import BLOCK, layout_of
-from gluonish.kernels.cupy.statements import inputs_of, translated
+from gluonish.kernels.cupy.source import inputs_of, translated
 from gluonish.kernels.optimizer_formulas import FORMULAS
 from gluonish.ops.registry import find_operator
 from gluonish.ops.updates.multi_update import MULTI_UPDATES

@@ -8,7 +8,7 @@ from gluonish.core import config
 from gluonish.core import device as device_module
 from gluonish.kernels.cupy.pool import make_pool
 from gluonish.tools.env_checks import CHECKS, NotHereError
-from gluonish.tools.env_checks.check import CheckFailedError
+from gluonish.tools.env_checks.process import CheckFailedError
 from tests.kernels.cupy.machine import Machine
 
 NAMES = sorted(name for name in CHECKS if name.startswith("MXNET_GPU_MEM_"))

@@ -11,7 +11,7 @@ import pytest
 from gluonish.core.errors import GluonishError
 from gluonish.kernels.onednn import Backend, OneDNNError, RefusedError
 from gluonish.kernels.onednn.api import AlgorithmKind, Api, DataType, PropagationKind
-from gluonish.kernels.onednn.attributes import Attributes, Eltwise, Finish
+from gluonish.kernels.onednn.primitive import Attributes, Eltwise, Finish
 from tests.engine.places import interrupted_at
 from tests.kernels.onednn.products import convolution
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from gluonish.kernels.onednn import RefusedError
-from gluonish.kernels.onednn.attributes import ELTWISE
 from gluonish.kernels.onednn.convolution import convolution
 from gluonish.kernels.onednn.inner_product import fully_connected
+from gluonish.kernels.onednn.primitive import ELTWISE
 from gluonish.ops.fused.activation import ACTIVATIONS
 from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
 from gluonish.ops.fused.dense import FUSED_DENSE

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from gluonish.kernels.onednn.library import locate
+from gluonish.kernels.onednn.api import locate
 
 
 def test_the_wheels_library_is_found() -> None:

@@ -11,7 +11,7 @@ import pytest
 from gluonish.core.errors import GluonishError, NotSupportedError
 from gluonish.core.spec import Spec
 from gluonish.graph.ir import append, variable
-from gluonish.onnx.exporting.table import translators
+from gluonish.onnx.exporting.call import translators
 from gluonish.ops.registry import Operator, apply
 from gluonish.symbol.symbol import Symbol
 from tests.onnx.exporting.judge import exported

@@ -11,8 +11,8 @@ import pytest
 from gluonish.core.errors import NotSupportedError
 from gluonish.core.spec import Spec
 from gluonish.graph.ir import append, variable
+from gluonish.onnx.exporting.call import translator_of, translators
 from gluonish.onnx.exporting.inexpressible import REASONS, reason_of
-from gluonish.onnx.exporting.table import translator_of, translators
 from gluonish.ops.registry import all_operators, apply, find_operator
 from gluonish.symbol.symbol import Symbol
 from tests.golden.case import Case

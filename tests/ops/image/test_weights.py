@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gluonish.ops.image.weights import by_weights
+from gluonish.ops.image.resampling import by_weights
 
 RNG = np.random.default_rng(4)
 SHAPES = [((12, 10), (7, 6)), ((12, 10), (19, 17)), ((9, 31), (20, 7)), ((1, 5), (3, 9))]

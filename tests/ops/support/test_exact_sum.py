@@ -8,7 +8,7 @@ import pytest
 
 import gluonish as mx
 from gluonish import autograd, nd
-from gluonish.ops.support.exact_sum import running_total, total
+from gluonish.ops.support.precision import running_total, total
 
 CASES = [
     ((5000, 7), (0,)),

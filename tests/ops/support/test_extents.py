@@ -6,7 +6,7 @@ import pytest
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.registry import find_operator
-from gluonish.ops.support.extents import limited
+from gluonish.ops.support.shape_rules import limited
 
 HUGE = (10**6, 10**6)
 FLOAT = np.dtype(np.float32)

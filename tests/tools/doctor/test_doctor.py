@@ -11,9 +11,9 @@ from gluonish.core.config import MXNET_HOME, MXNET_LIBRARY_PATH, MXNET_MKLDNN_EN
 from gluonish.kernels import openmp
 from gluonish.kernels.onednn import backend, register
 from gluonish.runtime.features import Processor
-from gluonish.tools.doctor import gpu, libraries, machine, run, surroundings
+from gluonish.tools.doctor import libraries, machine, nvidia, run
 from gluonish.tools.doctor.command import all_findings, report
-from gluonish.tools.doctor.finding import BROKEN, FOUND, MISSING, Finding, imported
+from gluonish.tools.doctor.machine import BROKEN, FOUND, MISSING, Finding, imported
 
 
 @pytest.fixture(autouse=True)
@@ -172,13 +172,13 @@ def test_more_threads_than_cores_are_remarked(monkeypatch: pytest.MonkeyPatch) -
 def test_kept_files_are_counted_by_folder(tmp_path: Path) -> None:
     home = tmp_path / "kept"
     with MXNET_HOME.override(str(home)):
-        (first,) = surroundings.file_findings()
+        (first,) = machine.file_findings()
         assert first.text == f"{home}, which is made when it is needed"
         (home / "models" / "inner").mkdir(parents=True)
         (home / "models" / "a.params").write_bytes(b"0" * 1_500_000)
         (home / "models" / "inner" / "b.params").write_bytes(b"0" * 500_000)
         (home / "datasets").mkdir()
-        found = [(one.name, one.state, one.text) for one in surroundings.file_findings()]
+        found = [(one.name, one.state, one.text) for one in machine.file_findings()]
     assert found == [
         ("MXNET_HOME", FOUND, str(home)),
         ("datasets/", FOUND, "0.0 MB in 0 files"),
@@ -191,7 +191,7 @@ def test_set_variables_are_listed_and_judged(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("MXNET_CPU_WORKER_NTHREADS", "2")
     monkeypatch.setenv("MXNET_ENABLE_CYTHON", "0")
     monkeypatch.setenv("MXNET_NO_SUCH_THING", "1")
-    found = list(surroundings.variable_findings())
+    found = list(machine.variable_findings())
     assert named(found, "OMP_PROC_BIND") == ("variables", "OMP_PROC_BIND", FOUND, "true", "")
     assert named(found, "MXNET_CPU_WORKER_NTHREADS").state == FOUND
     assert named(found, "MXNET_ENABLE_CYTHON").advice.startswith("Accepted without effect: ")
@@ -237,11 +237,13 @@ def cupy_double(count: int) -> Any:
 def test_gpus_are_listed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     driver = tmp_path / "version"
     driver.write_text("NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.82\nGCC version: 12\n")
-    monkeypatch.setattr(gpu, "_DRIVER", driver)
+    monkeypatch.setattr(nvidia, "_DRIVER", driver)
     monkeypatch.setitem(sys.modules, "cupy", cupy_double(2))
     asked: list[bool] = []
-    monkeypatch.setattr(gpu, "nvidia_findings", lambda has_device: asked.append(has_device) or ())
-    found = list(gpu.gpu_findings())
+    monkeypatch.setattr(
+        nvidia, "nvidia_findings", lambda has_device: asked.append(has_device) or ()
+    )
+    found = list(nvidia.gpu_findings())
     assert named(found, "NVIDIA's driver").text == "NVIDIA UNIX x86_64 Kernel Module  580.82"
     assert named(found, "CUDA").text == "13.2; the driver has 13.0"
     shown = "NVIDIA H200, capability 9.0, 140.0 of 150.0 GB free"
@@ -252,22 +254,24 @@ def test_gpus_are_listed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
 
 def test_cupy_without_a_device_says_what_the_driver_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", cupy_double(-1))
-    monkeypatch.setattr(gpu, "nvidia_findings", lambda has_device: ())
-    found = named(gpu.gpu_findings(), "CUDA")
+    monkeypatch.setattr(nvidia, "nvidia_findings", lambda has_device: ())
+    found = named(nvidia.gpu_findings(), "CUDA")
     assert (found.state, found.text) == (MISSING, "no CUDA-capable device is detected")
 
 
 def test_libraries_are_asked_without_a_device_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", cupy_double(-1))
     asked: list[bool] = []
-    monkeypatch.setattr(gpu, "nvidia_findings", lambda has_device: asked.append(has_device) or ())
-    list(gpu.gpu_findings())
+    monkeypatch.setattr(
+        nvidia, "nvidia_findings", lambda has_device: asked.append(has_device) or ()
+    )
+    list(nvidia.gpu_findings())
     assert asked == [False]
 
 
 def test_without_cupy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cupy", None)
-    found = named(gpu.gpu_findings(), "CuPy")
+    found = named(nvidia.gpu_findings(), "CuPy")
     assert found.state != FOUND
     assert "gluonish[cuda13]" in found.advice
 

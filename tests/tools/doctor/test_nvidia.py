@@ -11,7 +11,7 @@ import pytest
 from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.libraries import BrokenLibraryError, MissingLibraryError
 from gluonish.tools.doctor import nvidia
-from gluonish.tools.doctor.finding import BROKEN, FOUND, MISSING, Finding
+from gluonish.tools.doctor.machine import BROKEN, FOUND, MISSING, Finding
 
 NAMES = ["nvrtc", "cublas", "cudnn", "front end", "nccl"]
 # A program in place of the one that loads: it gets `path` and `names`, and `tell` answers.

@@ -7,7 +7,7 @@ import pytest
 
 from gluonish.gluon.data import worker_handle
 from gluonish.kernels.compiler import disk_cache
-from gluonish.tools.env_checks import CHECKS, CheckFailedError, data, files, without_effect
+from gluonish.tools.env_checks import CHECKS, CheckFailedError, files, without_effect
 
 
 def fails(name: str, message: str) -> None:
@@ -36,11 +36,11 @@ def test_workers_that_ignore_their_numbers_are_found_out(
     monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr(worker_handle, name, SimpleNamespace(value=1))
-    data._threads_of_worker.cache_clear()
+    files._threads_of_worker.cache_clear()
     try:
         fails(name, "")
     finally:
-        data._threads_of_worker.cache_clear()
+        files._threads_of_worker.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gluonish.tools.profile.page import bytes_text, share_text, time_text
 from gluonish.tools.profile.summary import Summary, covered_us, summarize
 from gluonish.tools.profile.trace import read_trace
-from gluonish.tools.profile.units import bytes_text, share_text, time_text
 from tests.tools.profile import traces
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from gluonish.image import imread
-from gluonish.tools.train.curves import plot_history
+from gluonish.tools.train.progress import plot_history
 
 
 def history(*, validated: bool) -> list[dict[str, Any]]:

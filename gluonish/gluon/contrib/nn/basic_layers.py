@@ -8,7 +8,7 @@ from typing import Any
 import gluonish.ndarray as nd
 from gluonish.core.device import gpu_count
 from gluonish.core.errors import ArgumentError
-from gluonish.core.refusal import RefusedAtCall
+from gluonish.core.number_check import RefusedAtCall
 from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.batch_norm import BatchNorm

@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 from gluonish.core.errors import ArgumentError
-from gluonish.core.refusal import RefusedAtCall
+from gluonish.core.number_check import RefusedAtCall
 from gluonish.gluon.nn.tensor import Extents, Tensor, as_extents, check_layout
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.parameter.parameter import Init

@@ -5,8 +5,7 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
-from gluonish.core.number_check import check_numbers
-from gluonish.core.refusal import RefusedAtCall
+from gluonish.core.number_check import RefusedAtCall, check_numbers
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.gluon.rnn.modifier_cell import ModifierCell, holds_bidirectional, same_kind
 from gluonish.gluon.rnn.recurrent_cell import RecurrentCell, remembers

@@ -9,7 +9,7 @@ import numpy as np
 
 from gluonish.core.dtype import BOOL
 from gluonish.core.errors import ArgumentError
-from gluonish.core.refusal import RefusedAtCall
+from gluonish.core.number_check import RefusedAtCall
 from gluonish.core.spec import Spec
 from gluonish.gluon.block import Block
 from gluonish.gluon.block.hybrid_block import HybridBlock
@@ -27,9 +27,8 @@ from gluonish.image.geometry import (
 from gluonish.ndarray import NDArray, array
 from gluonish.numpy.array import gluon_array
 from gluonish.ops.image.geometry import CROP
-from gluonish.ops.image.interpolation import chosen_method
 from gluonish.ops.image.layout import check_image
-from gluonish.ops.image.resampling import check_resampling, resampled
+from gluonish.ops.image.resampling import check_resampling, chosen_method, resampled
 from gluonish.ops.image.resize import RESIZE
 from gluonish.ops.support.philox import random_bits, uniform
 

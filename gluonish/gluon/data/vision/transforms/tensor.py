@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gluonish.core.dtype import BOOL, FLOAT32, normalize_dtype
-from gluonish.core.refusal import RefusedAtCall
+from gluonish.core.number_check import RefusedAtCall
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.data.stacking import new_sample
 from gluonish.gluon.data.vision.transforms.host import HostTransform, run_operator
