@@ -369,8 +369,8 @@ def test_files_and_iterators(tmp_path: Path) -> None:
     def step() -> None:
         seen.append(next(ahead))
 
-    at_each_place(step, in_a_thread(step), ("io/read_ahead",))
-    at_each_place(step, step, ("io/read_ahead",))
+    at_each_place(step, in_a_thread(step), ("io/prefetching_iter",))
+    at_each_place(step, step, ("io/prefetching_iter",))
     assert sorted(seen) == list(range(len(seen)))
     ahead.close()
 

@@ -7,7 +7,12 @@ import pytest
 from gluonish.core.errors import ArgumentError
 from gluonish.tools import cli
 
-COMMANDS = [command.__name__.rpartition(".")[2] for command in cli._COMMANDS]
+COMMANDS = [
+    command
+    for action in cli.make_parser()._actions
+    if isinstance(action, argparse._SubParsersAction)
+    for command in action.choices
+]
 
 
 def fail(arguments: argparse.Namespace) -> int:

@@ -20,7 +20,7 @@ for _ in range(2):
 with use_engine("NaiveEngine"):
     (mx.nd.ones((2, 2)) + 1).wait_to_read()
 with contextlib.redirect_stdout(io.StringIO()):
-    run(argparse.Namespace(json=False, check=False, variables=[]))
+    run(argparse.Namespace(json=False, markdown=False, check=False, variables=[]))
 print("end")
 """
 
