@@ -25,7 +25,7 @@ def test_nothing_is_said_of_what_is_there(name: str) -> None:
         ("mxnet.nd.arrayy", "mxnet.nd has no arrayy; mxnet.nd.array is there"),
         ("mxnet.gluon.nowhere.Thing", "mxnet.gluon has no nowhere"),
         ("mxnet.nd.NDArray.asnumpyy", "mxnet.nd.NDArray has no asnumpyy; "),
-        ("mxnet.nd._CachedOp", ""),
+        ("mxnet.nd._CachedOpThreadSafe", ""),
         ("numpy.float", "--numpy1"),
     ],
 )
