@@ -86,7 +86,7 @@ LONGER = {
     "gluonish.ops.registry": 545,  # Operator, a quarter of it documentation, and the table of all
     "gluonish.block.hybrid_block": 480,  # one class that users subclass
     "gluonish.parameter.parameter_dict": 420,  # one class that users call
-    "gluonish.trainer.trainer": 460,  # one class that users call
+    "gluonish.trainer.trainer": 450,  # one class that users call
     "gluonish.symbol.executor": 480,  # one class that users call
     "gluonish.ndarray.eager": 450,  # the eager call: the hot path on one page
     "gluonish.numpy": 440,  # a list of names

@@ -23,8 +23,9 @@ def get_symbol(x: NDArray) -> Any:
     """Return the recorded computation of an array as a Symbol.
 
     Arrays with ``attach_grad`` become variables ``var0``, ``var1``, ..., all others ``null2``, ...;
-    one counter numbers both, in the order in which the computation reads them. A recorded call of a
-    hybridized block appears as its operators.
+    one counter numbers both, in the order in which the computation reads them. A call of a
+    hybridized block appears as its operators, or as one ``_CachedOp`` if they are more than its
+    ``inline_limit``.
 
     Args:
         x: Array computed inside ``autograd.record()``.

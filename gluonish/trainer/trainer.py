@@ -31,12 +31,7 @@ from gluonish.trainer.arguments import (
 from gluonish.trainer.gradients import LossScaler, clear_all_old, only_new, stale_error
 from gluonish.trainer.other_ranks import OtherRanks, other_ranks
 from gluonish.trainer.sharded_update import ShardedUpdate, sharded_update
-from gluonish.trainer.state_transfer import (
-    copy_states,
-    load_updaters,
-    save_updater,
-    updaters_for,
-)
+from gluonish.trainer.state_transfer import copy_states, load_updaters, save_updater, updaters_for
 from gluonish.trainer.store_choice import (
     choose_store,
     expect_processes,
