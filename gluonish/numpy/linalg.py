@@ -157,6 +157,8 @@ def norm(
         ArgumentError: ``ord`` is unknown, or not defined for this number of axes.
     """
     value = as_value(x, "norm")
+    if isinstance(axis, list):
+        axis = tuple(axis)
     if isinstance(ord, str) and ord not in _MATRIX_WORDS:
         ord = _as_number(ord)
     if ord is None:
@@ -209,7 +211,10 @@ def _is_one_operator(value: Any, axes: tuple[int, ...] | None) -> bool:
     """Return whether a norm is `_npi_norm`, as in MXNet's graphs: one step, which is not fused."""
     if axes is not None and len(axes) not in (1, 2):
         return False
-    return getattr(value, "size", 0) <= _SMALL  # a Symbol has no size
+    if getattr(value, "size", 0) <= _SMALL:  # a Symbol has no size
+        return True
+    # The operator sums squares of 16-bit floats in float32: their own range is soon exceeded.
+    return is_floating(value.dtype) and np.dtype(value.dtype).itemsize == 2
 
 
 def _norm_operator(

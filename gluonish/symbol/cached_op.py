@@ -12,13 +12,25 @@ from gluonish.symbol.symbol import Symbol
 __all__ = ["CachedOp"]
 
 
+def _inline_limit(text: str) -> int:
+    if not text.isdecimal():
+        raise ArgumentError(
+            f"CachedOp: expected inline_limit to be a whole number of at least 0, got {text!r}"
+        )
+    return int(text)
+
+
 class CachedOp:
     """A Symbol that is called with arrays; execution is planned once for each kind of input.
 
     Args:
         sym: The Symbol.
-        flags: Options, pairs or a mapping. ``static_alloc`` keeps memory between calls; others are
-            accepted without effect.
+        flags: Options, pairs or a mapping. ``static_alloc`` keeps memory between calls, and
+            ``inline_limit`` (2 by default) is that of `HybridBlock.hybridize`; others are accepted
+            without effect.
+
+    Raises:
+        ArgumentError: ``inline_limit`` is not a whole number of at least 0.
     """
 
     def __init__(
@@ -32,6 +44,7 @@ class CachedOp:
             [variables[name] for name in self._names],
             sym._values,
             static_alloc=options.get("static_alloc") in ("true", "1"),
+            inline_limit=_inline_limit(options.get("inline_limit", "2")),
         )
 
     @property

@@ -297,6 +297,25 @@ def test_order_of_a_norm_may_be_a_text(ord: str, axis: Any) -> None:  # noqa: A0
     numpy.testing.assert_allclose(np.linalg.norm(np.array(x), ord, axis).asnumpy(), expected)
 
 
+def test_axes_of_a_norm_may_be_a_list() -> None:
+    x = numpy.arange(24, dtype="float32").reshape(2, 3, 4)
+    for axis in ([0, 1], [2]):
+        expected = numpy.linalg.norm(x, axis=tuple(axis) if len(axis) > 1 else axis[0])
+        found = np.linalg.norm(np.array(x), axis=axis)
+        numpy.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(4, 50), (200, 200)])
+@pytest.mark.parametrize("axis", [None, 0, (0, 1)])
+def test_a_norm_of_float16_has_room_for_its_squares(shape: tuple[int, ...], axis: Any) -> None:
+    x = numpy.full(shape, 100, "float16")
+    expected = numpy.linalg.norm(x.astype("float64"), axis=axis)
+    assert numpy.isfinite(expected.astype("float16")).all()
+    found = np.linalg.norm(np.array(x, dtype="float16"), axis=axis)
+    assert found.dtype == numpy.float16
+    numpy.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-3)
+
+
 def test_unknown_order_of_a_norm_is_refused() -> None:
     with pytest.raises(ArgumentError, match="norm: expected ord 'fro'"):
         np.linalg.norm(np.ones((2, 2)), "infinite?")

@@ -75,3 +75,19 @@ def test_what_a_body_holds_is_refused_with_the_rest(tmp_path: Path) -> None:
     outputs, _ = mx.sym.contrib.foreach(body, x, mx.sym.var("s"))
     with pytest.raises(NotImplementedError, match="_shuffle in node mix: ONNX draws no random"):
         mx.onnx.export_model(outputs, {}, [(4, 3), (3,)], np.float32, str(tmp_path / "x.onnx"))
+
+
+def test_the_graph_of_a_recorded_call_is_written_operator_by_operator(tmp_path: Path) -> None:
+    net = mx.gluon.nn.HybridSequential()
+    net.add(*(mx.gluon.nn.Dense(3, in_units=3, activation="tanh") for _ in range(2)))
+    net.initialize(mx.init.Uniform(1))
+    net.hybridize()
+    x = mx.nd.array([[1, 2, 3]])
+    with mx.autograd.record():
+        y = net(x) * 2
+    symbol = mx.autograd.get_symbol(y)
+    weights = [parameter.data() for parameter in net.collect_params().values()]
+    params = {f"var{i}": weight for i, weight in enumerate(weights)}
+    path = mx.onnx.export_model(symbol, params, [(1, 3)], "float32", str(tmp_path / "a.onnx"))
+    assert "Gemm" in {node.op_type for node in onnx.load(path).graph.node}
+    np.testing.assert_allclose(evaluated(path, [x.asnumpy()])[0], y.asnumpy(), rtol=1e-6)
