@@ -187,10 +187,16 @@ def find_module(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
         _begun.add(name)
 
         def run_whole(module: ModuleType) -> None:
-            with CollectionPause():
-                _run_whole(module, name, run, again)
-                for complete in _completions.get(name, ()):
-                    complete(module)
+            try:
+                with CollectionPause():
+                    _run_whole(module, name, run, again)
+                    for complete in _completions.get(name, ()):
+                        complete(module)
+            except BaseException:
+                if sys.modules.get(name) is module and "." in name:
+                    for child, _ in _children(name):
+                        sys.modules.pop(f"{name}.{child}", None)
+                raise
 
         loader.exec_module = run_whole
     return spec
@@ -199,17 +205,11 @@ def find_module(name: str, path: Sequence[str] | None) -> ModuleSpec | None:
 def _run_whole(
     module: ModuleType, name: str, run: Callable[[ModuleType], None], again: bool
 ) -> None:
-    try:
-        if again:  # after a failure, or beside a half import: they are there, and no one shows them
-            for child, found in _children(name):
-                if "." not in child:
-                    setattr(module, child, found)
-        run(module)
-    except BaseException:
-        if sys.modules.get(name) is module and "." in name:
-            for child, _ in _children(name):
-                sys.modules.pop(f"{name}.{child}", None)
-        raise
+    if again:  # after a failure, or beside a half import: they are there, and no one shows them
+        for child, found in _children(name):
+            if "." not in child:
+                setattr(module, child, found)
+    run(module)
     parent, _, last = name.rpartition(".")
     # Python does all this, too, but an interrupt may come before.
     if parent in sys.modules:

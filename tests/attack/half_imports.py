@@ -134,12 +134,16 @@ class At:
 
 
 def state(name: str) -> dict[str, Any]:
-    """Return what an import of a module leaves, to be compared."""
+    """Return what an import of a module leaves, to be compared.
+
+    A package's submodules are no content of it, as any other work may import them: whether each
+    is in its package is looked at below.
+    """
     names = sorted(one for one in sys.modules if one.startswith("gluonish"))
     content = {
         key: type(value).__name__
         for key, value in vars(sys.modules[name]).items()
-        if not key.startswith("__")
+        if not key.startswith("__") and f"{name}.{key}" not in sys.modules
     }
     stale = []
     for one in names:
