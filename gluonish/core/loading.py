@@ -61,7 +61,7 @@ def load(name: str) -> ModuleType:
         return in_helper_thread(lambda: _in_turn(name))
     if module is not None and name in half and _is_code_of_module(frame):
         return module  # a package that asks for itself
-    return _import_inside(name, half)
+    return _import_inside(name, half, frame)
 
 
 def _in_turn(name: str) -> ModuleType:
@@ -93,10 +93,16 @@ def _is_code_of_module(frame: FrameType | None) -> bool:
     return frame is not None and frame.f_code.co_name == "<module>"
 
 
-def _import_inside(name: str, half: list[str]) -> ModuleType:
+def _import_inside(name: str, half: list[str], frame: FrameType) -> ModuleType:
     """Import a module from the code of others, or from a handler or destructor on top of that."""
     if name not in half:
         try:
+            if _is_beside_import(frame):
+                # Their functions may need what their code has not defined yet.
+                modules = (
+                    other for other in half if not hasattr(sys.modules.get(other), "__path__")
+                )
+                return _import_again(name, list(modules))
             return importlib.import_module(name)
         except ModuleNotFoundError:
             raise
@@ -104,6 +110,16 @@ def _import_inside(name: str, half: list[str]) -> ModuleType:
             if all(not is_partial(sys.modules.get(other)) for other in half):
                 raise
     return _import_again(name, half)
+
+
+def _is_beside_import(frame: FrameType | None) -> bool:
+    """Return whether code that is no part of an import asks: a handler's, or a destructor's."""
+    while frame is not None and frame.f_code.co_name != "<module>":
+        package = frame.f_globals.get("__name__", "").partition(".")[0]
+        if package not in (*_OURS, "importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _import_again(name: str, half: list[str]) -> ModuleType:
