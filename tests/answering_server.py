@@ -5,8 +5,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
-__all__ = ["OK", "answering", "redirect"]
-
 OK = b"HTTP/1.1 200 OK\r\n"
 
 

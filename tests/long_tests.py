@@ -9,8 +9,6 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
-__all__ = ["LIMIT_S", "PATH", "long_tests"]
-
 LIMIT_S = 0.4
 PATH = Path(__file__).with_name("long_tests.txt")
 

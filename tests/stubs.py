@@ -30,8 +30,6 @@ from gluonish.ops.fluent import method_names
 from gluonish.ops.registry import Operator, absent_names, find_operator
 from gluonish.symbol.symbol import Symbol
 
-__all__ = ["texts"]
-
 ROOT = Path(gluonish.__file__).parent
 _HEAD = "# Written by `python -m tests.stubs`, and held to the registry by tests/test_stubs.py.\n"
 # Methods of Symbols and of NumPy's arrays take what those of the class above do not.

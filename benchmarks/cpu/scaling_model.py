@@ -10,19 +10,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-__all__ = [
-    "ALGORITHMS",
-    "Bucket",
-    "Compute",
-    "Link",
-    "Network",
-    "efficiency",
-    "ring_s",
-    "step_s",
-    "sum_s",
-    "tree_s",
-]
-
 
 class Link(NamedTuple):
     """What connects two devices.

@@ -11,8 +11,6 @@ from benchmarks.gpu_run.peers import TorchStep, contenders_of, precision_of
 from benchmarks.gpu_run.place import Place
 from benchmarks.gpu_run.rows import Note
 
-__all__ = ["BASE", "TINY", "Sizes", "our_bert", "our_layer", "torch_layer", "training"]
-
 _COMPILE_S = 100
 _RATE = 1e-5
 

@@ -6,8 +6,6 @@ from typing import Any, NamedTuple
 
 from benchmarks.gpu_run.place import Place
 
-__all__ = ["Captured", "capture"]
-
 
 class Captured(NamedTuple):
     """A graph, and the pool whose blocks it uses; it needs the pool as long as it lives."""

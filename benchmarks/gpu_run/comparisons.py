@@ -9,8 +9,6 @@ from benchmarks.gpu_run.place import Place, variables
 from benchmarks.gpu_run.rows import Note, Refused
 from benchmarks.gpu_run.timing import Contender, in_turns
 
-__all__ = ["OurStep", "compare", "note_launches", "our_precision", "static"]
-
 _TF32 = "MXNET_CUDA_TENSOR_OP_MATH_ALLOW_CONVERSION"
 _ROUNDS = 5
 _FIRST_CALLS = 5  # CUDA graphs are captured at the second, and what they refuse is found after it

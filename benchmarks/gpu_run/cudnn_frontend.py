@@ -5,8 +5,6 @@ from typing import Any
 
 from benchmarks.gpu_run.rows import Refused
 
-__all__ = ["load"]
-
 
 def load() -> Any:
     """Return the compiled module.

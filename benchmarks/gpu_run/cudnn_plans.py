@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-__all__ = ["BITS", "DTYPES", "Convolution", "Plan", "convolution_plan", "strides_of"]
-
 # The type of cuDNN's tensors, that of arrays, and whether tensor cores may round float32.
 DTYPES = {
     "float32": ("FLOAT", np.dtype(np.float32), False),

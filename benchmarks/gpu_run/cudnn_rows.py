@@ -13,8 +13,6 @@ from benchmarks.gpu_run.place import Place
 from benchmarks.gpu_run.rows import Note, Table
 from benchmarks.gpu_run.timing import Contender, in_turns
 
-__all__ = ["add_rows"]
-
 _KINDS = ("forward", "data", "filter")
 # Largest errors by the norm of the difference through that of the reference, both in the precision.
 _LIMITS = {"float32": 1e-4, "TF32": 3e-3, "float16": 3e-3, "bfloat16": 2e-2}

@@ -12,8 +12,6 @@ from typing import Any
 
 from benchmarks.gpu_run.place import make_place
 
-__all__ = ["SOURCE"]
-
 SOURCE = """
 extern "C" __global__ void write_nowhere(long long address) {
     *reinterpret_cast<volatile int*>(address) = 1;

@@ -13,8 +13,6 @@ from benchmarks.gpu_run.place import Place
 from benchmarks.gpu_run.rows import Note, Table
 from benchmarks.gpu_run.timing import Contender, in_turns
 
-__all__ = ["SCALE", "add_captures", "add_costs", "nccl_exchange"]
-
 SCALE = """
 extern "C" __global__ void scale(const float* x, float* y, float factor, int count) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -10,8 +10,6 @@ from benchmarks.gpu_run.peers import TorchStep, contenders_of, precision_of
 from benchmarks.gpu_run.place import Place
 from benchmarks.gpu_run.rows import Note
 
-__all__ = ["training"]
-
 _LAYERS = 2
 # Units, words, steps in time, and samples: on the device, and in a rehearsal.
 _SIZES = ((650, 10000, 35, 20), (4, 11, 3, 2))

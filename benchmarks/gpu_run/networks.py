@@ -13,8 +13,6 @@ from benchmarks.gpu_run.peers import TorchStep, contenders_of, precision_of
 from benchmarks.gpu_run.place import Place
 from benchmarks.gpu_run.rows import Note
 
-__all__ = ["inference", "training"]
-
 _NAMES = ("resnet50_v1", "lenet")  # on the device, and in a rehearsal
 _SGD = {"learning_rate": 1e-3, "momentum": 0.9}
 # Largest difference of outputs, of the largest output; roundings of fifty layers add up.

@@ -11,8 +11,6 @@ import numpy as np
 
 from benchmarks.gpu_run.cudnn_plans import Plan, strides_of
 
-__all__ = ["KINDS", "add_operation"]
-
 Shape = tuple[int, ...]
 
 

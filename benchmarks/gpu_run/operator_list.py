@@ -6,8 +6,6 @@ Shapes come in pairs: those of a rehearsal, and those of the device.
 
 from typing import NamedTuple
 
-__all__ = ["OPERATORS", "Operator"]
-
 Shapes = tuple[tuple[int, ...], ...]
 
 

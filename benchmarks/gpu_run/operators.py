@@ -13,8 +13,6 @@ from benchmarks.gpu_run.place import Place
 from benchmarks.gpu_run.rows import Note, Refused, Table
 from benchmarks.gpu_run.timing import Contender, in_turns
 
-__all__ = ["add_operators"]
-
 _TENSORS = 100
 _ALIKE = {"float32": 1e-4, "TF32": 1e-2, "bfloat16": 5e-2}  # of the largest value
 

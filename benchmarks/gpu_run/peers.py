@@ -14,8 +14,6 @@ from benchmarks.gpu_run.place import Place
 from benchmarks.gpu_run.rows import Note
 from benchmarks.gpu_run.timing import Contender
 
-__all__ = ["TorchStep", "contenders_of", "precision_of", "time_limit"]
-
 Forward = Callable[..., Any]
 _WARM_UPS = 3
 

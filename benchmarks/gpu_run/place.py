@@ -15,8 +15,6 @@ from typing import Any, TypeVar
 from benchmarks.gpu_run.rows import NotOnDouble, Refused
 from benchmarks.gpu_run.timing import EventTimer, HostTimer, Timer, TorchTimer
 
-__all__ = ["Place", "make_place", "variables"]
-
 T = TypeVar("T")
 # What PyTorch's profiler sees on the device beside kernels.
 _NO_KERNELS = ("Memcpy", "Memset", "Optimizer", "ProfilerStep", "Torch-Compiled")

@@ -12,8 +12,6 @@ from typing import Any
 from benchmarks.gpu_run.place import Place
 from benchmarks.gpu_run.rows import Note
 
-__all__ = ["pytest_run", "run_module", "tell_tests"]
-
 _MOST_FAILURES = 25  # that are told by name
 _COUNTS = re.compile(r"(\d+) (passed|failed|skipped|errors?|warnings?|xfailed|xpassed)")
 

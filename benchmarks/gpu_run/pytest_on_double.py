@@ -5,6 +5,4 @@ tests/conftest.py asks ``import cupy`` whether there is a device, and gets the d
 
 from benchmarks.gpu_run.rehearsal import Rehearsal
 
-__all__: list[str] = []
-
 Rehearsal().install()

@@ -9,8 +9,6 @@ from typing import Any
 
 from benchmarks.gpu_run.rows import State
 
-__all__ = ["Outcome", "Record", "markdown_table", "shown"]
-
 _MOST_VALUES = 8  # that a table's cell shows; the JSON file has all
 
 

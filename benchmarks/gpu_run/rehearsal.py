@@ -5,8 +5,6 @@ import sys
 from types import ModuleType
 from typing import Any
 
-__all__ = ["Rehearsal"]
-
 _CAPACITY = 256 << 20  # bytes of the double's memory, which is the host's
 
 

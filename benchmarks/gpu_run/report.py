@@ -8,8 +8,6 @@ from typing import Any
 from benchmarks.gpu_run.record import markdown_table
 from benchmarks.gpu_run.stages import STAGES
 
-__all__ = ["write_report"]
-
 _VERSIONS = "versions"  # the row of stage 1 that has them
 
 

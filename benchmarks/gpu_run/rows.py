@@ -9,9 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-__all__ = ["NOT_ON_DOUBLE", "Body", "NotOnDouble", "Note", "Refused", "Row", "State", "Table"]
-
-
 NOT_ON_DOUBLE = "not on the double"
 
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from benchmarks.gpu_run.place import make_place
 
-__all__: list[str] = []
-
 
 def _calls(mx: Any, x: Any, w: Any) -> list[Any]:
     """Return results of operators; sizes are odd, so that blocks end inside of rows."""

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from benchmarks.gpu_run.place import Place
 from benchmarks.gpu_run.rows import Note, NotOnDouble, Table
 
-__all__ = ["TABLE"]
-
 TABLE = Table()
 
 

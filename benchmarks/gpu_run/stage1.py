@@ -14,8 +14,6 @@ from benchmarks.gpu_run.programs import pytest_run, run_module, tell_tests
 from benchmarks.gpu_run.rows import Note, Refused, Table
 from benchmarks.gpu_run.timing import Contender, in_turns
 
-__all__ = ["TABLE"]
-
 TABLE = Table()
 _PARTS = 64  # blocks that fill the device
 _ALONE = ("tests/gpu/test_contexts.py", "tests/gpu/test_memory.py")  # they look at all memory

@@ -4,8 +4,6 @@ from benchmarks.gpu_run.cudnn_rows import add_rows
 from benchmarks.gpu_run.launch_rows import add_captures, add_costs
 from benchmarks.gpu_run.rows import Table
 
-__all__ = ["TABLE"]
-
 TABLE = Table()
 _cudnn = add_rows(TABLE)
 next(_cudnn)  # the main convolutions

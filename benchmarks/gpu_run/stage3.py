@@ -10,8 +10,6 @@ from benchmarks.gpu_run import bert, lstm, networks
 from benchmarks.gpu_run.operators import add_operators
 from benchmarks.gpu_run.rows import Body, Table
 
-__all__ = ["TABLE"]
-
 TABLE = Table()
 _LIMIT_S = 130
 

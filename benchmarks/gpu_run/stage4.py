@@ -18,8 +18,6 @@ from benchmarks.gpu_run.place import Place
 from benchmarks.gpu_run.programs import pytest_run, run_module, tell_tests
 from benchmarks.gpu_run.rows import Note, Refused, Table
 
-__all__ = ["TABLE"]
-
 TABLE = Table()
 # Largest difference of all gradients together, by norms.
 _SMOOTH = {"float32": 1e-5, "TF32": 5e-3, "bfloat16": 5e-2}

@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 from benchmarks.gpu_run.rows import Row
 
-__all__ = ["STAGES", "Stage", "rows_of"]
-
 
 class Stage(NamedTuple):
     """One stage.

@@ -6,8 +6,6 @@ python -m benchmarks.gpu_run.stand_in_sanitizer --tool memcheck --error-exitcode
 import subprocess
 import sys
 
-__all__: list[str] = []
-
 _OPTIONS = 4  # words before the command
 _LINES = {
     "memcheck": "========= ERROR SUMMARY: 0 errors",

@@ -5,17 +5,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
-__all__ = [
-    "Contender",
-    "EventTimer",
-    "HostTimer",
-    "Sample",
-    "Timer",
-    "Timing",
-    "TorchTimer",
-    "in_turns",
-]
-
 Call = Callable[[], Any]
 _MOST_CALLS = 2000
 

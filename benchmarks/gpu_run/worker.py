@@ -25,8 +25,6 @@ from benchmarks.gpu_run.place import make_place
 from benchmarks.gpu_run.rows import Refused, Row, State
 from benchmarks.gpu_run.stages import rows_of
 
-__all__: list[str] = []
-
 _ERROR_LENGTH = 400
 
 

@@ -22,8 +22,6 @@ from typing import Any
 from benchmarks.gpu_run.record import Outcome
 from benchmarks.gpu_run.rows import Row, State
 
-__all__ = ["ROOT", "StageRun", "environment_of"]
-
 ROOT = Path(__file__).resolve().parents[2]
 _START_S = 40.0  # that a new process may take to import what it needs
 _LEAST_S = 2.0  # a row is not begun with less left

@@ -25,8 +25,6 @@ from benchmarks.interleaved.graph import Network, read_network
 from benchmarks.interleaved.peers import make_job
 from benchmarks.interleaved.report import Report, geometric_mean, table
 
-__all__ = ["Row", "Workplace", "comparison_table", "summary"]
-
 _PEAKS = ("PeakProduct", "PeakConvolution")
 _FIRST = "gluonish"
 

@@ -17,8 +17,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ROOT", "Job", "PeerError", "Samples", "Worker", "measure", "workers"]
-
 ROOT = Path(__file__).resolve().parents[2]
 
 _START_TIMEOUT_S = 1200.0

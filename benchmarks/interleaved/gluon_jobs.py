@@ -7,8 +7,6 @@ from benchmarks.interleaved.graph import Network, read_network
 from benchmarks.interleaved.networks import build
 from benchmarks.interleaved.weights import batch, labels, parameter
 
-__all__ = ["DenseCall", "Inference", "Training", "network_of"]
-
 _LEARNING_RATE = 0.001
 _MOMENTUM = 0.9
 _STATIC = {"static_alloc": True, "static_shape": True}

@@ -8,8 +8,6 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["Network", "Step", "Window", "parse_steps", "read_network", "window"]
-
 
 class Step(NamedTuple):
     """One operator.

@@ -3,8 +3,6 @@
 import importlib
 from typing import Any
 
-__all__ = ["Reading"]
-
 _SIZE = 224
 _CHECKED = 8  # images that must be alike
 _NORMAL = {

@@ -14,8 +14,6 @@ from benchmarks.interleaved.driver import Job, measure, workers
 from benchmarks.interleaved.report import Report, table
 from gluonish.recordio import IRHeader, MXIndexedRecordIO, pack_img
 
-__all__ = ["compare_rates", "image_arguments", "recorded_images"]
-
 _QUALITY = 95
 _ENDINGS = (".jpg", ".jpeg", ".png")
 _SMALLEST = 256  # pixels of a photograph's shorter side

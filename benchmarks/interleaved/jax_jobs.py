@@ -11,8 +11,6 @@ from jax import lax
 from benchmarks.interleaved.graph import Network, Step, read_network, window
 from benchmarks.interleaved.weights import batch, labels, parameter
 
-__all__ = ["DenseCall", "Training"]
-
 _LEARNING_RATE = 0.001
 _MOMENTUM = 0.9
 

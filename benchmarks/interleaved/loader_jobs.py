@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Decoding", "Growth", "Loading"]
-
 _MEAN, _STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 _SIZE = 224
 _CHECKED = 8  # images that must be alike

@@ -14,8 +14,6 @@ from typing import Any
 
 from benchmarks.interleaved.graph import Step, parse_steps
 
-__all__ = ["build", "describe", "image_shape"]
-
 _SMALL = {"lenet": (1, 28, 28), "mlp": (784,)}
 
 

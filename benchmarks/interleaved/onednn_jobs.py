@@ -19,8 +19,6 @@ from gluonish.kernels.onednn.memory import Descriptor
 from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 
-__all__ = ["Convolutions", "PeakConvolution", "PeakProduct"]
-
 Shape = tuple[int, ...]
 
 _TRIALS = 3  # runs of each layout, of which the fastest counts

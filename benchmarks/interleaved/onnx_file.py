@@ -15,8 +15,6 @@ from onnx import TensorProto, helper, numpy_helper
 from benchmarks.interleaved.graph import Network, Step, read_network, window
 from benchmarks.interleaved.weights import parameter
 
-__all__ = ["write_onnx"]
-
 _OPSET = 17
 _IR_VERSION = 9
 

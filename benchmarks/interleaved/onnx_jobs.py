@@ -13,8 +13,6 @@ from typing import Any
 from benchmarks.interleaved.graph import read_network
 from benchmarks.interleaved.weights import batch
 
-__all__ = ["OnnxRuntime", "OpenVino"]
-
 
 class _Job:
     """The file and the batch; the runtime comes with the subclasses."""

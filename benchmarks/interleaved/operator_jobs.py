@@ -9,8 +9,6 @@ import numpy as np
 
 from benchmarks.interleaved.operator_table import ROWS, Row
 
-__all__ = ["GluonOperators", "TorchOperators", "make_arrays"]
-
 _WHOLE = ("index", "labels", "length")  # kinds whose last array holds whole numbers
 
 

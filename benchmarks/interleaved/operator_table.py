@@ -7,8 +7,6 @@ arithmetic do. Data only.
 
 from typing import NamedTuple
 
-__all__ = ["ROWS", "Row"]
-
 Shapes = tuple[tuple[int, ...], ...]
 
 

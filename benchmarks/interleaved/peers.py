@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 
 from benchmarks.interleaved.driver import Job, PeerError
 
-__all__ = ["NAMES", "SETTINGS", "add_arguments", "make_job"]
-
 SETTINGS = {
     # glibc keeps freed memory: nothing is mapped of its own, and the heap is never trimmed.
     "keep": {

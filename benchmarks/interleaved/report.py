@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Report", "geometric_mean", "machine", "table"]
-
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Aligned columns: the first to the left, the others to the right."""

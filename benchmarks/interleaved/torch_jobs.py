@@ -12,8 +12,6 @@ from torch import fx, nn
 from benchmarks.interleaved.graph import Network, Step, read_network, window
 from benchmarks.interleaved.weights import batch, is_statistic, labels, parameter
 
-__all__ = ["DenseCall", "Inference", "Training", "module_of", "parameters_of"]
-
 _LEARNING_RATE = 0.001
 _MOMENTUM = 0.9
 

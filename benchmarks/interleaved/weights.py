@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["batch", "is_statistic", "labels", "parameter"]
-
 # What the values of a parameter lie between, by the end of its name; weights go by their shape.
 _RANGES = {
     "gamma": (0.8, 1.2),

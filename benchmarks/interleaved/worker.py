@@ -20,8 +20,6 @@ from typing import Any
 
 import numpy as np
 
-__all__: list[str] = []
-
 _WARM_BELOW_S = 0.1  # a job this short runs once untimed when its turn comes
 
 

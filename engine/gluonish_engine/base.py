@@ -40,8 +40,6 @@ from gluonish_engine.promise import Promise
 from gluonish_engine.streams import Stream, StreamLane
 from gluonish_engine.var import Call, Frame, Var
 
-__all__ = ["BulkScope", "Engine", "PushHook"]
-
 # operator, lane key, name; returns what runs in the operator's place
 PushHook = Callable[[Callable[[], None], Hashable, str], Callable[[], None]]
 
@@ -197,7 +195,6 @@ class Engine(ABC):
 
         Args:
             promise: What `promise` returned.
-            fn: The operator.
             reads: Variables that it reads.
             lane: Where it runs; none of a stream.
             name: Name for errors.

@@ -12,8 +12,6 @@ from collections.abc import Hashable
 from gluonish_engine.scheduler import Scheduler
 from gluonish_engine.var import Call
 
-__all__ = ["Bulk", "join"]
-
 
 class Bulk:
     """Calls that start when the bulk is closed (`Scheduler.close`).

@@ -12,8 +12,6 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import ClassVar
 
-__all__ = ["EngineError", "Failure", "Stale", "pushed_at"]
-
 
 class EngineError(RuntimeError):
     """An operator failed, or the engine was used in a way that cannot work.

@@ -8,8 +8,6 @@ from gluonish_engine.lifecycle import watch
 from gluonish_engine.naive import NaiveEngine
 from gluonish_engine.threaded import ThreadedEngine
 
-__all__ = ["create_engine"]
-
 _KINDS = ("NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice")
 
 

@@ -17,8 +17,6 @@ from gluonish_engine.idle import wait_idle
 from gluonish_engine.scheduler import Scheduler
 from gluonish_engine.var import Frame, frames_of, reclaim
 
-__all__ = ["ForkHold"]
-
 _FORK_S = 10.0
 _LOOK_S = 0.001
 

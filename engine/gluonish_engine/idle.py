@@ -16,8 +16,6 @@ from gluonish_engine.lanes import WorkerLane
 from gluonish_engine.scheduler import Scheduler
 from gluonish_engine.var import Var
 
-__all__ = ["await_room", "await_written", "patience", "wait_idle", "wait_still"]
-
 _STUCK_S = 1.0
 _FIRST_S, _LONGEST_S = 0.02, 0.5
 _STILL_S = 0.005
@@ -61,7 +59,6 @@ def wait_idle(
     """Block until nothing is pending (or nothing that writes files).
 
     Args:
-        core: The scheduler.
         timeout_s: Longest wait in seconds; None: without end.
         flushes_only: Whether to wait for what writes files only.
         held: How much of what is pending is the caller's own.
@@ -91,7 +88,6 @@ def wait_still(core: Scheduler, own: int) -> None:
     """Block until nothing can go on before the caller does, who is inside of operators.
 
     Args:
-        core: The scheduler.
         own: How many operators the caller is inside of.
     """
     core.stuck += own

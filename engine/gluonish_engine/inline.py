@@ -14,8 +14,6 @@ from gluonish_engine.errors import Failure, for_caller
 from gluonish_engine.scheduler import Scheduler
 from gluonish_engine.var import Held, Var, leave_failure, skip, standing_failure
 
-__all__ = ["InlineOperators"]
-
 
 class InlineOperators:
     """Runs operators in the thread that pushes them.

@@ -20,8 +20,6 @@ from typing import Any
 from gluonish_engine.streams import StreamLane
 from gluonish_engine.var import Call, Task
 
-__all__ = ["WorkerLane"]
-
 
 class WorkerLane:
     """A priority queue of ready tasks for one set of threads.

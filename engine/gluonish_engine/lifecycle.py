@@ -11,8 +11,6 @@ import weakref
 
 from gluonish_engine.base import Engine
 
-__all__ = ["watch"]
-
 _ENGINES: "weakref.WeakSet[Engine]" = weakref.WeakSet()
 
 

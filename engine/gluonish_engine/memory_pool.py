@@ -17,15 +17,6 @@ from collections import deque
 from collections.abc import Callable, Hashable
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-__all__ = [
-    "Block",
-    "MemoryPool",
-    "PoolStatistics",
-    "Source",
-    "linear_sizes",
-    "power_of_two_sizes",
-]
-
 Raw = TypeVar("Raw")
 RawOut = TypeVar("RawOut", covariant=True)
 Sizes = Callable[[int], int]

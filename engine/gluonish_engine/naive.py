@@ -19,8 +19,6 @@ from gluonish_engine.promise import Promise
 from gluonish_engine.streams import StreamLane
 from gluonish_engine.var import Var, leave_failure, skip
 
-__all__ = ["NaiveEngine"]
-
 
 class NaiveEngine(Engine):
     """The engine without threads, for debugging; errors are raised at waits as everywhere.

@@ -13,8 +13,6 @@ from gluonish_engine.errors import EngineError, Failure
 from gluonish_engine.scheduler import Scheduler
 from gluonish_engine.var import Call, Held, Var, standing_failure, waits_for
 
-__all__ = ["Promise"]
-
 
 class _Submit(Protocol):
     def __call__(self, call: Call) -> None:

@@ -41,8 +41,6 @@ from typing import Any
 from gluonish_engine.errors import EngineError, Failure
 from gluonish_engine.var import Call, Frame, Held, HostWait, Task, Var
 
-__all__ = ["Scheduler"]
-
 _FRONT = slice(0, 0)
 _RESERVE_NBYTES = 1 << 16
 

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from gluonish_engine.streams import StreamLane, StreamUse
 from gluonish_engine.var import Call, Var
 
-__all__ = ["StreamOrder"]
-
 
 class StreamOrder:
     """Orders launches among streams, and between streams and the host, by events."""

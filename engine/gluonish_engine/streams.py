@@ -14,8 +14,6 @@ from collections import deque
 from collections.abc import Callable, Hashable
 from typing import Any, Protocol
 
-__all__ = ["Stream", "StreamLane", "StreamUse"]
-
 # Events that a lane keeps; in place of one that is gone a later one serves, which is as right.
 _MOST_EVENTS = 64
 

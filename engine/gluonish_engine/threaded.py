@@ -34,8 +34,6 @@ from gluonish_engine.var import (
 )
 from gluonish_engine.workers import Workers
 
-__all__ = ["ThreadedEngine"]
-
 _EXIT_FLUSH_S = 60.0
 _DROP_S = 1.0
 _CALL_S = 0.1  # for idle threads to call a function

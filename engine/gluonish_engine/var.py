@@ -35,22 +35,6 @@ from typing import Any, TypeAlias
 from gluonish_engine.errors import Failure, Output, Stale
 from gluonish_engine.streams import StreamUse
 
-__all__ = [
-    "Call",
-    "Frame",
-    "Held",
-    "HereCall",
-    "HostWait",
-    "Task",
-    "Var",
-    "frames_of",
-    "skip",
-    "standing_failure",
-    "tasks_behind",
-    "touches",
-    "waits_for",
-]
-
 
 class Var:
     """A variable of the dependency engine; one stands for each array.

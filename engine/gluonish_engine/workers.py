@@ -18,8 +18,6 @@ from gluonish_engine.scheduler import Scheduler
 from gluonish_engine.streams import StreamLane
 from gluonish_engine.var import Call, HereCall, HostWait, tasks_behind, waits_for
 
-__all__ = ["Workers"]
-
 
 class Workers:
     """Makes lanes of workers, starts their threads and takes jobs to their end.

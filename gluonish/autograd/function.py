@@ -17,8 +17,6 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import Leaf, Node, freed_error, moment
 from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
 
-__all__ = ["Function"]
-
 
 class Function:
     """A differentiable function written by the user as ``forward`` and ``backward``.

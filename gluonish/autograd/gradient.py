@@ -9,8 +9,6 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import Leaf
 from gluonish.numpy.array import as_nd_ndarray, as_np_ndarray, ndarray
 
-__all__ = ["backward", "grad", "mark_variables"]
-
 Arrays = NDArray | Sequence[NDArray]
 HeadGrads = NDArray | Sequence[NDArray | None] | None
 

@@ -32,8 +32,6 @@ from gluonish.ops.support.composite import input_gradients
 from gluonish.ops.support.memory_layout import starts_layout
 from gluonish.ops.support.work import SMALL
 
-__all__ = ["Rule", "planned_gradients", "trace_rule"]
-
 Found = list[NDArray | None]
 Run = Callable[..., None]
 

@@ -9,19 +9,6 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.recording import RECORDING, TRAINING, mode
 from gluonish.ops.autocast import switch_off
 
-__all__ = [
-    "GradientMode",
-    "get_symbol",
-    "is_recording",
-    "is_training",
-    "pause",
-    "predict_mode",
-    "record",
-    "set_recording",
-    "set_training",
-    "train_mode",
-]
-
 
 class ModeScope(ValueScope):
     """Scope that sets some mode bits and leaves the others; may be entered again and again.

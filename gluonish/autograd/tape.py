@@ -21,8 +21,6 @@ from gluonish.ops.elementwise.binary import ADD
 from gluonish.ops.elementwise.constant_like import ZEROS_LIKE
 from gluonish_engine import Var
 
-__all__ = ["gradients_of", "run_backward", "topological"]
-
 Heads = Sequence[NDArray]
 Observe = Callable[[Node, Sequence[NDArray | None], Sequence[NDArray | None]], None]
 # (id of node or leaf, output) -> gradient so far: the array, or small ones that are yet to be added

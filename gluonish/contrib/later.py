@@ -9,8 +9,6 @@ from typing import NoReturn
 
 from gluonish.core.errors import NotSupportedError
 
-__all__ = ["later"]
-
 
 def later(name: str, instead: str) -> Callable[..., NoReturn]:
     """Return a function that raises NotSupportedError.

@@ -24,13 +24,6 @@ from gluonish.core.device import DEVICE_CLASSES, Device
 from gluonish.core.holders import Holding
 from gluonish.core.spec import Shape
 
-__all__ = [
-    "AllocationTally",
-    "Watcher",
-    "unwatch_allocations",
-    "watch_allocations",
-]
-
 _NONE = (0, 0, 0)
 
 # How many callers above the allocation may have the operator that asks.
@@ -44,7 +37,6 @@ class Watcher(Protocol):
         """Hear of an allocation, in the thread that asks.
 
         Args:
-            context: Where.
             nbytes: Bytes of the array.
             name: Operator or Block that asks; ``<block>:arena`` and ``<block>:kept for backward``
                 for the memory of a hybridized Block; empty where nobody said.

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping
 from types import CodeType, FunctionType
 from typing import Any
 
-__all__ = ["document_arguments"]
-
 _VARIABLE = 0x0C  # CO_VARARGS and CO_VARKEYWORDS
 
 _MEANINGS = {

@@ -14,20 +14,6 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentTypeError, GluonishError, NotSupportedError
 
-__all__ = [
-    "C_LIBRARY",
-    "CLibrary",
-    "MXCallbackList",
-    "c_array",
-    "c_array_buf",
-    "c_handle_array",
-    "c_str",
-    "c_str_array",
-    "check_call",
-    "ctypes2buffer",
-    "ctypes2numpy_shared",
-]
-
 # What a program calls instead of a function of the library.
 _ALTERNATIVES = {
     "MXGetGPUCount": "mx.context.num_gpus()",
@@ -94,9 +80,6 @@ C_LIBRARY = CLibrary()
 def check_call(ret: int | None) -> None:
     """Check what a function of a C library returned: 0 for success.
 
-    Args:
-        ret: The number.
-
     Raises:
         MXNetError: It is another number.
     """
@@ -130,7 +113,6 @@ def c_array(ctype: Any, values: Sequence[Any]) -> Any:
 
     Args:
         ctype: Type of the elements, of `ctypes`.
-        values: The elements.
     """
     return (ctype * len(values))(*values)
 
@@ -182,7 +164,6 @@ def ctypes2numpy_shared(cptr: Any, shape: tuple[int, ...]) -> Any:
 
     Args:
         cptr: Where it begins: a pointer to floats.
-        shape: The array's shape.
 
     Raises:
         ArgumentTypeError: ``cptr`` is no pointer to floats.

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-__all__ = ["ClassPropertyMeta", "CurrentValue", "classproperty"]
-
 T = TypeVar("T")
 
 

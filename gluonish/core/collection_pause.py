@@ -14,8 +14,6 @@ lock; where two threads meet in the middle, the worst is a pause that ends early
 import gc
 import os
 
-__all__ = ["PAUSED", "CollectionPause", "set_imports_aside"]
-
 PAUSED = 2_000_003  # objects; no program's own choice
 
 _IMPORTS = 150_000  # objects, gluonish's own 70,000 and those of NumPy among them

@@ -6,8 +6,6 @@ import sys
 
 from gluonish.core.errors import GluonishError
 
-__all__ = ["exit_status"]
-
 
 def exit_status(arguments: argparse.Namespace) -> int:
     """Run a parsed command, and return its exit status.

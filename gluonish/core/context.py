@@ -15,8 +15,6 @@ from gluonish.core.class_property import ClassPropertyMeta, CurrentValue, classp
 from gluonish.core.cpu_memory import MemoryInfo
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, KeyLookupError
 
-__all__ = ["Context", "cpu", "cpu_pinned", "cpu_shared", "current_context", "gpu"]
-
 
 def _default_context(cls: "type[Context]") -> "Context":
     """The current context of this thread, as a property of the class; may be assigned."""

@@ -18,17 +18,6 @@ from typing import NamedTuple
 
 from gluonish.core.config import is_set
 
-__all__ = [
-    "MemoryBound",
-    "MemoryInfo",
-    "control_groups",
-    "keep_freed_memory",
-    "kept_limit",
-    "memory_bounds",
-    "memory_info",
-    "release_freed_memory",
-]
-
 
 class MemoryInfo(NamedTuple):
     """Memory of a device, in bytes.

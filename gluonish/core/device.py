@@ -24,24 +24,6 @@ from gluonish.core.hooks import make_gpu_support
 from gluonish.core.spec import Shape
 from gluonish_engine import Stream
 
-__all__ = [
-    "DEVICE_CLASSES",
-    "CPUDevice",
-    "Device",
-    "GPUSupport",
-    "Graphs",
-    "Lane",
-    "Platform",
-    "Replay",
-    "StoredKey",
-    "device_of",
-    "device_of_library",
-    "gpu_capability",
-    "gpu_count",
-    "gpu_memory",
-    "watch_devices",
-]
-
 Lane = tuple[str, int, str]
 Platform = Literal["cpu", "gpu"]
 

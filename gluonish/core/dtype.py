@@ -13,24 +13,6 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentTypeError, DtypeError
 
-__all__ = [
-    "BFLOAT16",
-    "BOOL",
-    "DTYPE_FLAGS",
-    "FLOAT16",
-    "FLOAT32",
-    "FLOAT64",
-    "INT32",
-    "INT64",
-    "STORED_DTYPES",
-    "DType",
-    "dtype_from_flag",
-    "exact_up_to",
-    "is_floating",
-    "normalize_dtype",
-    "promote",
-]
-
 # What arguments take for an element type: its name, a type of NumPy or Python, or a NumPy dtype.
 DType = str | type | np.dtype[Any]
 

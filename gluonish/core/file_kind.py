@@ -8,8 +8,6 @@ import re
 import zlib
 from typing import NamedTuple
 
-__all__ = ["HEAD_NBYTES", "ONNX", "FileKind", "file_kind", "found_instead", "may_be_npz"]
-
 ONNX = "an ONNX model"
 HEAD_NBYTES = 1024  # as many as `file_kind` looks at
 

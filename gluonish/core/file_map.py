@@ -17,8 +17,6 @@ import numpy as np
 
 from gluonish.core.config import GLUONISH_MAP_FILES
 
-__all__ = ["is_mapped", "private_map"]
-
 # Reading so little costs less than what a map needs: a file that stays open in the system.
 _LEAST_NBYTES = 1 << 20
 
@@ -29,7 +27,6 @@ def private_map(file: BinaryIO, wanted: bool | None = None) -> mmap.mmap | None:
     The memory may be written to, and stays when the file is closed.
 
     Args:
-        file: The file.
         wanted: Whether to map it; None for what `GLUONISH_MAP_FILES` says.
 
     Returns:

@@ -38,18 +38,6 @@ from gluonish.core.errors import (
     NotSupportedError,
 )
 
-__all__ = [
-    "DEFLATE_RATIO",
-    "AnyPath",
-    "atomic_write",
-    "local_path",
-    "open_to_read",
-    "path_text",
-    "remove_abandoned",
-    "temporary_file",
-    "written_together",
-]
-
 try:
     import fcntl
 except ImportError:  # Windows, which removes no file that is open

@@ -13,8 +13,6 @@ and CPython holds both until then: their order does not matter.
 import weakref
 from typing import Any
 
-__all__ = ["Finalizer", "Kept", "cancel", "keep"]
-
 
 class Finalizer(weakref.ref[Any]):
     """A weak reference that is told from others by identity: objects may have no hash."""
@@ -41,7 +39,6 @@ def keep(finalizer: Finalizer, owner: object) -> Kept:
 
     Args:
         finalizer: A reference to ``owner``; its callback must be a C function.
-        owner: The object.
 
     Returns:
         What `cancel` takes; it need not be kept.

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from contextvars import copy_context
 from typing import Any, TypeVar
 
-__all__ = ["in_helper_thread"]
-
 Result = TypeVar("Result")
 
 

@@ -12,8 +12,6 @@ from typing import Any, NamedTuple
 
 from gluonish.core.context import Context
 
-__all__ = ["Holder", "Holding", "Rank", "describe_holders", "held_memory"]
-
 
 class Rank(IntEnum):
     """Whose an array is that several hold."""

@@ -9,16 +9,6 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 from gluonish.core.lazy import resolve
 
-__all__ = [
-    "Hook",
-    "end_idle_teams",
-    "kernels_of",
-    "make_gpu_support",
-    "ndarray_names",
-    "start_profiler",
-    "symbol_of",
-]
-
 Params = ParamSpec("Params")
 Result = TypeVar("Result")
 

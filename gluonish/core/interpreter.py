@@ -2,8 +2,6 @@
 
 import sys
 
-__all__ = ["refuse_without_lock"]
-
 
 def refuse_without_lock() -> None:
     """Refuse a free-threaded Python whose global interpreter lock is off.

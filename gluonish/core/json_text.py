@@ -7,8 +7,6 @@ from typing import Any
 
 from gluonish.core.errors import FileFormatError
 
-__all__ = ["parse_json", "parse_object"]
-
 # A string, whole or cut off, or a bracket.
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
 _LONG_NUMBER = re.compile(r"\d{4301,}")

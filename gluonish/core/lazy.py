@@ -12,8 +12,6 @@ from typing import Any
 
 from gluonish.core.loading import is_partial, load, when_whole
 
-__all__ = ["attach", "attach_methods", "extend", "lists", "resolve"]
-
 _LOADS_FOR_PACKAGES = True  # `loading` passes over the frames of this module
 
 
@@ -111,7 +109,6 @@ def attach_methods(
     """Give a class methods, each of which is made when it is first looked up.
 
     Args:
-        kind: The class.
         names: The methods' names.
         make: Returns the method of a name.
     """

@@ -9,8 +9,6 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Lending"]
-
 T = TypeVar("T")
 
 

@@ -29,16 +29,6 @@ from gluonish.core.collection_pause import CollectionPause
 from gluonish.core.helper_thread import in_helper_thread
 from gluonish.core.turn import Turn
 
-__all__ = [
-    "find_module",
-    "importing_frame",
-    "is_partial",
-    "is_superseded",
-    "is_whole",
-    "load",
-    "when_whole",
-]
-
 _OURS = ("gluonish", "gluonish_engine")
 _turn = Turn()
 

@@ -14,8 +14,6 @@ from importlib.util import find_spec, spec_from_loader
 from types import CodeType, ModuleType
 from typing import Any
 
-__all__ = ["alias_modules"]
-
 
 class _RealModule:
     """Gives the module of another name to the import statement, as it is."""

@@ -7,8 +7,6 @@ switch changes: who asks `follows_mxnet` has a line there.
 
 from typing import NamedTuple
 
-__all__ = ["DIFFERENCES", "VERSION", "Difference", "follow_mxnet", "follows_mxnet"]
-
 VERSION = "1.9.1"  # whose rules are followed
 
 

@@ -10,21 +10,11 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 
-__all__ = [
-    "RefusedAtCall",
-    "as_float",
-    "check_attributes",
-    "check_numbers",
-    "check_optional",
-    "whole_number",
-]
-
 
 def check_numbers(owner: str, /, **given: object) -> None:
     """Refuse arguments that are no real numbers: Python's, NumPy's, or arrays of one element.
 
     Args:
-        owner: Whose arguments they are, for the message.
         **given: The arguments by name.
 
     Raises:
@@ -42,7 +32,6 @@ def check_attributes(owner: str, /, **given: object) -> None:
     """Refuse what is neither a number nor the text of one, as attributes of operators may be.
 
     Args:
-        owner: Whose arguments they are, for the message.
         **given: The arguments by name.
 
     Raises:
@@ -61,9 +50,7 @@ def as_float(owner: str, name: str, value: object) -> float:
     """Return an argument that is a number, or an array of one, as a float.
 
     Args:
-        owner: Whose argument it is, for the message.
         name: The argument's name.
-        value: The number.
 
     Raises:
         ArgumentTypeError: It is none.
@@ -78,7 +65,6 @@ def whole_number(owner: str, name: str, value: object, low: int | None = None) -
     """Return an argument that counts something as an int.
 
     Args:
-        owner: Whose argument it is, for the message.
         name: The argument's name.
         value: An int, or a number without a fraction.
         low: Its least value; None for any.

@@ -12,15 +12,6 @@ from typing import ClassVar
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.value_scope import ValueScope
 
-__all__ = [
-    "NumpyScope",
-    "is_np_array",
-    "is_np_shape",
-    "numpy_scope_of_here",
-    "set_np_array",
-    "set_np_shape",
-]
-
 
 class _Switch:
     """One of the two settings."""

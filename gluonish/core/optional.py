@@ -1,7 +1,5 @@
 """Packages that gluonish can do without: what importing them may raise, and how messages say it."""
 
-__all__ = ["IMPORT_FAILURES", "why_not"]
-
 # A package that is half installed, or does not fit the others, fails in some way of its own.
 IMPORT_FAILURES = (
     ImportError,

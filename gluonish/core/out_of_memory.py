@@ -13,8 +13,6 @@ from gluonish.core.errors import GluonishError, OutOfMemoryError
 from gluonish.core.holders import held_memory
 from gluonish.core.spec import Shape, Spec
 
-__all__ = ["allocate", "empty_or_refuse", "no_memory"]
-
 Made = TypeVar("Made")
 _NAMED = 4  # holders in a message
 
@@ -29,7 +27,6 @@ def allocate(make: Callable[[], Made], owner: str, specs: Sequence[Spec], contex
             and the device's caches were emptied.
         owner: Who asks, for the message.
         specs: The arrays, for the message.
-        context: The device.
 
     Raises:
         OutOfMemoryError: There is no memory for it.
@@ -61,8 +58,6 @@ def no_memory(owner: str, wanted: Sequence[Spec], context: Context) -> OutOfMemo
 
     Args:
         owner: Who asked.
-        wanted: The arrays.
-        context: The device.
     """
     asked = ", ".join(f"{spec} of {spec.nbytes} bytes" for spec in wanted)
     return OutOfMemoryError(

@@ -13,8 +13,6 @@ from typing import Any, BinaryIO
 
 from gluonish.core.errors import FileFormatError
 
-__all__ = ["BROKEN_PICKLE", "FOREIGN_OPCODES", "Sealed", "check_opcodes"]
-
 # These reach for objects outside the file, or make them in ways that no file of ours needs.
 FOREIGN_OPCODES = frozenset(
     (

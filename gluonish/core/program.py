@@ -12,8 +12,6 @@ from collections.abc import Hashable, Sequence
 from operator import is_
 from typing import Generic, TypeVar
 
-__all__ = ["Program", "Programs"]
-
 T = TypeVar("T")
 
 

@@ -12,8 +12,6 @@ import os
 
 from gluonish.core.context import Context
 
-__all__ = ["next_key", "seed"]
-
 _MASK = (1 << 64) - 1
 # 2**64 / golden ratio: spreads neighbouring device numbers over the key space.
 _GOLDEN = 0x9E3779B97F4A7C15

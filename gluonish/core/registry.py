@@ -12,8 +12,6 @@ from typing import Any, TypeVar
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, nearest
 from gluonish.core.loading import importing_frame, is_partial, is_superseded
 
-__all__ = ["get_alias_func", "get_create_func", "get_register_func", "get_registry"]
-
 T = TypeVar("T")
 
 # Each change is one step of the interpreter.

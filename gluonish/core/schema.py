@@ -15,25 +15,6 @@ import numpy as np
 from gluonish.core.dtype import normalize_dtype
 from gluonish.core.errors import DtypeError, OperatorError, nearest
 
-__all__ = [
-    "NULL",
-    "REQUIRED",
-    "UNPARSABLE",
-    "Attribute",
-    "NullType",
-    "Schema",
-    "as_number",
-    "boolean",
-    "choice",
-    "dtype_attr",
-    "integer",
-    "number",
-    "numbers",
-    "optional",
-    "shape",
-    "text",
-]
-
 
 class _Required:
     def __repr__(self) -> str:

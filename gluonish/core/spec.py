@@ -7,17 +7,6 @@ import numpy as np
 
 from gluonish.core.errors import OperatorError
 
-__all__ = [
-    "MOST_ELEMENTS",
-    "UNKNOWN",
-    "PartialSpec",
-    "Shape",
-    "Spec",
-    "checked_spec",
-    "merge_dtypes",
-    "merge_shapes",
-]
-
 Shape = tuple[int, ...]
 
 MOST_ELEMENTS = 1 << 40  # that an attribute may ask for: more is a slip, and no machine has it

@@ -10,8 +10,6 @@ the waste, threads take turns, but none waits longer than `PATIENCE_S` for anoth
 import contextlib
 import threading
 
-__all__ = ["PATIENCE_S", "Turn"]
-
 PATIENCE_S = 3.0
 
 

@@ -163,9 +163,6 @@ def reset_np() -> None:
 def use_np_shape(func: _Decorated) -> _Decorated:
     """Decorator: a function, or all methods of a class, run with NumPy's shape semantics.
 
-    Args:
-        func: The function or class.
-
     Raises:
         ArgumentTypeError: ``func`` is neither.
     """
@@ -175,9 +172,6 @@ def use_np_shape(func: _Decorated) -> _Decorated:
 def use_np_array(func: _Decorated) -> _Decorated:
     """Decorator: in a function, or all methods of a class, Gluon creates arrays of ``mx.np``.
 
-    Args:
-        func: The function or class.
-
     Raises:
         ArgumentTypeError: ``func`` is neither.
     """
@@ -186,9 +180,6 @@ def use_np_array(func: _Decorated) -> _Decorated:
 
 def use_np(func: _Decorated) -> _Decorated:
     """Decorator: a function, or all methods of a class, run with NumPy's semantics.
-
-    Args:
-        func: The function or class.
 
     Raises:
         ArgumentTypeError: ``func`` is neither.
@@ -271,7 +262,6 @@ def np_ufunc_legal_option(key: str, value: Any) -> bool:
 
     Args:
         key: ``"where"``, ``"casting"``, ``"order"``, ``"dtype"`` or ``"subok"``.
-        value: The value.
     """
     if key == "where":
         return True

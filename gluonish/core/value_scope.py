@@ -9,8 +9,6 @@ import threading
 from contextvars import ContextVar
 from typing import Any
 
-__all__ = ["ValueScope"]
-
 
 class _Change:
     """A variable, and its value before."""

@@ -12,8 +12,6 @@ from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from typing import Any, ClassVar, Protocol, Self
 
-__all__ = ["Basis", "Version", "VersionedDict", "reads"]
-
 _numbers = itertools.count(1)
 _ABSENT = object()
 _SIMPLE = (bool, int, float, str, bytes, type(None))
@@ -54,11 +52,7 @@ class Version:
             self.names = set()
 
     def read(self, name: str | None) -> None:
-        """Note that the trace of this thread read an attribute; None for one that is not watched.
-
-        Args:
-            name: The attribute.
-        """
+        """Note that this thread's trace read an attribute; None if it is not observed."""
         found = reads.get()
         if found is not None and self not in found:
             found[self] = self.number
@@ -82,7 +76,6 @@ class Version:
         """Count the new value of an attribute as a change if a trace has read it.
 
         Args:
-            name: The attribute.
             old: Its value before.
             new: Its value now.
         """

@@ -20,8 +20,6 @@ from gluonish.graph.idle_memory import drop_idle, used
 from gluonish.graph.memory_plan import ALIGNMENT
 from gluonish.graph.steps import Frame
 
-__all__ = ["Arena", "Arenas", "aligned_empty"]
-
 # More calls at once than this allocate; keeps memory bounded after a burst. Of large arenas, the
 # environment says how many.
 _MAX_SMALL_IDLE = 8
@@ -111,7 +109,6 @@ def aligned_empty(device: Device, nbytes: int, owner: str) -> Any:
     """Return new bytes on a device that start at a cache line.
 
     Args:
-        device: Where.
         nbytes: How many.
         owner: Who asks, for messages and who watches allocations.
 

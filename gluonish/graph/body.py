@@ -23,8 +23,6 @@ from gluonish.graph.ir import Graph, Node, Value, topological_order
 from gluonish.ndarray.recording import TRAINING
 from gluonish.ops.control_flow.subgraph import BranchGradient, LoopGradient, Step
 
-__all__ = ["Body"]
-
 _MAX_PLANS = 16  # sets of specs, the oldest goes first
 _WHOLE = 1 << 30  # segment size that never cuts
 _numbers = count()
@@ -131,9 +129,7 @@ class Body:
         """Return what runs the body, and how many random keys each run uses.
 
         Args:
-            xp: NumPy or CuPy.
             arrays: Raw arrays like its inputs.
-            train: The mode.
             keep: Whether kept values are wanted, behind the outputs.
         """
         device = device_of_library(xp)

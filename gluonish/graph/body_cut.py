@@ -6,8 +6,6 @@ from typing import NamedTuple
 from gluonish.core.order import post_order
 from gluonish.graph.ir import Node, Value, topological_order
 
-__all__ = ["CutBody", "cut_body"]
-
 
 class CutBody(NamedTuple):
     """A body on its own.

@@ -12,8 +12,6 @@ from gluonish.graph.gradient import walk_back
 from gluonish.graph.ir import Graph, Node, Value, append, variable
 from gluonish.ops.registry import find_operator
 
-__all__ = ["GradientParts", "branch_gradient", "loop_gradient"]
-
 _Key = tuple[int, int]
 
 

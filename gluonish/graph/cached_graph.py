@@ -25,8 +25,6 @@ from gluonish.ndarray.copying import on_one_cpu
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, TRAINING, mode
 
-__all__ = ["CachedGraph"]
-
 _MAX_PLANS = 64  # signatures kept; the oldest plan goes first
 _WHOLE = 1 << 30  # segment size that never cuts
 

@@ -36,8 +36,6 @@ from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import apply
 from gluonish_engine import Var
 
-__all__ = ["CallPlan", "GraphNode", "Links"]
-
 Links = Sequence[Link | None]
 
 

@@ -12,8 +12,6 @@ from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.steps import Frame, PlanStep, Step
 from gluonish.ops.kernel import Attached, Joinable, Key
 
-__all__ = ["Chain", "StepError", "chained", "unchained"]
-
 
 class StepError(Exception):
     """A step of a chain failed that ran by itself.

@@ -16,8 +16,6 @@ from itertools import count
 from gluonish.core.order import post_order
 from gluonish.graph.ir import Node, Value, topological_order
 
-__all__ = ["Cluster", "Contraction", "find_clusters", "replace_clusters"]
-
 
 class Contraction:
     """Groups, by number, and which of them read which.
@@ -222,7 +220,6 @@ def replace_clusters(
     """Return a graph's outputs with something else in place of clusters.
 
     Args:
-        outputs: Values.
         clusters: Those of `find_clusters`, of the same graph.
         replace: Called for each cluster in an order in which none comes before one that it reads,
             with the values that it reads and those that others read of it. Returns what makes,

@@ -19,8 +19,6 @@ from gluonish.ops.control_flow.foreach import FOREACH
 from gluonish.ops.control_flow.while_loop import WHILE_LOOP
 from gluonish.ops.registry import Attrs, Operator
 
-__all__ = ["Face", "cond", "foreach", "while_loop"]
-
 _MARK = "__subgraph_name__"
 
 
@@ -91,7 +89,6 @@ def _trace(
 
     Args:
         face: The kind of values.
-        function: The function.
         variables: What the variables stand for, and whether for one slice of it.
         name: The scope's name; a number is put behind it.
         call: Calls the function on the variables; returns its results in groups.
@@ -342,7 +339,6 @@ def cond(
 
     Args:
         face: The kind of values.
-        pred: One number.
         then_func: Called without arguments; what it gives where ``pred`` is not 0.
         else_func: The same where it is 0.
         name: What the bodies are called.

@@ -13,8 +13,6 @@ from gluonish.ndarray.eager import source
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import apply
 
-__all__ = ["is_dynamic", "run_imperatively"]
-
 
 def is_dynamic(outputs: Sequence[Value], *, train: bool = True) -> bool:
     """Whether an operator on the way to the outputs fits no plan, while training or not."""
@@ -39,7 +37,6 @@ def run_imperatively(
 
     Args:
         variables: The graph's inputs.
-        outputs: Its outputs.
         inputs: An array for each variable.
         monitor: As of `gluonish.graph.interpreter.evaluate`.
 

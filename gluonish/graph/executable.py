@@ -32,9 +32,6 @@ from gluonish.graph.work import is_light, is_small
 from gluonish.ndarray.ndarray import NDArray
 from gluonish_engine import Var
 
-__all__ = ["Executable"]
-
-
 Key = tuple[int, int]
 Steps = Sequence[Step]
 Versions = list[tuple[Var, int]]

@@ -8,8 +8,6 @@ from typing import Any
 
 from gluonish.graph.ir import Node, Value, topological_order
 
-__all__ = ["FlatGraph", "flattened", "restored"]
-
 # Number of the node, which of its outputs, and the class of the value.
 _Place = tuple[int, int, type[Value]]
 

@@ -29,8 +29,6 @@ from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.memory_layout import array_of
 
-__all__ = ["FrameLayout"]
-
 
 class FrameLayout:
     """Places, steps and memory of one graph on one device.

@@ -6,8 +6,6 @@ from typing import Any
 from gluonish.graph.ir import Graph, Node, Value, topological_order, variable
 from gluonish.ops.support.composite import input_gradients
 
-__all__ = ["GradientGraph", "Joint", "differentiate", "overwritten", "walk_back"]
-
 Grads = dict[tuple[int, int], Any]  # the gradient so far of each value
 
 

@@ -16,8 +16,6 @@ from weakref import ref
 
 from gluonish.core.context import Context, cache_owners
 
-__all__ = ["MAX_NBYTES", "drop_idle", "used"]
-
 MAX_NBYTES = 64 << 20
 
 
@@ -46,7 +44,6 @@ def drop_idle(idle: "ref[deque[Any]]", block: Any) -> bool:
 
     Args:
         idle: The plan's idle blocks.
-        block: The block.
     """
     blocks = idle()
     if blocks is None:
@@ -62,7 +59,6 @@ def used(block: Any, nbytes: int, drop: Callable[[Any], bool]) -> None:
     """Note that a block is taken for a call; where there are too many others, drop idle ones.
 
     Args:
-        block: The block.
         nbytes: Its size.
         drop: Drops the block if it is idle, and returns whether it was; does not keep the plan.
     """

@@ -12,8 +12,6 @@ from gluonish.ops.registry import Attrs
 from gluonish.ops.support.dtype_rules import complete_alike
 from gluonish.ops.support.shape_rules import Shapes, alike, open_spec, probe
 
-__all__ = ["Inference", "infer", "settled_attributes", "specialize", "undetermined"]
-
 # Each sweep carries what is known one step further against the direction of the nodes; a chain of
 # unknowns longer than this is not found in practice.
 _MAX_SWEEPS = 16
@@ -146,7 +144,6 @@ def specialize(
 
     Args:
         inputs: Variables, in call order.
-        outputs: Values.
         specs: What each input is.
         train: The mode; operators that depend on it get it as an attribute.
 
@@ -218,7 +215,6 @@ def settled_attributes(
     Args:
         order: The graph's nodes in topological order.
         inputs: Its variables.
-        specs: Their shapes and dtypes.
 
     Raises:
         OperatorError: An operator refuses what reaches it; the message names the node.

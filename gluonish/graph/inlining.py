@@ -5,8 +5,6 @@ from typing import Any
 
 from gluonish.graph.ir import Node, Value, topological_order
 
-__all__ = ["copied_graph", "inlined"]
-
 
 def inlined(outputs: Sequence[Value]) -> Sequence[Value]:
     """Return values that are computed by operators alone, without ``_CachedOp`` nodes.
@@ -45,8 +43,6 @@ def copied_graph(
     """Return the outputs of a copy of a graph with values in place of its variables.
 
     Args:
-        variables: Variables of the graph.
-        outputs: Values of the graph.
         inputs: What takes the place of each variable.
         prefix: What the names of the copies begin with, before their own; None: no names.
     """

@@ -13,16 +13,6 @@ from gluonish.ndarray.ndarray import NDArray, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, mode
 from gluonish.ops.registry import Attrs, Operator
 
-__all__ = [
-    "Monitor",
-    "evaluate",
-    "gradients",
-    "input_words",
-    "output_names",
-    "output_word",
-    "report",
-]
-
 Values = dict[tuple[int, int], NDArray]
 Monitor = Callable[[str, str, NDArray], object]
 
@@ -118,8 +108,6 @@ def _forward(
     """Return every value of a graph.
 
     Args:
-        graph: The graph.
-        inputs: Its inputs.
         repeated: The key at which the random numbers of an earlier call started, to repeat it:
             then moving statistics stay as they are.
     """

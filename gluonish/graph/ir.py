@@ -26,22 +26,6 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.fluent import Fluent
 from gluonish.ops.registry import Attrs, Operator, find_operator
 
-__all__ = [
-    "VALUE_KINDS",
-    "Graph",
-    "Namer",
-    "Node",
-    "Value",
-    "append",
-    "body_mark",
-    "constant",
-    "infer_specs",
-    "namer",
-    "operator_word",
-    "topological_order",
-    "variable",
-]
-
 # Operators of Python's operators whose nodes are not called after their alias in capitals.
 _CALLED_BY_NAME = frozenset(
     f"_{name}_scalar"

@@ -8,8 +8,6 @@ from gluonish.graph.ir import Value
 from gluonish.graph.max_flow import UNLIMITED, FlowNetwork
 from gluonish.graph.recompute import Effort, Recipe, recipe_of
 
-__all__ = ["Keeping", "cheapest_keeping"]
-
 Key = tuple[int, int]
 
 # What is smaller than this share of all that the backward pass reads is not worth a copy.

@@ -7,8 +7,6 @@ from gluonish.core.spec import Spec
 from gluonish.graph.ir import Node, Value
 from gluonish.ops.support.memory_layout import follows_layout, has_channels, starts_layout
 
-__all__ = ["channels_last_values"]
-
 Key = tuple[int, int]
 
 

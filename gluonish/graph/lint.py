@@ -3,8 +3,6 @@
 from gluonish.core.errors import GraphError
 from gluonish.graph.ir import Graph, infer_specs
 
-__all__ = ["lint"]
-
 
 def lint(graph: Graph) -> Graph:
     """Return the graph if it is legal.

@@ -5,8 +5,6 @@ from collections.abc import Collection, Sequence
 from gluonish.graph.ir import Node, Value
 from gluonish.graph.memory_plan import Step
 
-__all__ = ["peak_nbytes", "planner_steps"]
-
 Key = tuple[int, int]
 
 

@@ -7,8 +7,6 @@ References:
 
 from collections import deque
 
-__all__ = ["UNLIMITED", "FlowNetwork"]
-
 UNLIMITED = 1 << 62  # capacity of an edge that no cut may take
 
 

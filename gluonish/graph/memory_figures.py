@@ -10,8 +10,6 @@ from gluonish.graph.memory_plan import plan_memory
 from gluonish.graph.partition import Partition
 from gluonish.graph.state import state_places
 
-__all__ = ["MemoryFigures", "memory_figures"]
-
 Key = tuple[int, int]
 
 

@@ -25,8 +25,6 @@ from itertools import accumulate
 
 import numpy as np
 
-__all__ = ["ALIGNMENT", "MemoryPlan", "Slot", "Step", "padded", "plan_memory"]
-
 # Buffers that are packed; the time grows with the square, and ten thousand take half a second. Of
 # more, the others, which are smaller, go on blocks behind these.
 _MAX_PACKED = 8192

@@ -9,8 +9,6 @@ from gluonish.numpy.array import ndarray
 from gluonish.numpy.indexing import get_traced_item
 from gluonish.numpy.methods import NumpyMethods
 
-__all__ = ["NumpyValue"]
-
 
 class NumpyValue(NumpyMethods, Value):  # type: ignore[misc]  # with NumPy's arguments
     """A value of a graph with NumPy's semantics; operators on it give such values."""

@@ -11,8 +11,6 @@ from gluonish.graph.recompute import Effort
 from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import Attrs
 
-__all__ = ["Partition"]
-
 
 class Partition:
     """The two passes of a graph.

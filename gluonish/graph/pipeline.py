@@ -39,8 +39,6 @@ from gluonish.graph.passes import (
 from gluonish.graph.passes.split_batch_norm import is_split
 from gluonish.kernels import back_ends
 
-__all__ = ["PASSES", "finish", "fuse_layers", "optimize", "split_layers", "without_history"]
-
 # Each with the variable that switches it off, if there is one. First of all the operators that
 # passes know; then simplification, which makes subexpressions equal. Dead code last: it drops what
 # the others left behind.
@@ -71,7 +69,6 @@ def fuse_layers(graph: Graph, device: Device, stable: Collection[Node] | None) -
 
     Args:
         graph: The graph; its inputs stay.
-        device: Where it runs.
         stable: Inputs that rarely change, where no gradient is wanted; None where one may be.
     """
     offered = back_ends.passes(device.platform)

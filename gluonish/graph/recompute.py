@@ -13,8 +13,6 @@ from gluonish.graph.ir import Node, Value, append
 from gluonish.ops.normalization.batch_norm_apply import BATCH_NORM_APPLY
 from gluonish.ops.registry import Operator, find_operator
 
-__all__ = ["Effort", "Recipe", "recipe_of"]
-
 Key = tuple[int, int]
 
 _MULTIPLY = find_operator("broadcast_mul")
@@ -53,7 +51,6 @@ def recipe_of(value: Value, effort: Effort, overwritten: Collection[Key] = ()) -
     """Return how a value is computed again; None if it cannot be, or costs too much.
 
     Args:
-        value: A value of an operator.
         effort: The most that may be spent.
         overwritten: Keys of values that do not stay as they are, such as moving statistics.
     """

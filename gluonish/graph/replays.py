@@ -24,8 +24,6 @@ from gluonish.core.device import Graphs, Replay, StoredKey
 from gluonish.core.program import Programs
 from gluonish.graph.steps import Frame, RunStep, Step, ViewStep
 
-__all__ = ["MOST_COPIED", "RepeatedSegment"]
-
 _LOG = logging.getLogger("gluonish")
 
 Each = Callable[[Sequence[Step], Frame, Any], None]

@@ -8,17 +8,6 @@ from typing import Any
 from gluonish.core.order import post_order
 from gluonish.graph.ir import Graph, Node, Value, append, topological_order, variable
 
-__all__ = [
-    "Reads",
-    "Rule",
-    "constants",
-    "count_reads",
-    "detached",
-    "has_operator",
-    "rebuild",
-    "replay",
-]
-
 Rule = Callable[[Node, Sequence[Value]], Sequence[Value] | None]
 
 

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Sequence
 from gluonish.core.order import post_order
 from gluonish.graph.ir import Node, Value
 
-__all__ = ["low_memory_order"]
-
 Key = tuple[int, int]
 
 # A gradient that needs more copies than this waits until others have asked for them.

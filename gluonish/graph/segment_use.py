@@ -12,8 +12,6 @@ from typing import NamedTuple
 from gluonish.graph.frame_layout import FrameLayout
 from gluonish.graph.steps import RunStep, Step, ViewStep
 
-__all__ = ["SegmentUse", "origins", "segment_uses"]
-
 
 class SegmentUse(NamedTuple):
     """What one segment touches of the arrays that each call gives.

@@ -16,8 +16,6 @@ from typing import NamedTuple, Self
 
 from gluonish.core.errors import GluonishError
 
-__all__ = ["Line", "SourceLines", "innermost", "note", "with_line"]
-
 _PACKAGE = str(Path(__file__).parents[1])
 _HAS_LINE = re.compile(r"; at [^;]+:\d+ in ")
 

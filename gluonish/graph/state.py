@@ -28,8 +28,6 @@ from gluonish.graph.ir import Value
 from gluonish.graph.memory_plan import padded
 from gluonish_engine import Var
 
-__all__ = ["State", "StateUse", "States", "state_places"]
-
 _MAX_IDLE = 2  # states of any size
 _MAX_SMALL_IDLE = 64  # states that are small together: a cell's, of one unrolled sequence
 _SMALL_NBYTES = 32 << 20

@@ -12,8 +12,6 @@ from gluonish.graph.ir import Node
 from gluonish.ops.kernel import Attached, FastKernel, Key
 from gluonish.ops.registry import Operator
 
-__all__ = ["Frame", "PlanStep", "RunStep", "Step", "ViewStep"]
-
 Frame = list[Any]
 
 

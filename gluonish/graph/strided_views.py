@@ -14,8 +14,6 @@ import numpy as np
 from gluonish.core.spec import Shape, Spec
 from gluonish.graph.steps import RunStep
 
-__all__ = ["StridedView", "strided_views"]
-
 _PRODUCT = "batch_dot"
 _KERNEL = "onednn.batch_matmul"
 

@@ -3,17 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-__all__ = [
-    "Constant",
-    "Keys",
-    "Structure",
-    "flatten",
-    "from_numbers",
-    "in_lists",
-    "numbered",
-    "regroup",
-]
-
 # A leaf is None; a container is a pair of its type, list or tuple, or of a dict's `Keys`, and the
 # structures inside; everything else is a Constant.
 Structure = Any

@@ -16,8 +16,6 @@ from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import Attrs, Operator
 
-__all__ = ["Trace", "trace_forward"]
-
 
 class Trace:
     """A traced call.

@@ -23,9 +23,6 @@ from gluonish.ops.autocast import current
 from gluonish.ops.fluent import Fluent
 from gluonish.ops.registry import Attrs, Operator, find_operator
 
-__all__ = ["TracedArray", "TracedNumpyArray", "shown", "value_of"]
-
-
 _NO_SLOTS: tuple[str, ...] = ()  # those of a mixin: its subclasses have what it assigns
 
 
@@ -197,7 +194,6 @@ def shown(value: Any, fixed: bool = False) -> Any:
     """Return the array that stands for a value of the graph, or a list for a list.
 
     Args:
-        value: The value.
         fixed: Whether it may not be written to.
     """
     if isinstance(value, list):

@@ -12,8 +12,6 @@ from gluonish.graph.traced_array import TracedArray, TracedNumpyArray, shown, va
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import Attrs, Operator, find_operator
 
-__all__ = ["attach"]
-
 _CONTROL_FLOW = "gluonish.graph.control_flow"
 
 _numbers = count()

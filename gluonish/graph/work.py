@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from gluonish.graph.ir import Node
 from gluonish.ops.support.work import LIGHT, SMALL, Work, work_of
 
-__all__ = ["is_light", "is_small", "work"]
-
 _LIGHT_STEPS, _SMALL_STEPS = 32, 64
 
 

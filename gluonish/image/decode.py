@@ -11,8 +11,6 @@ from gluonish.ndarray import NDArray, from_numpy
 from gluonish.numpy.array import gluon_array
 from gluonish.ops.image.decoding import decode_image, read_image
 
-__all__ = ["imdecode", "imread", "raw_bytes"]
-
 Bytes = bytes | bytearray | memoryview | np.ndarray[Any, Any] | NDArray
 
 

@@ -11,8 +11,6 @@ from gluonish.core.files import open_to_read
 from gluonish.image.pixels import Array
 from gluonish.ndarray import NDArray
 
-__all__ = ["ListedImage", "given_images", "listed_images"]
-
 _LEAST_COLUMNS = 3
 
 

@@ -2,6 +2,4 @@
 
 from gluonish.core.module_names import alias_modules
 
-__all__: list[str] = []
-
 alias_modules({"gluonish.image.image": "gluonish.image"})

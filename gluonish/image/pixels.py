@@ -11,8 +11,6 @@ from gluonish.core.errors import ArgumentTypeError
 from gluonish.ndarray import NDArray, array, from_numpy
 from gluonish.numpy.array import gluon_array
 
-__all__ = ["Array", "as_host", "as_ndarray", "color_normalize", "copyMakeBorder"]
-
 Amount = float | tuple[float, ...] | list[float] | np.ndarray[Any, Any] | NDArray
 
 

@@ -8,19 +8,6 @@ from gluonish.core.spec import Spec
 from gluonish.image.pixels import Array
 from gluonish.ops.image.resampling import check_resampling, chosen_method, resampled
 
-__all__ = [
-    "Region",
-    "Size",
-    "checked_size",
-    "cut",
-    "drawn_place",
-    "drawn_region",
-    "middle",
-    "resized",
-    "scale_down",
-    "short_size",
-]
-
 Size = tuple[int, int]  # width and height, in pixels
 Region = tuple[int, int, int, int]  # x and y of the upper left corner, width, height
 

@@ -13,8 +13,6 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedE
 from gluonish.core.registry import get_alias_func, get_create_func, get_register_func
 from gluonish.ndarray import NDArray
 
-__all__ = ["InitDesc", "Initializer", "alias", "bilinear_kernel", "create", "register"]
-
 I = TypeVar("I", bound="type[Initializer]")  # noqa: E741  # a type variable
 
 

@@ -9,8 +9,6 @@ from gluonish.core.files import AnyPath
 from gluonish.initializer.base import Initializer
 from gluonish.ndarray import NDArray, load
 
-__all__ = ["Load", "Mixed"]
-
 Fill = Callable[[str, NDArray], None]
 
 

@@ -8,8 +8,6 @@ from gluonish.core.errors import ArgumentError
 from gluonish.initializer.base import Initializer, alias, bilinear_kernel, register
 from gluonish.ndarray import NDArray
 
-__all__ = ["Bilinear", "Constant", "LSTMBias", "One", "Zero"]
-
 
 @register
 @alias("zeros")

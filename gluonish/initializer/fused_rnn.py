@@ -10,8 +10,6 @@ from gluonish.initializer.base import InitDesc, Initializer, create, register
 from gluonish.ndarray import NDArray
 from gluonish.ops.recurrent.layout import GATES, Dims, Weights, parameter_count, split_parameters
 
-__all__ = ["FusedRNN"]
-
 # Names of the gates, as the unpacked parameters of a cell have them.
 _GATE_NAMES = {
     "lstm": ("_i", "_f", "_c", "_o"),

@@ -10,8 +10,6 @@ from gluonish.core.errors import ArgumentError
 from gluonish.initializer.base import Initializer, register
 from gluonish.ndarray import NDArray
 
-__all__ = ["MSRAPrelu", "Normal", "Orthogonal", "Uniform", "Xavier"]
-
 
 @register
 class Uniform(Initializer):

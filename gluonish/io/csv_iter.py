@@ -15,8 +15,6 @@ from gluonish.io.rows import Columns, DenseRows, RowSource
 from gluonish.io.text_lines import TextPart, parsed_blocks, text_parts
 from gluonish.kernels.generated.number_parser import dense_lines
 
-__all__ = ["CSVIter"]
-
 _NONE = "NULL"
 _PARAMETERS = Schema(
     data_csv=text(),

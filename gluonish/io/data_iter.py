@@ -7,8 +7,6 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["DataBatch", "DataDesc", "DataIter", "ResizeIter"]
-
 
 class _NamedShape(NamedTuple):
     name: str

@@ -8,8 +8,6 @@ import numpy as np
 from gluonish.core.errors import FileFormatError
 from gluonish.core.file_kind import HEAD_NBYTES, found_instead
 
-__all__ = ["read_idx"]
-
 _HEAD_NBYTES = 4
 _UNSIGNED_BYTES = b"\0\0\x08"
 

@@ -22,8 +22,6 @@ from gluonish.io.rows import Columns, DenseRows, RowSource, SparseRows
 from gluonish.io.text_lines import TextPart, filled_lines, parsed_blocks, text_parts
 from gluonish.kernels.generated.number_parser import sparse_lines
 
-__all__ = ["LibSVMIter"]
-
 _NAME = "LibSVMIter"
 _NONE = "NULL"
 _PARAMETERS = Schema(

@@ -27,8 +27,6 @@ from gluonish.io.native_iter import (
 )
 from gluonish.ndarray import from_numpy
 
-__all__ = ["MNISTIter"]
-
 _NAME = "MNISTIter"
 _LOG = logging.getLogger(__name__)
 _PARAMETERS = Schema(

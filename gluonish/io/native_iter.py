@@ -28,14 +28,6 @@ from gluonish.core.spec import Spec
 from gluonish.io.data_iter import DataBatch, DataDesc, DataIter
 from gluonish.io.prefetching_iter import ReadAhead
 
-__all__ = [
-    "PREFETCH_PARAMETERS",
-    "BatchSource",
-    "MXDataIter",
-    "check_parts",
-    "parse_parameters",
-]
-
 # The parameters that end the list of every native iterator. `ctx`, and the `device_id` of some,
 # change nothing: batches are made in the ordinary memory of the CPU, where MXNet makes them in
 # memory that is pinned for the copy to a GPU. Whoever passes them is told so.

@@ -13,8 +13,6 @@ from gluonish.io.shared_batch import values_of
 from gluonish.ndarray import NDArray, array, from_numpy
 from gluonish.ndarray.sparse import CSRNDArray, RowSparseNDArray
 
-__all__ = ["ArrayRows", "NDArrayIter", "array_rows", "named_arrays"]
-
 Numbers = np.ndarray[Any, Any]
 
 

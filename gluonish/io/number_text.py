@@ -12,8 +12,6 @@ import numpy as np
 
 from gluonish.core.dtype import is_floating
 
-__all__ = ["converted_numbers", "parse_numbers"]
-
 _MINUS, _POINT, _ZERO = b"-.0"
 _MOST_DIGITS = 15
 _MOST_CHARACTERS = _MOST_DIGITS + 2

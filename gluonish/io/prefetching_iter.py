@@ -19,8 +19,6 @@ from gluonish.core.errors import ArgumentError, GluonishError
 from gluonish.core.numpy_mode import NumpyScope, numpy_scope_of_here
 from gluonish.io.data_iter import DataBatch, DataDesc, DataIter
 
-__all__ = ["PrefetchingIter", "ReadAhead"]
-
 Item = TypeVar("Item")
 
 # How long a reader waits for one item, and how long `close` waits for the thread, in seconds.

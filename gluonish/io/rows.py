@@ -14,8 +14,6 @@ from gluonish.ndarray import NDArray, from_numpy
 from gluonish.ndarray.ndarray import from_host
 from gluonish.ndarray.sparse.storage import compressed
 
-__all__ = ["Columns", "DenseRows", "RowSource", "RowStream", "Rows", "SparseRows", "joined_columns"]
-
 Array = np.ndarray[Any, Any]
 
 

@@ -16,18 +16,6 @@ from gluonish.ndarray import NDArray
 from gluonish.numpy.array import gluon_array
 from gluonish_engine import Var
 
-__all__ = [
-    "ArrayPlace",
-    "Slot",
-    "is_sequence",
-    "lay_out",
-    "map_arrays",
-    "over",
-    "rebuilt",
-    "values_of",
-    "write_arrays",
-]
-
 # oneDNN's fastest kernels want their arrays on cache lines.
 _ALIGNMENT = 64
 

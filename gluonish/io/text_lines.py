@@ -9,8 +9,6 @@ from gluonish.core.errors import ArgumentError, FileFormatError, MissingFileErro
 from gluonish.core.files import local_path, open_to_read
 from gluonish.io.rows import Columns
 
-__all__ = ["TextPart", "filled_lines", "input_files", "parsed_blocks", "text_parts"]
-
 # What makes the last name of a path a pattern; a point alone is one of every ordinary name.
 _PATTERN = re.compile(r"[*+?|^$()\[\]{}\\]")
 

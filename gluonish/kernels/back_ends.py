@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from gluonish.kernels.fused_updates import FusedStep, Groups, Make
     from gluonish.ops.updates.rules import Rule
 
-__all__ = ["Passes", "Support", "fused_step", "gpu_support", "passes"]
-
 # Names of graph passes, each with the arguments that the back end wants for it.
 Passes = Mapping[str, Mapping[str, Any]]
 
@@ -69,8 +67,6 @@ def fused_step(
     """Return the fused step of some weights on a device; None where reference kernels serve.
 
     Args:
-        device: Where the arrays are.
-        rule: The rule.
         outs: Where the new weights go, which may be the weights.
         groups: The arrays of each weight.
         mixed: Whether there are float32 weights beside 16-bit ones.

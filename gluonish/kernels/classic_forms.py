@@ -8,8 +8,6 @@ from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.numpy.classic import Form, classic_form, classic_operators
 from gluonish.ops.registry import Operator
 
-__all__ = ["kernels_of"]
-
 
 def _form(op: Operator, specs: tuple[Spec, ...], attrs: dict[str, Any]) -> Form | None:
     (out,) = op.infer(*specs, **attrs)

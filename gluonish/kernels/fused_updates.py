@@ -16,8 +16,6 @@ from gluonish.ops.registry import Operator, find_operator
 from gluonish.ops.updates.multi_update import MULTI_UPDATES, MultiUpdate
 from gluonish.ops.updates.rules import Rule
 
-__all__ = ["Column", "FusedStep", "Groups", "Make", "fits_dtypes", "operator_kernels"]
-
 # A number for each weight, or one for all.
 Column = float | Sequence[float]
 # For each weight its arrays: weight, gradient, states and, unless all are float32, the float32
@@ -71,7 +69,6 @@ def operator_kernels(
     """Return a back end's kernels of the operators that update several weights.
 
     Args:
-        back_end: The back end.
         make: Makes a step of an array module, a rule, outputs, arrays and whether these are mixed.
         worth: Whether so many weights, and elements of all together, are worth a kernel.
         enabled: As of `FastKernel`.

@@ -3,8 +3,6 @@
 The modules stand in `gluonish.kernels.preference` in their order. A test holds this table to them.
 """
 
-__all__ = ["MODULES"]
-
 MODULES: dict[str, str] = {
     "numpy.narrow_sums": "_softmax_backward log_softmax norm softmax softmin",
     "numpy.dense": "FullyConnected _fused_dense",

@@ -14,8 +14,6 @@ from typing import Any
 
 from gluonish.core.config import LoadEnvironment
 
-__all__ = ["SPIN_COUNT", "Team", "bar", "is_barred", "let_all", "team"]
-
 # How often a thread of libgomp looks for work before it sleeps. Its default is ten times as much,
 # with which threads spin against each other on a busy machine. Fewer are better there and worse for
 # small networks: beside one busy process on two cores, ResNet-50 takes 105 ms a batch at 30000, 68

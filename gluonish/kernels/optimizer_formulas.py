@@ -30,8 +30,6 @@ from gluonish.ops.updates.rules import (
 )
 from gluonish.ops.updates.sign import SIGNSGD, SIGNUM_STEPS
 
-__all__ = ["FORMULAS", "Formula", "Norms", "state_names"]
-
 Scalars = Mapping[str, float]
 
 

@@ -13,8 +13,6 @@ from gluonish.kernels.index import MODULES
 from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import Operator
 
-__all__ = ["IN_ORDER", "kernels_in", "kernels_of"]
-
 # Ahead of oneDNN stands what is faster than it where it takes a call, or was asked for by a flag;
 # of oneDNN's own the direct ones are preferred. What computes any function of single elements comes
 # last, and behind it what NumPy's operators have from classic ones that do the same.
@@ -81,7 +79,6 @@ def kernels_in(name: str, op: Operator) -> Iterator[FastKernel]:
 
     Args:
         name: One of `IN_ORDER`.
-        op: The operator.
     """
     module = load(f"gluonish.kernels.{name}")
     if hasattr(module, "kernels_of"):

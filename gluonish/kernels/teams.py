@@ -15,8 +15,6 @@ from collections.abc import Callable
 from gluonish.core.hooks import end_idle_teams
 from gluonish.kernels import openmp
 
-__all__ = ["claim", "hand_over", "may_run_here", "run_and_leave"]
-
 _MOST_MOVES = 16  # small networks that may run in a worker by chance
 _QUIET = 64  # pieces of small work without a large one, after which the caller has the team again
 

@@ -5,8 +5,6 @@ from typing import Any
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray import NDArray
 
-__all__ = ["Key", "check_like", "one_for_each", "pairs_of"]
-
 Key = int | str
 
 

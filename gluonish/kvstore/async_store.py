@@ -27,8 +27,6 @@ from gluonish.ndarray import NDArray, array
 from gluonish.ndarray.sparse import RowSparseNDArray
 from gluonish.optimizer import Optimizer
 
-__all__ = ["AsyncStore"]
-
 
 class AsyncStore(KVStore):
     """A store whose servers apply each gradient as it arrives (``dist_async``); made by `create`.

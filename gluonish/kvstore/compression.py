@@ -19,8 +19,6 @@ from gluonish.core.spec import Shape
 from gluonish.kvstore.transfer import apply_in_place, private_array
 from gluonish.ndarray import NDArray, zeros
 
-__all__ = ["Compression", "OneBitCompression", "TwoBitCompression", "compression_from"]
-
 _Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 _Floats = np.ndarray[Any, np.dtype[np.float32]]
 

@@ -21,8 +21,6 @@ from gluonish.engine import current_engine
 from gluonish.kernels import openmp
 from gluonish_engine import Engine
 
-__all__ = ["share_cores"]
-
 
 class _Share:
     """What one owner gave the teams of its devices."""

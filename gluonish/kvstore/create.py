@@ -16,8 +16,6 @@ from gluonish.kvstore.kvstore import KINDS, KVStore
 from gluonish.kvstore.nccl_reduce import NCCLExchange, NCCLReduction, find_nccl
 from gluonish.kvstore.sync_store import SyncStore
 
-__all__ = ["SYNCHRONOUS", "create"]
-
 # Names of a store whose processes go in step.
 SYNCHRONOUS = ("dist", "dist_sync", "dist_device_sync", "dist_sync_device")
 _LOG = logging.getLogger("gluonish")

@@ -29,8 +29,6 @@ from gluonish.kvstore.distributed.pieces import Named, Purpose, buckets
 from gluonish.kvstore.transfer import new_array, private_array, push_beside
 from gluonish.ndarray import NDArray
 
-__all__ = ["NCCLExchange", "NCCLReduction", "Ranks", "Team", "find_nccl", "fits", "nccl_dtype"]
-
 # numpy's names of dtypes, and the library's constants.
 _DTYPES = {
     "int8": "NCCL_INT8",

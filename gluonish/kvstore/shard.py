@@ -21,8 +21,6 @@ from gluonish.ndarray.sparse import RowSparseNDArray, row_sparse_array
 from gluonish.ndarray.sparse.selection import retain_rows
 from gluonish.optimizer import Updater, get_updater
 
-__all__ = ["Packed", "Rows", "Settings", "Shard"]
-
 _LOG = logging.getLogger("gluonish")
 _CONTEXT = Context("cpu", 1023)  # no program computes there
 

@@ -20,8 +20,6 @@ from gluonish.ndarray import NDArray
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE
 from gluonish.optimizer import Updater
 
-__all__ = ["SmallExchange", "are_small", "small_exchange"]
-
 SmallExchange = Callable[[Updater, int], None]
 
 _raw, _var = attrgetter("_data"), attrgetter("_var")

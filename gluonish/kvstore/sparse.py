@@ -11,8 +11,6 @@ from gluonish.ndarray.sparse import RowSparseNDArray, row_sparse_array
 from gluonish.ndarray.sparse.arithmetic import add_rows
 from gluonish.ndarray.sparse.selection import retain_rows
 
-__all__ = ["copied", "copy_over", "pull_rows", "rows_of", "sum_of_rows", "sum_sparse"]
-
 
 def copied(value: NDArray, context: Context) -> NDArray:
     """Return a copy on a device, of the same storage type.

@@ -7,8 +7,6 @@ from gluonish.kvstore.sparse import copy_over, sum_sparse
 from gluonish.kvstore.transfer import sum_arrays
 from gluonish.ndarray import NDArray
 
-__all__ = ["TestStore"]
-
 
 @KVStoreBase.register
 class TestStore(KVStoreBase):

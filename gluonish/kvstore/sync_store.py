@@ -21,8 +21,6 @@ from gluonish.kvstore.nccl_reduce import NCCLExchange
 from gluonish.kvstore.sparse import rows_of, sum_of_rows
 from gluonish.ndarray import NDArray
 
-__all__ = ["SyncStore"]
-
 
 class SyncStore(KVStore):
     """A store that sums over all processes of a job (``dist_sync``); made by `create`.

@@ -28,20 +28,6 @@ from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, empty_like_spec
 from gluonish.ops.support.precision import accumulator
 from gluonish_engine import Var
 
-__all__ = [
-    "WHOLE",
-    "Cut",
-    "apply_in_place",
-    "lend",
-    "new_array",
-    "private_array",
-    "private_memory",
-    "push_beside",
-    "send",
-    "sum_arrays",
-    "sum_into",
-]
-
 
 class Cut(NamedTuple):
     """How many threads share the sum of arrays on the CPU.

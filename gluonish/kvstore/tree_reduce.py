@@ -34,8 +34,6 @@ from gluonish.ndarray import NDArray
 from gluonish.ops.support.precision import accumulator
 from gluonish_engine import Var
 
-__all__ = ["TreeReduction"]
-
 _LOG = logging.getLogger("gluonish")
 
 

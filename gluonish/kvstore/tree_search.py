@@ -24,19 +24,6 @@ from gluonish.core.context import Context
 from gluonish.core.device import device_of
 from gluonish.core.errors import ArgumentError
 
-__all__ = [
-    "EXHAUSTIVE_LIMIT",
-    "Links",
-    "Tree",
-    "backtrack",
-    "bisect",
-    "find_trees",
-    "links_between",
-    "parse_topology",
-    "uniform_links",
-    "weight",
-]
-
 Links = tuple[tuple[float, ...], ...]
 
 _TIMEOUT_S = 20.0

@@ -11,14 +11,6 @@ from math import cos, pi
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.core.number_check import check_numbers
 
-__all__ = [
-    "CosineScheduler",
-    "FactorScheduler",
-    "LRScheduler",
-    "MultiFactorScheduler",
-    "PolyScheduler",
-]
-
 
 class LRScheduler:
     """Base class of schedulers: a function from the number of updates to the learning rate.

@@ -9,8 +9,6 @@ from typing import Any
 from gluonish.core.errors import ArgumentError
 from gluonish.metric.base import EvalMetric, alias, pairs, register
 
-__all__ = ["Accuracy", "TopKAccuracy"]
-
 
 @register
 @alias("acc")

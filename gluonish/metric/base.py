@@ -17,16 +17,6 @@ from gluonish.core.registry import get_alias_func, get_register_func
 from gluonish.metric.totals import Totals
 from gluonish.ndarray import NDArray
 
-__all__ = [
-    "EvalMetric",
-    "alias",
-    "check_average",
-    "check_label_shapes",
-    "pairs",
-    "register",
-    "to_host",
-]
-
 NameValue = tuple[str, float]
 Kernel = Callable[..., None]
 

@@ -8,8 +8,6 @@ from gluonish.core.registry import get_create_func
 from gluonish.metric.base import EvalMetric, alias, check_label_shapes, register, to_host
 from gluonish.ndarray import NDArray
 
-__all__ = ["CompositeEvalMetric", "CustomMetric", "create", "np"]
-
 Feval = Callable[[Any, Any], Any]
 
 

@@ -14,8 +14,6 @@ from gluonish.metric.base import EvalMetric, check_average, pairs, register, to_
 from gluonish.metric.totals import Totals
 from gluonish.ndarray import NDArray
 
-__all__ = ["F1", "MCC", "PCC"]
-
 Counts = tuple[Any, ...]
 Matrix = np.ndarray[Any, Any]
 

@@ -12,8 +12,6 @@ from gluonish.core.errors import ArgumentError
 from gluonish.metric.base import EvalMetric, alias, pairs, register
 from gluonish.ndarray import NDArray
 
-__all__ = ["Caffe", "CrossEntropy", "Loss", "NegativeLogLikelihood", "Perplexity", "Torch"]
-
 
 class _LogLikelihood(EvalMetric):
     """The mean of ``-log(probability of the label + eps)``."""

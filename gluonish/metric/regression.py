@@ -18,8 +18,6 @@ from gluonish.metric.base import (
     register,
 )
 
-__all__ = ["MAE", "MSE", "RMSE", "PearsonCorrelation"]
-
 
 class _Distance(EvalMetric):
     """A number for each batch, averaged over batches; vectors count as columns."""

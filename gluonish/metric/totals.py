@@ -18,8 +18,6 @@ from gluonish.engine import current_engine
 from gluonish.ndarray.ndarray import LIGHT_INLINE_SIZE, NDArray
 from gluonish_engine import Var
 
-__all__ = ["Totals"]
-
 _data_of, _var_of = attrgetter("_data"), attrgetter("_var")
 
 

@@ -21,16 +21,6 @@ from gluonish.gluon.download import (
     published_url,
 )
 
-__all__ = [
-    "WEIGHT_HASHES",
-    "get_model_file",
-    "models_folder",
-    "purge",
-    "short_hash",
-    "weights_path",
-    "weights_url",
-]
-
 WEIGHT_HASHES: dict[str, str] = {
     "alexnet": "44335d1f0046b328243b32a26a4fbd62d9057b45",
     "densenet121": "f27dbf2dbd5ce9a80b102d89c7483342cd33cb31",

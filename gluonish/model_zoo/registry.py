@@ -6,8 +6,6 @@ from typing import Any, TypeVar
 from gluonish.core.errors import ArgumentError, nearest, require_text
 from gluonish.gluon.block.hybrid_block import HybridBlock
 
-__all__ = ["get_model", "model_names", "register_model"]
-
 Maker = TypeVar("Maker", bound=Callable[..., HybridBlock])
 
 _makers: dict[str, Callable[..., HybridBlock]] = {}

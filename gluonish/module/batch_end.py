@@ -2,8 +2,6 @@
 
 from typing import Any, NamedTuple
 
-__all__ = ["BatchEndParam", "BatchEndParams", "call_back"]
-
 
 class BatchEndParams(NamedTuple):
     """The argument of callbacks at the end of a batch, a named tuple.

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 
 from gluonish.core.errors import ArgumentError
 
-__all__ = ["split_by_load"]
-
 
 def split_by_load(extent: int, loads: Sequence[float]) -> list[slice]:
     """Return the slice of a batch for each device, in proportion to its load.

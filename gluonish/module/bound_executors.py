@@ -19,8 +19,6 @@ from gluonish.symbol.binding import simple_bind
 from gluonish.symbol.executor import Executor
 from gluonish.symbol.symbol import Symbol
 
-__all__ = ["BoundExecutors"]
-
 _KEPT = 16  # shapes whose executors are kept; the oldest goes first
 
 

@@ -16,15 +16,6 @@ from gluonish.module.checkpoint import save_checkpoint
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
 
-__all__ = [
-    "LogValidationMetricsCallback",
-    "ProgressBar",
-    "Speedometer",
-    "do_checkpoint",
-    "log_train_metric",
-    "module_checkpoint",
-]
-
 Arrays = Mapping[str, NDArray]
 
 

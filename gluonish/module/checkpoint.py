@@ -15,15 +15,6 @@ from gluonish.ndarray.array_writer import find_arrays, split_prefix
 from gluonish.symbol import Symbol
 from gluonish.symbol import load as load_symbol
 
-__all__ = [
-    "Weights",
-    "first_values",
-    "load_checkpoint",
-    "load_params",
-    "save_checkpoint",
-    "split_params",
-]
-
 Params = dict[str, NDArray]
 _KINDS = ("arg", "aux")
 

@@ -6,8 +6,6 @@ from gluonish.io.data_iter import DataDesc
 from gluonish.metric import EvalMetric
 from gluonish.module.base_module import BaseModule
 
-__all__ = ["ComputedModule"]
-
 
 class ComputedModule(BaseModule):
     """Base of modules that delegate: `Module` to its executors, `BucketingModule` to a bucket.

@@ -7,19 +7,6 @@ from typing import Any
 from gluonish.core.errors import ArgumentError, GluonishError, nearest
 from gluonish.io.data_iter import DataBatch, DataDesc
 
-__all__ = [
-    "ModuleStateError",
-    "Requests",
-    "check_described",
-    "check_input_names",
-    "check_names",
-    "described",
-    "described_batch",
-    "expect",
-    "parsed_descriptions",
-    "requests_of",
-]
-
 
 class ModuleStateError(GluonishError, AssertionError):
     """A method was called before one that must come first; MXNet raises an AssertionError."""

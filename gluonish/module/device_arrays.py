@@ -8,8 +8,6 @@ from gluonish.core.errors import ArgumentError
 from gluonish.io.data_iter import DataBatch
 from gluonish.ndarray import NDArray, array, concat
 
-__all__ = ["Groups", "groups_of", "load", "merged", "on_host", "part_of"]
-
 
 def part_of(x: Any, part: slice, axis: int) -> Any:
     """Return a slice of an array along its batch axis; the whole array if it has none.

@@ -10,8 +10,6 @@ from gluonish.io.data_iter import DataBatch, DataIter
 from gluonish.io.ndarray_iter import NDArrayIter
 from gluonish.ndarray import NDArray
 
-__all__ = ["epochs_of", "evaluation_iterator", "iterator_of", "joined"]
-
 
 def iterator_of(what: str, x: Any, y: Any, batch_size: int, *, is_train: bool) -> DataIter:
     """Return an iterator over arrays; an iterator is returned as it is.

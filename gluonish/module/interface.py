@@ -14,8 +14,6 @@ from gluonish.module.monitor import Monitor
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
 
-__all__ = ["RATE", "ModuleInterface", "OptimizerParams", "Params"]
-
 Params = Mapping[str, NDArray] | None
 OptimizerParams = Mapping[str, Any] | Sequence[tuple[str, Any]]
 RATE: OptimizerParams = (("learning_rate", 0.01),)

@@ -9,8 +9,6 @@ from typing import Any, Protocol
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray import NDArray, norm
 
-__all__ = ["Monitor"]
-
 # What a statistic is: one array, or several.
 Statistic = NDArray | list[NDArray]
 # Batch, name of the array, statistic.

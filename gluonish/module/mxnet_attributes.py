@@ -12,8 +12,6 @@ from gluonish.module.weight_updates import WeightUpdates
 from gluonish.ndarray import NDArray
 from gluonish.optimizer import Optimizer
 
-__all__ = ["BucketingAttributes", "ModuleAttributes"]
-
 
 class ModuleAttributes(ComputedModule):
     """Attributes of `Module` that MXNet's programs read although their names begin with ``_``."""

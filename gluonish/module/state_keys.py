@@ -11,8 +11,6 @@ from gluonish.ndarray import NDArray
 from gluonish.optimizer.base import Index, State
 from gluonish.optimizer.rule_optimizer import state_arrays
 
-__all__ = ["LoadedStates", "Shapes", "copied", "devices_of", "keyed", "numbers_of"]
-
 # From the name of a weight to its shape; None for one that has no gradient. Others are unknown.
 Shapes = Mapping[str, tuple[int, ...] | None]
 

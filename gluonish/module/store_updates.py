@@ -7,8 +7,6 @@ from gluonish.kvstore import KVStoreBase
 from gluonish.module.weight_updates import choose_store
 from gluonish.ndarray import NDArray
 
-__all__ = ["create_store", "initialize_store", "update_by_updater", "update_in_store"]
-
 Columns = Sequence[Sequence[NDArray | None]]
 
 

@@ -17,8 +17,6 @@ from gluonish.module.weight_updates import WeightUpdates
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
 
-__all__ = ["SymbolModule"]
-
 
 class SymbolModule(ModuleAttributes):
     """The part of `Module` that holds its network and its weights.

@@ -18,8 +18,6 @@ from gluonish.optimizer import create as create_optimizer
 from gluonish.optimizer.states import load_states, pack_setting, unpack_setting
 from gluonish.symbol import Symbol
 
-__all__ = ["WeightUpdates", "choose_store", "made_optimizer"]
-
 # Weights of more elements are not updated in a store on the CPU, which would take longer.
 _LARGE = 16 << 20
 

@@ -8,15 +8,6 @@ from gluonish.ndarray.namespace import operator_function
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.support.adam_functions import AdamFunctions
 
-__all__ = [
-    "adamw_update",
-    "mp_adamw_update",
-    "multi_adamw_update",
-    "multi_lamb_update",
-    "multi_mp_adamw_update",
-    "multi_mp_lamb_update",
-]
-
 Arrays = Sequence[NDArray]
 
 

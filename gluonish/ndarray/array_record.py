@@ -17,17 +17,6 @@ from gluonish.core.dtype import DTYPE_FLAGS, dtype_from_flag
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray.byte_reader import MAX_RANK, ByteReader
 
-__all__ = [
-    "ArrayRecord",
-    "DenseRecord",
-    "SparseRecord",
-    "decode_record",
-    "encode_record",
-    "read_record",
-    "record_chunks",
-    "sparse_problem",
-]
-
 _V1, _V2, _V3 = 0xF993FAC8, 0xF993FAC9, 0xF993FACA
 _STORAGE_TYPES = {0: "default", 1: "row_sparse", 2: "csr"}
 _STORAGE_FLAGS = {name: flag for flag, name in _STORAGE_TYPES.items()}

@@ -11,22 +11,6 @@ from gluonish.core.loading import load
 from gluonish.ndarray.array_record import SparseRecord
 from gluonish.ndarray.list_file import Entry, StoredArray, write_list
 
-__all__ = [
-    "LIST",
-    "LIST_KEY",
-    "NPY",
-    "NPZ",
-    "PARAMS",
-    "SAFETENSORS",
-    "SHARDS",
-    "find_arrays",
-    "format_of",
-    "list_name",
-    "split_prefix",
-    "write_array_list",
-    "write_arrays",
-]
-
 Target = str | os.PathLike[str] | BinaryIO
 
 PARAMS, NPZ, NPY = "params", "npz", "npy"

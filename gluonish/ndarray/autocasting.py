@@ -15,8 +15,6 @@ from gluonish.ops.autocast import Policy, current
 from gluonish.ops.contrib.mixed_precision import AMP_CAST
 from gluonish.ops.registry import Attrs, Operator
 
-__all__ = ["install", "installed"]
-
 
 def installed() -> bool:
     """Whether calls of operators come here."""

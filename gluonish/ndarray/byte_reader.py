@@ -15,8 +15,6 @@ import numpy as np
 
 from gluonish.core.errors import FileFormatError
 
-__all__ = ["MAX_RANK", "ByteReader"]
-
 # NumPy 1 has 32 at most, and no operator takes that many.
 MAX_RANK = 32
 # Smaller arrays are copied: each would cost page faults, and a write to one a whole page.

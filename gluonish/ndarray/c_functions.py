@@ -12,8 +12,6 @@ import numpy as np
 from gluonish.core.errors import ArgumentError
 from gluonish.ndarray.functions import waitall
 
-__all__ = ["copy_from_memory", "copy_to_memory", "wait_for_all"]
-
 
 def _settled(what: str, handle: Any, size: Any) -> Any:
     """Return the array of a handle when no work is pending on it."""

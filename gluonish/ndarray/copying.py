@@ -15,8 +15,6 @@ from gluonish.ndarray.ndarray import NDArray, arriving, empty_like_spec
 from gluonish.ndarray.recording import RECORDING, Leaf, Node, moment
 from gluonish.ops.support.work import LARGE_COPY
 
-__all__ = ["as_in_context", "copy_into", "copyto", "duplicate", "on_one_cpu"]
-
 _STRIDED_COPY = "gluonish.kernels.generated.strided_copy"
 
 

@@ -15,8 +15,6 @@ from gluonish.core.device import Device
 from gluonish.core.dtype import BFLOAT16
 from gluonish.core.errors import ArgumentTypeError
 
-__all__ = ["BareCapsule", "Retyped", "as_bits", "export"]
-
 _UNSIGNED = 1
 # DLPack's words for types (dlpack.h).
 _CODES: dict[np.dtype[Any], int] = {

@@ -34,8 +34,6 @@ from gluonish.ops.support.memory_layout import (
 )
 from gluonish_engine import Var
 
-__all__ = ["invoke", "parse_context", "record_call", "run", "runtime_attrs", "source"]
-
 # The same limit as LIGHT_INLINE_SIZE for operators that do much work on each element, such as
 # convolutions.
 HEAVY_INLINE_SIZE = 1 << 15

@@ -17,14 +17,6 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.ndarray.sparse.array import CSRNDArray
 from gluonish.ndarray.sparse.creation import csr_matrix
 
-__all__ = [
-    "dgl_adjacency",
-    "dgl_csr_neighbor_non_uniform_sample",
-    "dgl_csr_neighbor_uniform_sample",
-    "dgl_graph_compact",
-    "dgl_subgraph",
-]
-
 
 class _Graph(NamedTuple):
     """The parts of a CSR matrix on the host."""

@@ -8,8 +8,6 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.contrib.histogram import HISTOGRAM
 from gluonish.ops.registry import apply
 
-__all__ = ["histogram"]
-
 
 def histogram(
     a: NDArray,

@@ -21,8 +21,6 @@ from gluonish.ops.registry import apply, find_operator
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.precision import in_dtype
 
-__all__ = ["get_item", "is_basic", "select", "set_item", "slice_by_key", "take_by_key"]
-
 _ONE = (1,)  # the shape of a single element: MXNet's own arrays have no scalars
 
 

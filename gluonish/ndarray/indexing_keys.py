@@ -18,14 +18,6 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.registry import apply, find_operator
 from gluonish_engine import Var
 
-__all__ = [
-    "DeviceKey",
-    "device_key",
-    "get_indexing_dispatch_code",
-    "get_oshape_of_gather_nd_op",
-    "indexing_key_expand_implicit_axes",
-]
-
 _BASIC, _ADVANCED = 0, 1
 _NO_BOOL = -1
 

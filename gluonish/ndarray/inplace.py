@@ -12,8 +12,6 @@ from gluonish.ops.elementwise import binary
 from gluonish.ops.elementwise.arithmetic import scalar_attrs
 from gluonish.ops.support.binary_row import Row
 
-__all__ = ["INPLACE_METHODS"]
-
 
 def _inplace(row: Row, symbol: str) -> Callable[[NDArray, Any], NDArray]:
     def method(self: NDArray, other: Any) -> NDArray:

@@ -20,8 +20,6 @@ from gluonish.ndarray.array_record import (
 )
 from gluonish.ndarray.byte_reader import ByteReader
 
-__all__ = ["LIST_START", "Entry", "StoredArray", "read_list", "record_of", "write_list"]
-
 
 class StoredArray(NamedTuple):
     """An array in a file, whose place in it was checked, or one on a device that is to be written.

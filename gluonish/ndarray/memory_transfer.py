@@ -18,8 +18,6 @@ import numpy as np
 from gluonish.engine import submit
 from gluonish.ndarray.ndarray import NDArray
 
-__all__ = ["write_into"]
-
 # A copy of fewer elements costs less than finding out whether it is needed.
 _LEAST_SIZE = 4096
 

@@ -30,9 +30,6 @@ from gluonish.ops.registry import find_operator
 from gluonish.ops.shape.reshape import RESHAPE
 from gluonish.ops.support.shape_codes import resolve_shape
 
-__all__ = ["attach"]
-
-
 _ROUND = find_operator("round")
 # Methods named after operators that copy or move elements: of a mask they give a mask.
 _KEEPING = (

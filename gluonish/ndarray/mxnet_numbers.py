@@ -9,16 +9,6 @@ import numpy as np
 
 from gluonish.core.dtype import DTYPE_FLAGS
 
-__all__ = [
-    "DTYPES",
-    "DTYPE_NUMBERS",
-    "GRAD_REQS",
-    "STORAGE_TYPES",
-    "STORAGE_TYPE_NUMBERS",
-    "integer_types",
-    "py_slice",
-]
-
 # Kinds of Python values that programs import from here, too.
 integer_types = (int, np.int32, np.int64)
 py_slice = slice

@@ -22,8 +22,6 @@ from gluonish.ops.face import (
 )
 from gluonish.ops.registry import Attrs, Operator, all_names
 
-__all__ = ["make_operator_function", "names", "operator_function"]
-
 _TAIL = (
     inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None),
     inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None),

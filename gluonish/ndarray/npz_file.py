@@ -32,8 +32,6 @@ from gluonish.ndarray.array_record import (
 from gluonish.ndarray.byte_reader import MAX_RANK, ByteReader
 from gluonish.ndarray.list_file import Entry, StoredArray
 
-__all__ = ["FORMAT", "SPARSE_PARTS", "SUFFIX", "read_npy", "read_npz"]
-
 _STORED: dict[str, np.dtype[Any]] = {dtype.name: dtype for dtype in STORED_DTYPES}
 # NumPy calls the other types of 8 bits all by one name.
 _NAMED_BY_NUMPY = ("float8_e5m2", "<f1")

@@ -19,8 +19,6 @@ from gluonish.ndarray.array_record import DenseRecord, SparseRecord
 from gluonish.ndarray.list_file import Entry, StoredArray
 from gluonish.ndarray.npz_file import FORMAT, SPARSE_PARTS, SUFFIX
 
-__all__ = ["check_npz", "write_npz"]
-
 _ALIGNMENT = 64
 _MAX_COMMENT_NBYTES = (1 << 16) - 1
 _MAX_NAME_NBYTES = 1 << 15  # half of what a header has room for

@@ -4,8 +4,6 @@ from typing import Any, NoReturn
 
 from gluonish.core.errors import NotSupportedError
 
-__all__ = ["imdecode", "new_empty_handle"]
-
 
 def imdecode(
     str_img: bytes,

@@ -5,8 +5,6 @@ import numpy as np
 from gluonish.core.dtype import BFLOAT16, STORED_DTYPES
 from gluonish.ndarray.ndarray import NDArray
 
-__all__ = ["array_repr"]
-
 
 def array_repr(x: NDArray) -> str:
     """Return the values, then shape and device: ``[1. 2.]`` and ``<NDArray 2 @cpu(0)>``."""

@@ -15,23 +15,6 @@ from gluonish.core.errors import AutogradError
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.composite import input_gradients
 
-__all__ = [
-    "NOTHING",
-    "RECORDING",
-    "TRAINING",
-    "WATCHED",
-    "Leaf",
-    "Node",
-    "OperatorNode",
-    "Tracer",
-    "Watcher",
-    "freed_error",
-    "mode",
-    "moment",
-    "tracer",
-    "watcher",
-]
-
 Array = Any  # an NDArray, whose module stands above this one
 
 # The mode is one int, so that the eager path reads one variable: 0, or a sum of these.

@@ -39,8 +39,6 @@ from gluonish.ndarray.copying import as_in_context
 from gluonish.ndarray.ndarray import NDArray, empty_like_spec
 from gluonish.ops.support.across_ranks import ranks_sum
 
-__all__ = ["PATIENCE_S", "Member", "Rendezvous", "Round"]
-
 # How long a round waits for its last device.
 PATIENCE_S = 60.0
 # How long the thread that watches waits for another round.

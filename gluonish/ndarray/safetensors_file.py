@@ -20,8 +20,6 @@ from gluonish.core.json_text import parse_object
 from gluonish.ndarray.byte_reader import MAX_RANK, ByteReader
 from gluonish.ndarray.list_file import StoredArray
 
-__all__ = ["DTYPES", "MAX_HEADER_NBYTES", "METADATA", "Safetensors", "read_safetensors"]
-
 # The format's own limit; a header has some 150 bytes for each tensor.
 MAX_HEADER_NBYTES = 100_000_000
 METADATA = "__metadata__"

@@ -14,8 +14,6 @@ from gluonish.core.files import atomic_write, written_together
 from gluonish.ndarray.list_file import StoredArray
 from gluonish.ndarray.safetensors_file import DTYPES, MAX_HEADER_NBYTES, METADATA
 
-__all__ = ["INDEX_ENDING", "check_safetensors", "write_safetensors", "write_shards"]
-
 INDEX_ENDING = ".safetensors.index.json"
 _CODES = {dtype: code for code, dtype in DTYPES.items()}
 # Of a processor's cache line, which is as much as any kernel asks for.

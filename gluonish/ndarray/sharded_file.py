@@ -19,8 +19,6 @@ from gluonish.ndarray.byte_reader import ByteReader
 from gluonish.ndarray.list_file import StoredArray
 from gluonish.ndarray.safetensors_file import Safetensors, read_safetensors
 
-__all__ = ["ShardReader", "read_index"]
-
 _MAX_INDEX_NBYTES = 100_000_000
 _MOST_SHARDS = 99_999  # which the digits of their names can tell
 

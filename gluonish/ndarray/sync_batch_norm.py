@@ -27,8 +27,6 @@ from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.across_ranks import ranks_sum
 from gluonish.ops.support.precision import accumulator
 
-__all__ = ["normalize_together"]
-
 _places: dict[tuple[str, str, int], Rendezvous] = {}
 
 

@@ -22,17 +22,6 @@ from gluonish.ops.elementwise.arithmetic import apply_row
 from gluonish.ops.registry import Attrs, Operator, apply
 from gluonish.ops.support.binary_row import Row
 
-__all__ = [
-    "COMPARISONS",
-    "SUM",
-    "applying",
-    "as_mask",
-    "joining",
-    "keeping",
-    "marking",
-    "subtracting",
-]
-
 Method = TypeVar("Method", bound=Callable[..., Any])
 Apply = Callable[[Operator, Sequence[Any], Attrs], Any]
 

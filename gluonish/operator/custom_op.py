@@ -20,8 +20,6 @@ from gluonish.symbol.custom_call import attach_runner
 from gluonish.symbol.name import stored_attributes
 from gluonish.symbol.symbol import new_node
 
-__all__ = ["CustomOp", "CustomOpProp", "operator_symbol", "placed_inputs", "register"]
-
 
 class CustomOp:
     """Base class of operators written in Python; subclasses define `forward` and `backward`.

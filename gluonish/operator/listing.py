@@ -7,8 +7,6 @@ from gluonish.core.schema import REQUIRED, Attribute, format_attribute
 from gluonish.ops.custom import CUSTOM, NATIVE, NDARRAY_OP
 from gluonish.ops.registry import all_names, find_operator
 
-__all__ = ["OperatorArguments", "c_int_p", "get_all_registered_operators", "get_operator_arguments"]
-
 c_int_p = ctypes.POINTER(ctypes.c_int)
 
 

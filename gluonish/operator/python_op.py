@@ -8,8 +8,6 @@ from gluonish.ops.custom import NATIVE, NDARRAY_OP, CustomState, native_states
 from gluonish.ops.registry import Operator
 from gluonish.symbol import Symbol
 
-__all__ = ["NDArrayOp", "NumpyOp", "PythonOp"]
-
 
 class PythonOp:
     """Base class of the oldest kind of operators written in Python; prefer `CustomOp`.

@@ -5,8 +5,6 @@ machinery that only its gradients or its C interface call. Every face shows the 
 shows; a call, or a file that holds one, is refused by name.
 """
 
-__all__ = ["ABSENT"]
-
 _MACHINERY = "it is a part of MXNet's own machinery, which no program calls"
 _GRAPHS = "how many edges there are depends on values: call it on arrays, as mx.nd.contrib has it"
 _GRADIENT = "it is the gradient of another operator: use autograd"

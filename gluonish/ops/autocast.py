@@ -16,18 +16,6 @@ from gluonish.core.dtype import FLOAT32, FLOAT64, is_floating
 from gluonish.core.value_scope import ValueScope
 from gluonish.ops.registry import Attrs, Operator
 
-__all__ = [
-    "OFF",
-    "Conditions",
-    "Policy",
-    "PolicyScope",
-    "current",
-    "here",
-    "set_everywhere",
-    "state",
-    "switch_off",
-]
-
 # Of an operator: an attribute, and the values under which it computes in float32.
 Conditions = Mapping[str, Mapping[str, Collection[str]]]
 
@@ -92,8 +80,6 @@ class Policy:
         """Return the dtype that each input is to be cast to; None where it stays as it is.
 
         Args:
-            op: The operator.
-            attrs: Its attributes.
             dtypes: Those of the inputs. None for one that is not known: it is cast wherever it may
                 have to be.
         """
@@ -127,9 +113,6 @@ class Policy:
         """Return an operator's inputs in the dtypes that its list says.
 
         Args:
-            op: The operator.
-            inputs: Its inputs.
-            attrs: Its attributes.
             dtypes: As for `wanted`.
             to: Casts an input to a dtype if it is floating.
             alike: Casts floating inputs of unknown dtypes to the widest among them.

@@ -28,24 +28,6 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support.precision import check_number, in_dtype, warn_of_rounded_steps
 
-__all__ = [
-    "ARANGE",
-    "EYE",
-    "EYE_DOC",
-    "FULL",
-    "LINSPACE",
-    "ONES",
-    "ZEROS",
-    "arange_bounds",
-    "evenly_spaced",
-    "filled_operator",
-    "is_rounded",
-    "ones_on_diagonal",
-    "progression",
-    "source_operator",
-    "whole_steps",
-]
-
 _CTX = text("")
 _DTYPE = dtype_attr(FLOAT32)
 

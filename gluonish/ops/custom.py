@@ -18,8 +18,6 @@ from gluonish.core.spec import UNKNOWN, PartialSpec, Spec
 from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, apply, find_operator, register
 
-__all__ = ["CUSTOM", "NATIVE", "NDARRAY_OP", "CustomState", "native_states"]
-
 _numbers = count()
 # States of the users' objects that live, by where they are.
 native_states: WeakValueDictionary[str, "CustomState"] = WeakValueDictionary()

@@ -15,18 +15,6 @@ from gluonish.core.schema import REQUIRED, format_attribute
 from gluonish.ops.help.meaning import meaning
 from gluonish.ops.registry import Operator, absent_names, all_names, find_operator
 
-__all__ = [
-    "NUMPY_FACES",
-    "Make",
-    "bind_arguments",
-    "chosen",
-    "docstring_of",
-    "make_function",
-    "prefixed",
-    "require_inputs",
-    "signature_of",
-]
-
 # Packages of the namespaces whose functions have NumPy's semantics.
 NUMPY_FACES = {
     "np": "numpy",
@@ -248,7 +236,6 @@ def docstring_of(op: Operator, tail: Mapping[str, str] = MappingProxyType({})) -
     """Return a docstring: what the operator computes, its inputs and attributes.
 
     Args:
-        op: The operator.
         tail: What the face adds: argument and meaning.
     """
     lines = [_wrapped(op.doc), "", *_shapes(op), "Args:"]

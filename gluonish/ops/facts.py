@@ -11,8 +11,6 @@ from gluonish.core.spec import PartialSpec, Shape
 from gluonish.ops.kernel import Attrs
 from gluonish.ops.support.work import Heavy
 
-__all__ = ["Execution", "Gradient", "GradientRule", "ShapeFacts", "ShapeRule"]
-
 # Makes partly known shapes of inputs and of outputs more exact.
 ShapeRule = Callable[[list[Shape | None], list[Shape | None], Attrs], None]
 

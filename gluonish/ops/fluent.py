@@ -12,8 +12,6 @@ from gluonish.ops.elementwise.arithmetic import Arithmetic
 from gluonish.ops.face import bind_arguments, docstring_of, require_inputs, signature_of
 from gluonish.ops.registry import Operator, all_names, apply, find_operator
 
-__all__ = ["Fluent", "method_names", "without_unset"]
-
 # Methods named after their operators.
 _NAMES = """
     abs arccos arccosh arcsin arcsinh arctan arctanh argmax argmax_channel argmin argsort

@@ -3,8 +3,6 @@
 A name that is looked up loads its module. A test holds this table to the operators.
 """
 
-__all__ = ["MODULES"]
-
 MODULES: dict[str, str] = {
     "attention.div_sqrt_dim": "_contrib_div_sqrt_dim",
     "attention.interleaved": (

@@ -30,22 +30,6 @@ from gluonish.core.device import Platform
 from gluonish.core.errors import GluonishError
 from gluonish.core.spec import Spec
 
-__all__ = [
-    "Array",
-    "Attached",
-    "Attrs",
-    "BackEnd",
-    "Bound",
-    "FastKernel",
-    "Joinable",
-    "Kernel",
-    "Key",
-    "Plan",
-    "RefusedError",
-    "address",
-    "always",
-]
-
 Array = npt.NDArray[Any]
 Attrs = Mapping[str, Any]
 Kernel = Callable[..., None]

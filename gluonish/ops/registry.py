@@ -246,7 +246,6 @@ class Operator:
             fast: The kernel that `select_fast` gave.
             outputs: Raw arrays.
             inputs: Raw arrays.
-            attrs: Parsed attributes.
 
         Returns:
             The plan; None where the kernel that is to run has none.
@@ -321,8 +320,6 @@ class Operator:
 
         Args:
             platform: The device's.
-            specs: The inputs' specs.
-            attrs: Parsed attributes.
         """
         fast = self.select_fast(platform, specs, attrs)
         return self.kernel if fast is None else fast.kernel
@@ -499,7 +496,6 @@ def apply(op: Operator, inputs: Sequence[Any], attrs: Attrs) -> Any:
     """Run ``op`` on NDArrays, or append it to the graph that the inputs belong to.
 
     Args:
-        op: The operator.
         inputs: At least one value; all of one kind, or NDArrays among graph values, which become
             constants of the graph.
         attrs: Parsed attributes, complete (see `Schema.parse`).

@@ -7,15 +7,6 @@ from typing import Any
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, nearest
 from gluonish.core.number_check import check_numbers, check_optional
 
-__all__ = [
-    "UnknownArgumentError",
-    "check_aggregate_num",
-    "check_arguments",
-    "check_scheduler",
-    "check_settings",
-    "override_base_lr",
-]
-
 _VARIABLE = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
 
 

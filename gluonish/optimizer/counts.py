@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-__all__ = ["Index", "PerDevice", "UpdateCounts"]
-
 Index = int | str
 Value = TypeVar("Value")
 

@@ -15,8 +15,6 @@ from gluonish.optimizer.base import Index, State, clip_limit, register, zeros_li
 from gluonish.optimizer.counts import PerDevice
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 
-__all__ = ["LBSGD"]
-
 
 @register
 class LBSGD(RuleOptimizer):

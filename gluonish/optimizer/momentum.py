@@ -10,8 +10,6 @@ from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.base import Index, State, is_half, warn_of_half, zeros_like
 from gluonish.optimizer.rule_optimizer import RuleOptimizer, state_arrays
 
-__all__ = ["MomentumOptimizer"]
-
 
 class MomentumOptimizer(RuleOptimizer):
     """Base class of optimizers whose state is None or the momentum.

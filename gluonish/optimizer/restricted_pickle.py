@@ -22,8 +22,6 @@ from gluonish.core.errors import ArgumentTypeError, FileFormatError
 from gluonish.core.pickle_safety import BROKEN_PICKLE, Sealed, check_opcodes
 from gluonish.ndarray.array_file import ArrayRecord, DenseRecord, decode_record, encode_record
 
-__all__ = ["ArrayState", "ForeignObject", "dump_plain", "load_restricted"]
-
 _ARRAY_CLASSES = frozenset(
     {
         "ndarray.ndarray.NDArray",

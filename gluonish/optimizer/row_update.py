@@ -16,8 +16,6 @@ from gluonish.ndarray.sparse.updates import put_rows
 from gluonish.ops.updates.rules import Rule
 from gluonish.optimizer.weight_update import Column, Rates, WeightUpdate
 
-__all__ = ["RowUpdate"]
-
 
 class RowUpdate:
     """A rule bound to one weight, with a gradient that may hold other rows at each step.

@@ -13,8 +13,6 @@ from gluonish.optimizer.base import Index, Optimizer, State, clip_limit, is_half
 from gluonish.optimizer.row_update import RowUpdate
 from gluonish.optimizer.weight_update import BoundUpdate, Column, WeightUpdate, each
 
-__all__ = ["RuleOptimizer", "is_sparse", "state_arrays"]
-
 # A subclass that defines one of these, and no rule, wants to be asked weight by weight.
 _HOOKS = {
     "_get_lr",

@@ -9,8 +9,6 @@ from gluonish.ndarray import NDArray
 from gluonish.optimizer.base import Index, Optimizer, State
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 
-__all__ = ["check_states"]
-
 
 def check_states(
     optimizer: Optimizer, states: Mapping[Index, State], weights: Mapping[Any, NDArray], name: str

@@ -6,8 +6,6 @@ import gluonish.ndarray as nd
 from gluonish.ndarray import NDArray
 from gluonish.optimizer.base import Index, Optimizer, State, register
 
-__all__ = ["Test"]
-
 
 @register
 class Test(Optimizer):

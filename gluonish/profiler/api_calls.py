@@ -32,8 +32,6 @@ from gluonish.symbol import Symbol
 from gluonish.symbol.executor import Executor
 from gluonish_engine import Engine
 
-__all__ = ["observe_blocks", "observe_calls"]
-
 Call = Callable[..., Any]
 
 # Classes, whose subclasses may have methods of their own, and what their calls are recorded as.

@@ -14,8 +14,6 @@ from functools import cache
 from gluonish.core.config import MXNET_PROFILER_MODE
 from gluonish.profiler import state
 
-__all__ = ["start"]
-
 _LOG = logging.getLogger("gluonish")
 
 

@@ -5,8 +5,6 @@ import warnings
 from gluonish.core.errors import ArgumentError
 from gluonish.profiler.state import dump, set_config, set_state
 
-__all__ = ["dump_profile", "profiler_set_config", "profiler_set_state"]
-
 _MODES = ("symbolic", "imperative", "api", "memory", "all")
 
 

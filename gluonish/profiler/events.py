@@ -8,8 +8,6 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-__all__ = ["Job", "Kind", "Operand", "Row", "Step", "Totals", "TraceEvent", "is_of_ranks"]
-
 Kind = Literal["span", "interval", "count", "mark"]
 
 

@@ -6,8 +6,6 @@ from gluonish.kvstore.distributed.watch import Exchange, watchers
 from gluonish.profiler import ranks
 from gluonish.profiler.recorder import from_counter, recorder
 
-__all__ = ["ANSWER", "EXCHANGE", "PART", "observe_exchanges"]
-
 EXCHANGE = "communication"  # the categories of events: as a whole,
 PART = "part of communication"  # waiting for ranks or transfer,
 ANSWER = "kvstore server"  # and what a server does

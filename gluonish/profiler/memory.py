@@ -10,8 +10,6 @@ from gluonish.core.context import Context
 from gluonish.profiler.recorder import recorder
 from gluonish.profiler.scopes import NOWHERE, current_place
 
-__all__ = ["observe_memory"]
-
 
 class _Counter:
     """Tells the recorder of each array that begins or ends.

@@ -6,8 +6,6 @@ from typing import Any
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.profiler.recorder import now, recorder
 
-__all__ = ["Counter", "Domain", "Event", "Frame", "Marker", "Task"]
-
 _MARK_SCOPES = ("global", "process", "thread", "task", "marker")
 
 

@@ -35,16 +35,6 @@ from gluonish.profiler.events import Job, Operand, Row, Step
 from gluonish.profiler.recorder import now, recorder, this_row
 from gluonish.profiler.scopes import NOWHERE, current_place
 
-__all__ = [
-    "Operands",
-    "describe",
-    "observe_engine",
-    "observe_steps",
-    "observe_updates",
-    "running_job",
-    "telling",
-]
-
 Operands = tuple[tuple[Operand, ...], tuple[Operand, ...]]  # read, written
 Function = Callable[[], None]
 

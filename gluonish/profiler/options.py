@@ -8,8 +8,6 @@ from typing import Any
 from gluonish.core.errors import ArgumentError, nearest
 from gluonish.core.files import path_text
 
-__all__ = ["Options", "is_worker", "read_options"]
-
 _LOG = logging.getLogger("gluonish")
 _told: list[str] = []  # what the log has said already
 _WORDS = {"true": True, "false": False, "1": True, "0": False}

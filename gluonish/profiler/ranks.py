@@ -22,8 +22,6 @@ from gluonish.kvstore.distributed.meeting import wait_for_ranks
 from gluonish.kvstore.distributed.world import World, joined
 from gluonish.profiler.recorder import START_NS, now
 
-__all__ = ["PATIENCE_S", "Clock", "Meeting", "file_of_rank", "hand_in", "meet", "note"]
-
 PATIENCE_S = 10.0
 
 _LOG = logging.getLogger("gluonish")

@@ -28,18 +28,6 @@ from typing import Any, NamedTuple
 
 from gluonish.profiler.events import Job, Kind, Row, Totals, TraceEvent
 
-__all__ = [
-    "ALLOCATIONS",
-    "MEMORY",
-    "MOST_EVENTS",
-    "START_NS",
-    "Recorder",
-    "from_counter",
-    "now",
-    "recorder",
-    "this_row",
-]
-
 Key = tuple[str, str]  # category and name
 
 MEMORY = "Device Storage"  # MXNet's category

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from gluonish.gluon.block import Block
 
-__all__ = ["NOWHERE", "Place", "current_place", "scope"]
-
 
 class Place(NamedTuple):
     """Where in the program a call is made.

@@ -25,20 +25,6 @@ from gluonish.profiler.recorder import Recorder, recorder
 from gluonish.profiler.tables import as_json, as_table, check_order
 from gluonish.profiler.trace_file import write_alone, write_together
 
-__all__ = [
-    "dump",
-    "dump_alone",
-    "dumps",
-    "pause",
-    "profiler_kvstore_handle",
-    "recording",
-    "resume",
-    "set_config",
-    "set_kvstore_handle",
-    "set_state",
-    "was_finished",
-]
-
 _LOG = logging.getLogger("gluonish")
 _STATES = {"run": True, "stop": False}
 # After a trace was written, the next time comes no sooner than so many times as long as that took.

@@ -8,8 +8,6 @@ from gluonish.core.errors import ArgumentError
 from gluonish.profiler.events import Totals
 from gluonish.profiler.recorder import MEMORY, Key
 
-__all__ = ["as_json", "as_table", "check_order"]
-
 Sections = dict[str, list[tuple[str, Totals]]]
 
 _NS_PER_MS = 1e6

@@ -23,8 +23,6 @@ from gluonish.profiler.exchanges import ANSWER, EXCHANGE, PART
 from gluonish.profiler.ranks import PATIENCE_S, Meeting, file_of_rank, hand_in
 from gluonish.profiler.recorder import MEMORY, START_NS
 
-__all__ = ["write_alone", "write_together", "write_trace"]
-
 Entry = dict[str, Any]
 
 # What a mark is drawn across: all, a process, or a thread.

@@ -17,22 +17,6 @@ from typing import BinaryIO, Protocol
 from gluonish.core import file_kind
 from gluonish.core.errors import ArgumentError, FileFormatError
 
-__all__ = [
-    "FIRST",
-    "HEAD_NBYTES",
-    "LAST",
-    "MARK_BYTES",
-    "PART_LIMIT",
-    "WHOLE",
-    "Cursor",
-    "RecordSource",
-    "check_part_fits",
-    "frame",
-    "part_of",
-    "read_at",
-    "read_record",
-]
-
 _MARK = 0xCED7230A
 MARK_BYTES = struct.pack("<I", _MARK)
 _HEAD = struct.Struct("<II")

@@ -10,8 +10,6 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, FileFormatErr
 from gluonish.ops.image.codec import decode, encode
 from gluonish.recordio.record_table import RecordFile
 
-__all__ = ["IRHeader", "pack", "pack_img", "read_header", "unpack", "unpack_img"]
-
 _FIELDS = struct.Struct("<IfQQ")
 # As much of a record as most often holds the header and all labels.
 _HEADER_NBYTES = 1 << 12

@@ -12,8 +12,6 @@ from gluonish.core.errors import ArgumentError, FileFormatError
 from gluonish.core.files import atomic_write, open_to_read, path_text, written_together
 from gluonish.recordio.framing import frame
 
-__all__ = ["RecordPair", "check_key", "index_line", "make_key", "new_record_pair", "read_index"]
-
 # Of 2^63, which no file is larger than; an int of any length would take its time.
 _MAX_DIGITS = 19
 _LARGEST_OFFSET = (1 << 63) - 1

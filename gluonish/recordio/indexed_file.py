@@ -11,8 +11,6 @@ from gluonish.recordio.framing import Cursor, read_record
 from gluonish.recordio.index_file import check_key, index_line, make_key, read_index
 from gluonish.recordio.record_file import MXRecordIO, close_with, open_to_write
 
-__all__ = ["MXIndexedRecordIO"]
-
 
 class MXIndexedRecordIO(MXRecordIO):
     """A record file with an index, so that records can be read by key in any order.

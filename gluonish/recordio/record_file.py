@@ -19,8 +19,6 @@ from gluonish.core.files import local_path, open_to_read, path_text
 from gluonish.core.finalizer import Finalizer, Kept, cancel, keep
 from gluonish.recordio.framing import HEAD_NBYTES, MARK_BYTES, frame, read_record
 
-__all__ = ["MXRecordIO", "RecordBuffer", "close_with", "open_to_write"]
-
 
 class MXRecordIO:
     """Reads or writes a record file: a sequence of byte strings.

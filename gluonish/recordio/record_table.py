@@ -23,8 +23,6 @@ from gluonish.recordio.framing import (
 )
 from gluonish.recordio.record_file import RecordBuffer
 
-__all__ = ["Damage", "RecordFile", "RecordTable", "scan", "survey"]
-
 _CHUNK_NBYTES = 1 << 20
 _WINDOW_NBYTES = 1 << 16
 _SMALL_NBYTES = 1 << 12

@@ -9,8 +9,6 @@ from gluonish.core.errors import ArgumentError
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol, Variable
 
-__all__ = ["Arrays", "BaseRNNCell", "Info", "RNNParams", "States", "normalized"]
-
 
 class RNNParams:
     """Variables by name, each made when it is first asked for.

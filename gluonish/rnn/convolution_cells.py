@@ -10,8 +10,6 @@ from gluonish.rnn.base_cell import BaseRNNCell, Info, RNNParams, States
 from gluonish.rnn.gated_cells import gru_step, lstm_step
 from gluonish.symbol import Symbol
 
-__all__ = ["BaseConvRNNCell", "ConvGRUCell", "ConvLSTMCell", "ConvRNNCell"]
-
 Pair = tuple[int, int]
 
 _LEAKY = functools.partial(sym.LeakyReLU, act_type="leaky", slope=0.2)

@@ -13,8 +13,6 @@ from gluonish.rnn.gated_cells import GRUCell, LSTMCell, RNNCell
 from gluonish.rnn.sequential_cell import BidirectionalCell, DropoutCell, SequentialRNNCell
 from gluonish.symbol import Symbol
 
-__all__ = ["FusedRNNCell"]
-
 _GATES = {
     "rnn_relu": ("",),
     "rnn_tanh": ("",),

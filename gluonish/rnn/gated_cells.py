@@ -8,8 +8,6 @@ from gluonish.initializer import LSTMBias
 from gluonish.rnn.base_cell import BaseRNNCell, Info, RNNParams, States
 from gluonish.symbol import Symbol
 
-__all__ = ["GRUCell", "LSTMCell", "RNNCell", "gru_step", "lstm_step"]
-
 
 def lstm_step(
     cell: BaseRNNCell, gates: Symbol | Sequence[Symbol], states: States, activation: Any, name: str

@@ -10,8 +10,6 @@ from gluonish.rnn.fused_cell import FusedRNNCell
 from gluonish.rnn.sequential_cell import BidirectionalCell
 from gluonish.symbol import Symbol
 
-__all__ = ["ModifierCell", "ResidualCell", "ZoneoutCell"]
-
 
 class ModifierCell(BaseRNNCell):
     """Base class of cells that change what another does; its weights and states are the other's.

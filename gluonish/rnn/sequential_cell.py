@@ -9,8 +9,6 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedE
 from gluonish.rnn.base_cell import Arrays, BaseRNNCell, Info, RNNParams, States, normalized
 from gluonish.symbol import Symbol
 
-__all__ = ["BidirectionalCell", "DropoutCell", "SequentialRNNCell"]
-
 
 class _Cells(BaseRNNCell):
     """What cells of several cells share.

@@ -27,17 +27,6 @@ from gluonish.kernels.cupy import libraries
 from gluonish.kernels.onednn.register import enabled as onednn_enabled
 from gluonish.kvstore.nccl_reduce import find_nccl
 
-__all__ = [
-    "Feature",
-    "Features",
-    "Processor",
-    "cpu_limit",
-    "feature_list",
-    "memory_limit",
-    "processor",
-    "usable_cores",
-]
-
 _CPUINFO = Path("/proc/cpuinfo")
 # Without a limit, the older control groups say the largest number of pages there is.
 _NO_LIMIT = 1 << 60

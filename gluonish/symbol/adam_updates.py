@@ -7,8 +7,6 @@ from gluonish.symbol.creation import full
 from gluonish.symbol.namespace import operator_function
 from gluonish.symbol.symbol import Symbol
 
-__all__ = ["adamw_update", "mp_adamw_update"]
-
 
 def _operator(name: str) -> Any:
     compose = operator_function(name)

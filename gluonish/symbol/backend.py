@@ -18,8 +18,6 @@ from gluonish.symbol.shapes import from_public, known_specs
 from gluonish.symbol.subgraph import BUILT_IN, backend_of_environment, find_backend, known_names
 from gluonish.symbol.symbol import Symbol
 
-__all__ = ["as_environment_says", "get_backend_symbol", "optimize_for"]
-
 _LOG = logging.getLogger("gluonish")
 
 

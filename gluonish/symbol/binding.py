@@ -20,8 +20,6 @@ from gluonish.symbol.symbol import Symbol
 if TYPE_CHECKING:
     from gluonish.symbol.executor import Executor
 
-__all__ = ["bind", "simple_bind"]
-
 Requests = str | Sequence[str] | Mapping[str, str]
 Groups = Mapping[str, Context] | None
 

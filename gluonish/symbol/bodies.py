@@ -8,8 +8,6 @@ from gluonish.graph.body import Body
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.symbol.json_format import NodeData
 
-__all__ = ["BODY_COUNTS", "bodies_of"]
-
 # Of these, a body reads the node's first inputs, in order.
 _IN_ORDER = ("_sg_mkldnn_conv", "_sg_mkldnn_fully_connected", "_CachedOp")
 BODY_COUNTS: Mapping[str, int] = {

@@ -15,8 +15,6 @@ from gluonish.graph.ir import Graph
 from gluonish.symbol.placed_graph import PlacedGraph
 from gluonish.symbol.symbol import Symbol, attributes_set
 
-__all__ = ["graph_of", "keep_if_small"]
-
 _MOST_RECENT = 16
 _SMALL_NBYTES = 1 << 20
 

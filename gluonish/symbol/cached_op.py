@@ -9,8 +9,6 @@ from gluonish.ndarray import NDArray
 from gluonish.symbol.numpy_symbol import NumpySymbol
 from gluonish.symbol.symbol import Symbol
 
-__all__ = ["CachedOp"]
-
 
 def _inline_limit(text: str) -> int:
     if not text.isdecimal():

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 from gluonish.graph.ir import Node, Value, topological_order
 
-__all__ = ["without_casts"]
-
 _CASTS = ("amp_cast", "amp_multicast")
 
 

@@ -12,8 +12,6 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.symbol.shapes import check_open_shapes
 from gluonish.symbol.symbol import Symbol
 
-__all__ = ["Group", "compose", "evaluate_symbol", "replaced"]
-
 
 def Group(symbols: Sequence[Symbol], create_fn: Any = Symbol) -> Symbol:  # MXNet's name
     """Group several Symbols into one with all their outputs.

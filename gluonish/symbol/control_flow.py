@@ -12,8 +12,6 @@ from gluonish.symbol.name import AttrScope, current_attributes
 from gluonish.symbol.namespace import operator_function, var
 from gluonish.symbol.symbol import Symbol, new_node
 
-__all__ = ["cond", "foreach", "rand_zipfian", "while_loop"]
-
 _CONTROL_FLOW = "gluonish.graph.control_flow"
 
 _MARK = "__subgraph_name__"

@@ -17,8 +17,6 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.ops.custom import CustomState
 from gluonish_engine import Var
 
-__all__ = ["attach_runner"]
-
 
 def run_custom(
     state: CustomState,

@@ -3,8 +3,6 @@
 from gluonish.graph.ir import Node, topological_order
 from gluonish.symbol.symbol import Symbol, operator_attributes
 
-__all__ = ["debug_str"]
-
 
 def debug_str(self: Symbol) -> str:
     """Return the nodes of the graph with inputs and attributes as text, in execution order."""

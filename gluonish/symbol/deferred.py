@@ -22,8 +22,6 @@ from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.symbol.symbol import Symbol, new_node
 
-__all__ = ["DEFERRED", "deferred_call"]
-
 _PACKAGE = "gluonish.numpy"
 _INPUT = "$input"  # stands for an array among the arguments
 

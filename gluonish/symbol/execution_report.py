@@ -5,8 +5,6 @@ from collections.abc import Callable, Collection, Sequence
 from gluonish.ndarray import NDArray
 from gluonish.ndarray.recording import Leaf, Node
 
-__all__ = ["ExecutionReport", "MonitorCallback"]
-
 MonitorCallback = Callable[[str, NDArray], object]
 
 

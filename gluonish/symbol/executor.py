@@ -37,8 +37,6 @@ from gluonish.symbol.shapes import check_open_shapes, with_found_shapes
 from gluonish.symbol.storage import makes_sparse
 from gluonish.symbol.symbol import Symbol
 
-__all__ = ["Executor"]
-
 Arrays = list[NDArray]
 
 

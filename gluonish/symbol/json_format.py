@@ -13,8 +13,6 @@ from typing import Any
 from gluonish.core.errors import FileFormatError
 from gluonish.core.json_text import parse_json
 
-__all__ = ["VARIABLE", "Entry", "GraphData", "NodeData", "dump", "parse", "renumber"]
-
 VARIABLE = "null"
 # Files older than 0.9 tell no version.
 _OLDEST_VERSION = 800

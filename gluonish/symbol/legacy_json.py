@@ -10,8 +10,6 @@ from dataclasses import replace
 
 from gluonish.symbol.json_format import VARIABLE, Entry, GraphData, NodeData, renumber
 
-__all__ = ["CURRENT_VERSION", "HIDDEN_KEYS", "InputAttributes", "InputNames", "upgrade"]
-
 CURRENT_VERSION = 10901
 # Attributes that travel with a node and do not reach its operator; stored as `__key__` since 0.9.
 HIDDEN_KEYS = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")

@@ -21,8 +21,6 @@ from gluonish.symbol.namespace import operator_function
 from gluonish.symbol.shapes import infer_shape, infer_shape_partial, infer_type, infer_type_partial
 from gluonish.symbol.symbol import Symbol
 
-__all__ = ["attach"]
-
 
 def attach() -> None:
     """Add the methods of `Symbol` that are defined in other modules."""

@@ -8,15 +8,6 @@ from typing import ClassVar, Self
 from gluonish.core.class_property import ClassPropertyMeta, CurrentValue, classproperty
 from gluonish.core.errors import ArgumentTypeError
 
-__all__ = [
-    "HIDDEN_ATTRIBUTES",
-    "AttrScope",
-    "NameManager",
-    "Prefix",
-    "current_attributes",
-    "stored_attributes",
-]
-
 # Attributes that any node may have; kept, and written, as ``__lr_mult__``, and read by both names.
 HIDDEN_ATTRIBUTES = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage")
 

@@ -16,8 +16,6 @@ from gluonish.ops.registry import Operator, all_names
 from gluonish.symbol.name import HIDDEN_ATTRIBUTES, current_attributes, stored_attributes
 from gluonish.symbol.symbol import Symbol, new_node
 
-__all__ = ["Variable", "make_operator_function", "names", "operator_function", "var"]
-
 _TAIL = (
     inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None),
     inspect.Parameter("attr", inspect.Parameter.KEYWORD_ONLY, default=None),

@@ -17,8 +17,6 @@ from gluonish.symbol.subgraph import OperatorNode, Subgraph, SubgraphBackend, ma
 from gluonish.symbol.subgraph_call import function_node
 from gluonish.symbol.symbol import Symbol
 
-__all__ = ["AddParameter", "partition"]
-
 # Takes a new parameter's name and value, and returns its name in the graph.
 AddParameter = Callable[[str, NDArray], str]
 

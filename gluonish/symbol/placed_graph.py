@@ -17,8 +17,6 @@ from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ndarray import recording
 from gluonish.ndarray.ndarray import NDArray
 
-__all__ = ["CallKeys", "PlacedGraph", "node_context"]
-
 Key = tuple[int, int]
 # Where each part's random numbers started.
 CallKeys = list[Key]

@@ -16,8 +16,6 @@ from gluonish.ops.control_flow.cached_op import CACHED_OP
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.symbol.symbol import Symbol, spelled
 
-__all__ = ["symbol_of"]
-
 
 def symbol_of(link: Link) -> Symbol:
     """Return the recorded computation of an array as a Symbol.

@@ -10,8 +10,6 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.symbol.shapes import infer_shape
 from gluonish.symbol.symbol import Symbol
 
-__all__ = ["fitted", "resized_arrays"]
-
 Arrays = list[NDArray]
 Named = Mapping[str, NDArray]
 

@@ -8,8 +8,6 @@ from gluonish.core.numpy_mode import is_np_shape
 from gluonish.core.schema import UNPARSABLE
 from gluonish.symbol.json_format import GraphData, NodeData
 
-__all__ = ["with_current_shapes"]
-
 _SHAPE = "__shape__"
 # Operators whose shape is that of their readers if it is left out, or is () in such a file.
 _SAMPLERS = "_random_"

@@ -13,19 +13,6 @@ from gluonish.graph.inference import Inference, infer, settled_attributes, undet
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.symbol.symbol import Symbol
 
-__all__ = [
-    "check_open_shapes",
-    "declared",
-    "from_public",
-    "infer_shape",
-    "infer_shape_partial",
-    "infer_type",
-    "infer_type_partial",
-    "known_specs",
-    "to_public",
-    "with_found_shapes",
-]
-
 Lists = tuple[list[Any], list[Any], list[Any]]
 
 

@@ -8,8 +8,6 @@ from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ndarray.mxnet_numbers import STORAGE_TYPE_NUMBERS, STORAGE_TYPES
 from gluonish.symbol.symbol import Symbol
 
-__all__ = ["Storage", "makes_sparse", "storage_types"]
-
 # Operators whose gradient of the second input has the rows that the first one names.
 _LOOKUPS = {"Embedding": "sparse_grad", "_contrib_SparseEmbedding": None}
 # Operators whose gradients have the rows of their inputs, where all of these are row-sparse.

@@ -34,19 +34,6 @@ from gluonish.graph.ir import variable
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.symbol.symbol import Symbol
 
-__all__ = [
-    "BUILT_IN",
-    "OperatorNode",
-    "Subgraph",
-    "SubgraphBackend",
-    "backend_of_environment",
-    "find_backend",
-    "known_names",
-    "lent_backend",
-    "make_backend",
-    "register_backend",
-]
-
 # A plan fuses for oneDNN by itself, so that these ask for nothing more.
 BUILT_IN = ("MKLDNN", "MKLDNN_QUANTIZE", "ONEDNN", "ONEDNN_QUANTIZE", "NONE", "default")
 

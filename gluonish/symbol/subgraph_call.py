@@ -19,8 +19,6 @@ from gluonish.ops.registry import Attrs, Operator
 from gluonish.symbol.custom_call import attach_runner
 from gluonish.symbol.subgraph import Subgraph
 
-__all__ = ["SUBGRAPH_CALL", "function_node"]
-
 
 class _Prop:
     """Describes a function that stands for a subgraph, as a `CustomOpProp` does an operator.

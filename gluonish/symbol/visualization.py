@@ -14,8 +14,6 @@ from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.symbol import Symbol
 from gluonish.symbol.symbol import operator_attributes
 
-__all__ = ["plot_network", "print_summary"]
-
 Shape = tuple[int, ...]
 
 _POSITIONS = (0.44, 0.64, 0.74, 1.0)

@@ -10,8 +10,6 @@ from gluonish.numpy.array import ndarray
 from gluonish.test_utils.comparison import assert_almost_equal, on_host
 from gluonish.test_utils.surroundings import default_context
 
-__all__ = ["check_gluon_hybridize_consistency"]
-
 _BUILDER_ARGUMENTS = {"prefix": "checked_", "params": None}
 
 

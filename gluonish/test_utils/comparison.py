@@ -10,20 +10,6 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray.ndarray import NDArray
 from gluonish.test_utils.tolerances import Tolerance, get_atol, get_etol, get_rtol, get_tols
 
-__all__ = [
-    "almost_equal",
-    "assert_allclose",
-    "assert_almost_equal",
-    "assert_almost_equal_ignore_nan",
-    "assert_almost_equal_with_err",
-    "checkShapes",
-    "compare_ndarray_tuple",
-    "locationError",
-    "on_host",
-    "same",
-    "same_array",
-]
-
 Array = np.ndarray[Any, Any]
 Names = Sequence[str]
 

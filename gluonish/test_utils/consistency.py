@@ -18,8 +18,6 @@ from gluonish.test_utils.comparison import (
 from gluonish.test_utils.random_arrays import normal, uniform
 from gluonish.test_utils.tolerances import Tolerance
 
-__all__ = ["check_consistency"]
-
 _LOG = logging.getLogger(__name__)
 
 # Uniform values stop short of 1, so that a function with poles there can be tested.

@@ -14,15 +14,6 @@ from gluonish.io import DataIter, MNISTIter
 from gluonish.io.idx_file import read_idx
 from gluonish.test_utils.downloads import download, get_zip_data
 
-__all__ = [
-    "DummyIter",
-    "get_cifar10",
-    "get_mnist",
-    "get_mnist_iterator",
-    "get_mnist_pkl",
-    "get_mnist_ubyte",
-]
-
 Array = np.ndarray[Any, Any]
 
 _FOLDER = "data"

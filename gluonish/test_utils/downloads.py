@@ -12,8 +12,6 @@ import gluonish.gluon.download as transfers
 from gluonish.core.errors import FileFormatError, GluonishError
 from gluonish.core.files import atomic_write
 
-__all__ = ["download", "download_model", "get_bz2_data", "get_zip_data", "unzip"]
-
 PathLike = str | os.PathLike[str]
 ModelInfo = Mapping[str, Mapping[str, str]]
 

@@ -24,8 +24,6 @@ from gluonish.test_utils.symbolic import (
 )
 from gluonish.test_utils.tolerances import Tolerance, default_numeric_eps
 
-__all__ = ["check_numeric_gradient", "numeric_grad"]
-
 Array = np.ndarray[Any, Any]
 
 

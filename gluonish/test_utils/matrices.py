@@ -9,16 +9,6 @@ import numpy as np
 from gluonish.core.errors import ArgumentError
 from gluonish.test_utils.random_arrays import randn, uniform
 
-__all__ = [
-    "collapse_sum_like",
-    "new_matrix_with_real_eigvals_2d",
-    "new_matrix_with_real_eigvals_nd",
-    "new_orthonormal_matrix_2d",
-    "new_sym_matrix_with_real_eigvals_2d",
-    "new_sym_matrix_with_real_eigvals_nd",
-    "np_reduce",
-]
-
 Array = np.ndarray[Any, Any]
 
 _LARGEST_EIGENVALUE = 10.0

@@ -9,8 +9,6 @@ from gluonish.optimizer import Optimizer
 from gluonish.test_utils.comparison import compare_ndarray_tuple
 from gluonish.test_utils.sparse_arrays import rand_ndarray
 
-__all__ = ["compare_optimizer"]
-
 _STYPES = ("default", "row_sparse", "csr")
 
 

@@ -16,28 +16,6 @@ from gluonish.ndarray.ndarray import NDArray
 from gluonish.test_utils.surroundings import default_context
 from gluonish.test_utils.tolerances import default_dtype
 
-__all__ = [
-    "assign_each",
-    "assign_each2",
-    "create_2d_tensor",
-    "create_vector",
-    "get_identity_mat",
-    "get_identity_mat_batch",
-    "normal",
-    "permutation",
-    "rand",
-    "rand_coord_2d",
-    "rand_shape_2d",
-    "rand_shape_3d",
-    "rand_shape_nd",
-    "randint",
-    "randn",
-    "random_arrays",
-    "random_sample",
-    "random_uniform_arrays",
-    "uniform",
-]
-
 normal = np.random.normal
 permutation = np.random.permutation
 rand = np.random.rand

@@ -15,8 +15,6 @@ from typing import Any, NamedTuple
 
 from gluonish.core.errors import DistributedError
 
-__all__ = ["Call", "Outcome", "read_outcome", "run"]
-
 # A program's own module, which must not run as a program again.
 _MAIN = "__ranks_main__"
 

@@ -16,8 +16,6 @@ from gluonish.core.errors import ArgumentError, DistributedError
 from gluonish.test_utils import rank_process
 from gluonish.test_utils.rank_process import Call, Outcome
 
-__all__ = ["Job", "launch_command", "run_command", "run_on_ranks"]
-
 _LAUNCH = """\
 import json, sys
 sys.path[:] = json.loads(sys.argv.pop(1))

@@ -17,14 +17,6 @@ from gluonish.test_utils.random_arrays import normal, permutation, rand, randint
 from gluonish.test_utils.surroundings import default_context
 from gluonish.test_utils.tolerances import default_dtype
 
-__all__ = [
-    "create_sparse_array",
-    "create_sparse_array_zd",
-    "rand_ndarray",
-    "rand_sparse_ndarray",
-    "shuffle_csr_column_indices",
-]
-
 Array = np.ndarray[Any, Any]
 Shape = Sequence[int]
 Modifier = Callable[[Any], Any] | None

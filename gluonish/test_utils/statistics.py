@@ -12,15 +12,6 @@ from gluonish.core.errors import ArgumentError
 from gluonish.core.loading import load
 from gluonish.test_utils.comparison import on_host
 
-__all__ = [
-    "chi_square_check",
-    "gen_buckets_probs_with_ppf",
-    "mean_check",
-    "ss",
-    "var_check",
-    "verify_generator",
-]
-
 Generator = Callable[[int], Any]
 Buckets = Sequence[Any]
 

@@ -14,21 +14,6 @@ from gluonish.core.context import Context, current_context
 from gluonish.core.device import gpu_count
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 
-__all__ = [
-    "assert_exception",
-    "default_context",
-    "discard_stderr",
-    "environment",
-    "get_im2rec_path",
-    "has_tvm_ops",
-    "is_aarch64_run",
-    "is_cd_run",
-    "is_op_runnable",
-    "list_gpus",
-    "retry",
-    "set_default_context",
-]
-
 
 def default_context() -> Context:
     """Return the device that tests use unless they name one: the current context."""

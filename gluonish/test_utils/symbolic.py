@@ -20,21 +20,6 @@ from gluonish.test_utils.random_arrays import normal
 from gluonish.test_utils.surroundings import default_context
 from gluonish.test_utils.tolerances import Tolerance
 
-__all__ = [
-    "Location",
-    "as_ndarray",
-    "bound_arrays",
-    "check_speed",
-    "check_symbolic_backward",
-    "check_symbolic_forward",
-    "float_dtype",
-    "gradient_requests",
-    "named",
-    "same_symbol_structure",
-    "simple_forward",
-    "start_gradients",
-]
-
 Location = Mapping[str, Any] | Sequence[Any]
 
 _FLOATS = ("float16", "float32", "float64")

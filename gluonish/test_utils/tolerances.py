@@ -10,20 +10,6 @@ from gluonish.core.dtype import BFLOAT16
 from gluonish.core.errors import ArgumentTypeError
 from gluonish.ndarray.ndarray import NDArray
 
-__all__ = [
-    "Tolerance",
-    "default_atols",
-    "default_dtype",
-    "default_numeric_eps",
-    "default_rtols",
-    "effective_dtype",
-    "get_atol",
-    "get_etol",
-    "get_rtol",
-    "get_tolerance",
-    "get_tols",
-]
-
 DType = np.dtype[Any]
 Tolerance = float | Mapping[Any, float] | None
 

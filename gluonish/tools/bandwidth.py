@@ -24,8 +24,6 @@ from gluonish.model_zoo.registry import get_model
 from gluonish.ndarray import NDArray, array, zeros
 from gluonish.optimizer import create as create_optimizer
 
-__all__ = ["Batch", "add_parser", "measure", "parameter_shapes", "run"]
-
 _DEPTHS = "18, 34, 50, 101 or 152"
 
 

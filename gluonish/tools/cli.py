@@ -24,8 +24,6 @@ from gluonish.tools import (
     zoo,
 )
 
-__all__ = ["main", "make_parser"]
-
 # A subcommand is a module here with add_parser(parsers), which sets `run` to a function from the
 # parsed arguments to the exit status. Such a module imports what is heavy only when it runs.
 _COMMANDS = (

@@ -15,8 +15,6 @@ from gluonish.ndarray.list_file import Entry, StoredArray, record_of
 from gluonish.symbol import load as load_symbol
 from gluonish.tools.profile.page import bytes_text
 
-__all__ = ["add_parser", "run"]
-
 _PREFIXES = ("arg:", "aux:")
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
 _SIZE = re.compile(r"(\d{1,15}) ?(k|m|g|ki|mi|gi|)b?", re.IGNORECASE)

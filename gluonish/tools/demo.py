@@ -26,18 +26,6 @@ from gluonish.initializer import Xavier
 from gluonish.lr_scheduler import FactorScheduler
 from gluonish.metric import Accuracy
 
-__all__ = [
-    "ResidualUnit",
-    "add_parser",
-    "digits_network",
-    "main",
-    "new_figure",
-    "parse_contexts",
-    "plot_confusion",
-    "plot_curves",
-    "save_figure",
-]
-
 
 class _Curves(Protocol):
     """Values by epoch."""

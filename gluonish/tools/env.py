@@ -11,8 +11,6 @@ from gluonish.core.config import Flag, all_flags, flag_groups, report_without_ef
 from gluonish.core.errors import ArgumentError, ConfigError, nearest
 from gluonish.core.loading import load
 
-__all__ = ["Verdict", "add_parser", "flag_table", "markdown_page", "run", "verdict_of"]
-
 _HEADER = ("Variable", "Type", "Value", "Source", "Default", "Allowed", "Effect")
 # What `--check` finds, and the exit status of the command that finds it.
 _RESULTS = {"acts": 0, "no effect": 0, "not here": 0, "failed": 1}

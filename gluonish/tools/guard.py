@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["Guard", "end_groups", "end_with_parent", "signal_group"]
-
 _PR_SET_PDEATHSIG = 1
 _PATIENCE_S = 5.0  # between SIGTERM and SIGKILL
 _POLL_S = 0.05

@@ -26,8 +26,6 @@ from gluonish.tools.guard import Guard, end_with_parent, signal_group
 from gluonish.tools.local_ranks import LocalRanks
 from gluonish.tools.signals import Signals, restore_terminal_signals
 
-__all__ = ["add_parser", "mpi_command", "run"]
-
 _ASKED_TO_END = (129, 130, 131, 143)  # by SIGHUP, Ctrl-C, SIGQUIT, SIGTERM
 # Where these are set, a scheduler has given the job hosts, which mpiexec knows.
 _SCHEDULERS = ("SLURM_JOB_ID", "PBS_NODEFILE", "PE_HOSTFILE", "LSB_HOSTS", "COBALT_NODEFILE")

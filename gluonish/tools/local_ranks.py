@@ -28,8 +28,6 @@ from gluonish.core.errors import ArgumentError
 from gluonish.tools.guard import Guard, end_groups, end_with_parent, signal_group
 from gluonish.tools.signals import Signals, restore_terminal_signals
 
-__all__ = ["PMI", "LocalRanks"]
-
 _KEY_SIZE, _VALUE_SIZE = 64, 1024  # MPICH cuts what it puts to fit
 
 

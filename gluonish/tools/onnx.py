@@ -17,8 +17,6 @@ from gluonish.onnx.exporting.package import onnx_package
 from gluonish.onnx.importing import get_model_metadata, import_model
 from gluonish.symbol import load as load_symbol
 
-__all__ = ["add_import", "add_parser", "check", "export", "import_file"]
-
 
 def add_import(commands: Any) -> None:
     """Add the subcommand to those of ``gluonish onnx``."""

@@ -16,8 +16,6 @@ from gluonish.recordio import RecordFile, RecordTable, scan, unpack
 from gluonish.recordio.index_file import index_line, read_index
 from gluonish.recordio.record_table import survey
 
-__all__ = ["RecordSummary", "add_parser", "describe", "index_problems", "rebuild_index", "run"]
-
 _LISTED = 20
 _MOST_PROBLEMS = 20
 _COLUMNS = ("record", "offset", "bytes", "flag", "label", "id", "format", "size")

@@ -22,8 +22,6 @@ from gluonish.initializer import Xavier
 from gluonish.model_zoo.registry import get_model, model_names
 from gluonish.tools.demo import parse_contexts
 
-__all__ = ["Cell", "add_parser", "measure", "run", "score_table"]
-
 # The names of the reference documentation's table; a name of the model zoo stands for itself.
 _ZOO_NAMES = {
     "inception-bn": "inception_bn",

@@ -3,8 +3,6 @@
 import signal
 from typing import Any
 
-__all__ = ["Signals", "restore_terminal_signals"]
-
 _OF_TERMINALS = (signal.SIGINT, signal.SIGQUIT)
 _ASK_TO_END = (*_OF_TERMINALS, signal.SIGTERM, signal.SIGHUP)
 

@@ -12,8 +12,6 @@ from gluonish.core.loading import load
 from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import Operator, all_names, find_operator
 
-__all__ = ["add_parser", "describe", "faces", "place", "run"]
-
 _ROOT = Path(__file__).resolve().parents[2]
 _WIDTH = 14  # of the words before the places
 

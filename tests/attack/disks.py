@@ -3,8 +3,6 @@
 import errno
 from pathlib import Path
 
-__all__ = ["fill"]
-
 
 def fill(folder: Path, free: int) -> None:
     """Write a file ``fill`` until the disk is full, then free some bytes of it again."""

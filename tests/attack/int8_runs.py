@@ -18,8 +18,6 @@ from gluonish.ops.quantization.passing import INT8_POOLING
 from gluonish.ops.quantization.scales import INT8_QUANTIZE
 from gluonish.ops.registry import Operator
 
-__all__ = ["KINDS", "fault"]
-
 Array = np.ndarray[Any, Any]
 Case = tuple[Operator, list[Array], dict[str, Any], Array]
 

@@ -13,8 +13,6 @@ import numpy as np
 import gluonish as mx
 from gluonish.contrib import amp
 
-__all__ = ["CASES", "faults"]
-
 _DEVICES = ([mx.cpu(0)], [mx.cpu(0), mx.cpu(1)])
 _STORES = (("device", None), ("device", True), ("device", False), ("local", None), (None, None))
 _OPTIMIZERS: tuple[tuple[str, dict[str, Any]], ...] = (

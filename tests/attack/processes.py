@@ -9,8 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ROOT", "forked", "run_program"]
-
 ROOT = Path(__file__).parents[2]
 _TRY_S = 60
 

@@ -14,8 +14,6 @@ from gluonish.recordio.index_file import new_record_pair
 from gluonish.tools.demo import new_figure, save_figure
 from gluonish.tools.train.checkpoint import Checkpoints, Record, write_json
 
-__all__ = ["SAVERS", "STREAMING", "TOGETHER"]
-
 Saver = Callable[[Path, int], object]
 
 

@@ -13,8 +13,6 @@ from gluonish.ops.registry import Operator, apply, find_operator
 from gluonish.ops.support.composite import composite_gradient, input_gradients
 from tests.checking.values import ArrayValue, run_kernel, runtime_attrs, spec_of
 
-__all__ = ["check_operator"]
-
 Arrays = Sequence[Any]
 Expected = Callable[..., Any] | Arrays | np.ndarray[Any, Any] | None
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-__all__ = ["damaged_bytes", "damaged_json"]
-
 # Sizes and counts that readers have been caught with.
 _NUMBERS = (0, 1, 2, 0x7F, 0xFF, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF, 0x1FFF_FFFF, 1 << 20)
 _WIDE_NUMBERS = (*_NUMBERS, 1 << 32, 1 << 40, (1 << 63) - 1, 1 << 63, (1 << 64) - 1)

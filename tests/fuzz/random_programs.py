@@ -15,8 +15,6 @@ import numpy as np
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.ndarray import array
 
-__all__ = ["Program", "RandomBlock", "random_program"]
-
 Shape = tuple[int, ...]
 # What computes a step: ``compute(F, *arguments)``.
 Compute = Callable[..., Any]

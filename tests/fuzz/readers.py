@@ -32,8 +32,6 @@ from gluonish.symbol import load as load_symbol
 from gluonish.tools.im2rec import read_list
 from tests.fuzz.samples import files_of, small_network
 
-__all__ = ["READERS", "Reader", "checked_call"]
-
 # What a call may take beside the multiple of the file's size: caches, messages, the first call.
 _CONSTANT_NBYTES = 4 << 20
 _LIMIT_S = 10.0

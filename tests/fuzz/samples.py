@@ -20,8 +20,6 @@ from gluonish.ndarray.array_file import DenseRecord, SparseRecord, write_array_l
 from gluonish.onnx.importing import import_to_gluon
 from gluonish.recordio import IRHeader, MXIndexedRecordIO, pack, pack_img, unpack
 
-__all__ = ["files_of", "small_network"]
-
 GOLDEN = Path(__file__).parents[1] / "golden"
 _OPSET = helper.make_opsetid("", 17)
 _MARK = struct.pack("<I", 0xCED7230A)

@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["GRAPHS", "described", "graph", "options"]
-
 GRAPHS = ("network", "shared", "elu", "leaky", "split", "group")
 
 

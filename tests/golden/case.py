@@ -16,19 +16,6 @@ from typing import Any, Union
 
 import numpy as np
 
-__all__ = [
-    "Case",
-    "Recipe",
-    "computed",
-    "distinct",
-    "first_cases",
-    "integers",
-    "load_cases",
-    "normal",
-    "uniform",
-    "values",
-]
-
 Array = Any
 
 

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["KEPT", "image", "is_kept_as_made", "legacy_densenet_name", "values"]
-
 KEPT = 10  # logits of each network
 
 

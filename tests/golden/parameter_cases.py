@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["CASES", "outcome"]
-
 CASES: dict[str, Callable[[Any], Any]] = {}
 
 

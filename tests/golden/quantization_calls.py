@@ -8,8 +8,6 @@ import json
 
 import numpy as np
 
-__all__ = ["GRAPHS", "SETTINGS", "data_of", "nodes_of", "parameters_of", "run_graph", "run_helpers"]
-
 
 def _conv(mx, x, name, **more):
     return mx.sym.Convolution(

@@ -6,16 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "KEPT",
-    "freeze",
-    "images",
-    "input_shape",
-    "simplify",
-    "training_shape",
-    "values",
-]
-
 KEPT = 50  # logits of the 1000, and elements of the first gradient, that are kept as golden data
 
 

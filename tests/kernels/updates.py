@@ -7,8 +7,6 @@ import numpy as np
 
 from gluonish.ops.updates.rules import Rule, apply_rule
 
-__all__ = ["check_equal", "groups", "rates", "scalars", "step_by_reference"]
-
 
 def groups(rule: Rule, narrow: Any, shapes: list[Any]) -> list[list[Any]]:
     """Return for each weight its arrays, in float32 or mixed with a narrow dtype."""

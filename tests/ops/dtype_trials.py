@@ -20,8 +20,6 @@ from tests.checking.values import ArrayValue, run_kernel, runtime_attrs, spec_of
 from tests.golden.case import Case
 from tests.ops.fuzz_draws import valid_cases
 
-__all__ = ["FLOATS", "ROWS", "Trial", "exact_gradients", "exact_outputs", "names", "trials"]
-
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 WHOLE = ("int8", "uint8", "int32", "int64")
 # The last one is beyond the sizes from which kernels for large arrays run.

@@ -18,8 +18,6 @@ from gluonish.core.schema import REQUIRED, Attribute
 from gluonish.ops.registry import Operator, all_operators
 from tests.golden.case import Case, load_cases
 
-__all__ = ["OPERATORS", "Draw", "draw", "valid_cases"]
-
 _GOLDEN = Path(__file__).parents[1] / "golden"
 _DTYPES = [
     *(np.dtype(np.float32),) * 6,

@@ -17,8 +17,6 @@ import gluonish.ops
 from gluonish.kernels import preference
 from gluonish.ops import registry
 
-__all__ = ["INDEXES", "texts"]
-
 INDEXES = tuple(
     Path(package.__path__[0]) / "index.py" for package in (gluonish.ops, gluonish.kernels)
 )

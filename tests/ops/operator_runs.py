@@ -23,8 +23,6 @@ from tests.checking.values import run_kernel, runtime_attrs
 from tests.golden.case import load_cases
 from tests.ops.cases import CASES, Case, between, distinct, index, normal
 
-__all__ = ["Call", "calls", "calls_of"]
-
 _GOLDEN = Path(__file__).parents[1] / "golden" / "cases"
 _GOLDEN_CASES = 6
 _HALVES = (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))

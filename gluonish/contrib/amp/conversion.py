@@ -26,17 +26,6 @@ from gluonish.ops.autocast import Policy
 from gluonish.ops.registry import find_operator
 from gluonish.symbol import Group, Symbol
 
-__all__ = [
-    "NEWER_REST",
-    "both_signatures",
-    "convert_hybrid_block",
-    "convert_model",
-    "convert_symbol",
-    "graph_of",
-    "is_example",
-    "is_told",
-]
-
 
 def graph_of(
     block: HybridBlock, example: Any

@@ -14,19 +14,6 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError, DtypeError
 from gluonish.ops.autocast import Policy
 from gluonish.ops.registry import all_names, find_operator
 
-__all__ = [
-    "Conditional",
-    "half_dtype",
-    "list_conditional_fp32_ops",
-    "list_fp32_ops",
-    "list_loss_output_functions",
-    "list_lp16_fp32_ops",
-    "list_lp16_ops",
-    "list_lp16_use_fp32_params",
-    "list_widest_type_cast",
-    "policy_of",
-]
-
 # An operator, one of its attributes, and the values under which it computes in float32.
 Conditional = tuple[str, str, Sequence[str]]
 

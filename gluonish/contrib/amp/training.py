@@ -14,8 +14,6 @@ from gluonish.ndarray.autocasting import install
 from gluonish.ops.autocast import OFF, PolicyScope, set_everywhere, state
 from gluonish.optimizer import Optimizer
 
-__all__ = ["autocast", "init", "init_trainer", "is_initialized", "scale_loss", "unscale"]
-
 
 def init(
     target_dtype: Any = "float16",

@@ -14,23 +14,6 @@ from gluonish.ndarray import NDArray
 from gluonish.ndarray import contrib as nd_contrib
 from gluonish.ndarray.creation import array
 
-__all__ = [
-    "CalibrationCollector",
-    "Collector",
-    "LayerHistogramCollector",
-    "LayerOutputMinMaxCollector",
-    "arrays_of",
-    "batches",
-    "check_iterable",
-    "collector_of",
-    "combine_histogram",
-    "examples_of",
-    "first_batch",
-    "optimal_thresholds",
-    "thresholds_of",
-    "with_bar",
-]
-
 Histogram = tuple[Any, Any, float, float, float]
 
 

@@ -13,8 +13,6 @@ from gluonish.graph.interpreter import output_names
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ops.registry import find_operator
 
-__all__ = ["CONV", "DENSE", "fuse", "layer_nodes"]
-
 CONV, DENSE = "_sg_mkldnn_conv", "_sg_mkldnn_fully_connected"
 
 

@@ -7,8 +7,6 @@ from gluonish.contrib.quantization.fusion import CONV, DENSE, layer_nodes
 from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ops.registry import find_operator
 
-__all__ = ["FORMS", "Choice", "Form", "float_name", "form_of", "never_negative", "quantize"]
-
 
 class Form(NamedTuple):
     """How an operator is quantized.

@@ -19,8 +19,6 @@ from gluonish.core.errors import ArgumentError, ArgumentTypeError
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol, load
 
-__all__ = ["calib_graph", "check_names", "loaded", "quantize_graph", "quantize_symbol"]
-
 _DTYPES = ("int8", "uint8", "auto")
 _MODES = ("smart", "full")
 _GRANULARITIES = ("tensor-wise", "channel-wise")

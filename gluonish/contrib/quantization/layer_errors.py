@@ -17,8 +17,6 @@ from gluonish.ndarray import contrib as nd_contrib
 from gluonish.ndarray.creation import array
 from gluonish.symbol import Symbol
 
-__all__ = ["LayerError", "layer_errors"]
-
 _INT32_STEPS = 2147483647.0
 _PREFIX = "quantized_"
 

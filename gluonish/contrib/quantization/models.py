@@ -31,8 +31,6 @@ from gluonish.graph.ir import Value, topological_order
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
 
-__all__ = ["calibrate", "quantize_model", "quantize_model_mkldnn"]
-
 Arrays = Mapping[str, NDArray]
 
 

@@ -18,8 +18,6 @@ from gluonish.ndarray import NDArray
 from gluonish.ndarray.creation import zeros
 from gluonish.symbol import Group, Symbol, var
 
-__all__ = ["quantize_net", "quantize_net_v2", "traced"]
-
 
 def quantize_net_v2(
     network: HybridBlock,

@@ -9,8 +9,6 @@ from gluonish.ndarray import NDArray
 from gluonish.ndarray import contrib as nd_contrib
 from gluonish.symbol import Symbol
 
-__all__ = ["quantize_parameters"]
-
 _ENDS = ("_quantize", "_quantize_min", "_quantize_max")
 
 

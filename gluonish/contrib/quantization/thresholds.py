@@ -21,17 +21,6 @@ from gluonish.ndarray import NDArray
 from gluonish.ndarray.creation import zeros
 from gluonish.symbol import Symbol
 
-__all__ = [
-    "FirstBatches",
-    "Thresholds",
-    "join_ranges",
-    "naive_ranges",
-    "put_thresholds",
-    "wanted_names",
-    "warn_of_histograms",
-    "warn_of_outputs",
-]
-
 Thresholds = Mapping[str, tuple[float, float]]
 
 _CALIBRATED = ("_contrib_quantize_v2", "_contrib_requantize", "_contrib_quantized_batch_norm")

@@ -17,8 +17,6 @@ from gluonish.core.numpy_mode import is_np_array
 from gluonish.gluon.contrib.data.text import Vocabulary, get_published_file
 from gluonish.ndarray import NDArray, array, concat
 
-__all__ = ["TokenEmbedding", "published_hashes"]
-
 InitVector = Callable[..., Any]
 
 

@@ -12,8 +12,6 @@ import numpy as np
 from gluonish.core.errors import FileFormatError
 from gluonish.core.files import open_to_read
 
-__all__ = ["read_vectors"]
-
 
 def read_vectors(
     path: str, elem_delim: str, encoding: str, unknown_token: object

@@ -5,15 +5,6 @@ from types import TracebackType
 
 from gluonish.core.errors import ArgumentTypeError
 
-__all__ = [
-    "LoadEnvironment",
-    "extend_python_path",
-    "get_variable",
-    "is_set",
-    "set_variable",
-    "variables_with",
-]
-
 
 class LoadEnvironment:
     """Scope in which variables have a value that a library reads once, when it is loaded.

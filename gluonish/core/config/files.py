@@ -5,12 +5,6 @@ import os
 from gluonish.core.config.flag import Flag
 from gluonish.core.config.kind import PATH, TEXT, boolean
 
-__all__ = [
-    "GLUONISH_MAP_FILES",
-    "MXNET_GLUON_REPO",
-    "MXNET_HOME",
-]
-
 GLUONISH_MAP_FILES = Flag(
     "GLUONISH_MAP_FILES",
     boolean(),

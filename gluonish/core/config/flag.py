@@ -8,8 +8,6 @@ from typing import Any, Generic, TypeVar
 from gluonish.core.config.kind import PATH, Kind
 from gluonish.core.errors import ArgumentTypeError, ConfigError
 
-__all__ = ["Flag", "changes", "encoded", "environment"]
-
 T = TypeVar("T")
 
 # What `os.environ` keeps its texts in, under encoded names: reading it takes a tenth of the time.

@@ -3,14 +3,6 @@
 from gluonish.core.config.flag import Flag
 from gluonish.core.config.kind import NAME, boolean, some_of
 
-__all__ = [
-    "MXNET_DISABLED_GRAPH_PASSES",
-    "MXNET_ELIMINATE_COMMON_EXPR",
-    "MXNET_FUSION_VERBOSE",
-    "MXNET_SUBGRAPH_BACKEND",
-    "MXNET_USE_FUSION",
-]
-
 MXNET_ELIMINATE_COMMON_EXPR = Flag(
     "MXNET_ELIMINATE_COMMON_EXPR",
     boolean(),

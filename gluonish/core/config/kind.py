@@ -6,19 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-__all__ = [
-    "NAME",
-    "PATH",
-    "TEXT",
-    "Kind",
-    "all_or_some",
-    "boolean",
-    "choice",
-    "integer",
-    "real",
-    "some_of",
-]
-
 T = TypeVar("T")
 
 _BOOLEANS = {"0": False, "1": True, "false": False, "true": True}

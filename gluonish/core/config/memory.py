@@ -3,21 +3,6 @@
 from gluonish.core.config.flag import Flag
 from gluonish.core.config.kind import boolean, choice, integer
 
-__all__ = [
-    "MXNET_BACKWARD_DO_MIRROR",
-    "MXNET_CPU_TEMP_COPY",
-    "MXNET_EXEC_ENABLE_INPLACE",
-    "MXNET_EXEC_MATCH_RANGE",
-    "MXNET_EXEC_NUM_TEMP",
-    "MXNET_GPU_MEM_LARGE_ALLOC_ROUND_SIZE",
-    "MXNET_GPU_MEM_POOL_PAGE_SIZE",
-    "MXNET_GPU_MEM_POOL_RESERVE",
-    "MXNET_GPU_MEM_POOL_ROUND_LINEAR_CUTOFF",
-    "MXNET_GPU_MEM_POOL_TYPE",
-    "MXNET_MEMORY_OPT",
-    "NNVM_EXEC_MATCH_RANGE",
-]
-
 MXNET_EXEC_ENABLE_INPLACE = Flag(
     "MXNET_EXEC_ENABLE_INPLACE",
     boolean(),

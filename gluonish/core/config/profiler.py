@@ -3,8 +3,6 @@
 from gluonish.core.config.flag import Flag
 from gluonish.core.config.kind import boolean, integer
 
-__all__ = ["MXNET_PROFILER_AUTOSTART", "MXNET_PROFILER_MODE"]
-
 MXNET_PROFILER_AUTOSTART = Flag(
     "MXNET_PROFILER_AUTOSTART",
     boolean(),

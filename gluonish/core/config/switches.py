@@ -12,8 +12,6 @@ from gluonish.core.config.libraries import (
     MXNET_WINOGRAD_CONVOLUTION,
 )
 
-__all__ = ["kernel_switches", "settings_now"]
-
 _SWITCHES = (
     MXNET_MKLDNN_ENABLED,
     MXNET_USE_FUSION,

@@ -12,8 +12,6 @@ from gluonish.core.config import (
 )
 from gluonish.core.config.flag import Flag
 
-__all__ = ["all_flags", "flag_groups"]
-
 _GROUPS = {
     "Engine and threads": threads,
     "Memory": memory,

@@ -9,23 +9,6 @@ import logging
 from gluonish.core.config.flag import Flag
 from gluonish.core.config.kind import boolean, integer
 
-__all__ = [
-    "MXNET_CPU_NNPACK_NTHREADS",
-    "MXNET_CPU_PARALLEL_COPY_SIZE",
-    "MXNET_CPU_PARALLEL_RAND_COPY",
-    "MXNET_CUDNN_AUTOTUNE_DEFAULT",
-    "MXNET_CUDNN_LIB_CHECKING",
-    "MXNET_ENABLE_CYTHON",
-    "MXNET_ENFORCE_CYTHON",
-    "MXNET_FC_TRUE_FP16",
-    "MXNET_GPU_CUDNN_DROPOUT_STATE_COPY",
-    "MXNET_GPU_PARALLEL_RAND_COPY",
-    "MXNET_GPU_TEMP_COPY",
-    "MXNET_USE_TENSORRT",
-    "flags_without_effect",
-    "report_without_effect",
-]
-
 MXNET_CPU_NNPACK_NTHREADS = Flag(
     "MXNET_CPU_NNPACK_NTHREADS",
     integer(1),

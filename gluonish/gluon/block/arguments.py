@@ -9,16 +9,6 @@ from gluonish.gluon.block.protocols import Named, Traceable
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
 
-__all__ = [
-    "WithKeywords",
-    "by_position",
-    "call",
-    "check_one_kind",
-    "listed",
-    "no_arrays_error",
-    "unhashable_error",
-]
-
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 

@@ -22,8 +22,6 @@ from gluonish.gluon.parameter.parameter import Init
 from gluonish.initializer import Uniform
 from gluonish.ndarray import NDArray
 
-__all__ = ["Block"]
-
 _UNIFORM = Uniform()
 _ABSENT = object()
 # Dicts that programs edit: `layer._kwargs["stride"] = (1, 1)`, `net._children.popitem()`.

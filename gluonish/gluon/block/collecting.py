@@ -13,8 +13,6 @@ from gluonish.core.errors import ParameterError, require_text
 from gluonish.gluon.block.protocols import BlockTree
 from gluonish.gluon.parameter import Parameter, ParameterDict, is_placed
 
-__all__ = ["CollectedParameters", "adopt", "collect"]
-
 
 class CollectedParameters(ParameterDict):
     """What `Block.collect_params` returns: a dict by full names that also finds paths.

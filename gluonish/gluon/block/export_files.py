@@ -11,8 +11,6 @@ from gluonish.ndarray import NDArray, save
 from gluonish.ndarray.array_writer import split_prefix
 from gluonish.symbol import Symbol
 
-__all__ = ["values_by_name", "write_model"]
-
 
 def values_by_name(
     parameters: Mapping[str, Parameter], auxiliary: Collection[str]

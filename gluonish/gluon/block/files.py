@@ -28,8 +28,6 @@ from gluonish.gluon.parameter.parameter_dict import bare_names
 from gluonish.ndarray import NDArray, load, save
 from gluonish.ndarray.array_writer import find_arrays, split_prefix
 
-__all__ = ["load_arrays", "load_block", "load_model", "save_block", "save_model"]
-
 _MOST_NAMES = 10  # in one message
 
 

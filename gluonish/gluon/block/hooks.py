@@ -9,8 +9,6 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError
 
-__all__ = ["HookHandle", "Hooks", "warn_of_hooks"]
-
 _identifiers = itertools.count()
 
 

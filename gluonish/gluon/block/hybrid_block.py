@@ -57,8 +57,6 @@ from gluonish.ndarray.recording import tracer
 from gluonish.ops import autocast
 from gluonish.symbol import NumpySymbol, Symbol
 
-__all__ = ["HybridBlock"]
-
 _MAX_GRAPHS = 32  # traces kept for blocks in the style of 2.0, which have one for each signature
 # How many graphs are dropped in a row, each so soon after its trace, before the user is warned.
 _MANY, _SOON_S = 16, 1.0

@@ -42,16 +42,6 @@ from gluonish.symbol.subgraph import backend_of_environment
 if TYPE_CHECKING:
     from gluonish.graph.cached_graph import CachedGraph
 
-__all__ = [
-    "Graph",
-    "HybridGraph",
-    "ImperativeCall",
-    "Watched",
-    "graph_of_call",
-    "parameters_of",
-    "partitioned_outputs",
-]
-
 
 class Watched(ValueScope):
     """Scope in which every operator that this thread calls on arrays is told to a hook.

@@ -10,17 +10,6 @@ from gluonish.numpy import ndarray
 from gluonish.symbol import Symbol
 from gluonish.symbol.numpy_symbol import NumpySymbol
 
-__all__ = [
-    "brief_list",
-    "check_all_numpy",
-    "check_one_symbol_type",
-    "context_facts",
-    "flattened",
-    "indented",
-    "regroup",
-    "regrouped",
-]
-
 # The form of one array; None among the arguments; n > 0 is a list whose forms are n plain arrays.
 _ARRAY = 0
 _NOTHING = -1

@@ -27,15 +27,6 @@ from gluonish.graph.structure import Constant, Structure, flatten, numbered
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
 
-__all__ = [
-    "InferredGraph",
-    "cached_symbols",
-    "call_formats",
-    "describe",
-    "example_symbols",
-    "export_graph",
-]
-
 
 class InferredGraph:
     """The graph that parameters' shapes or types were inferred from; to be written, not to run.

@@ -10,8 +10,6 @@ import numpy as np
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, NotSupportedError
 from gluonish.symbol.subgraph import find_backend
 
-__all__ = ["HybridOptions", "checked_options"]
-
 _LOG = logging.getLogger(__name__)
 # oneDNN's kernels are used wherever they fit, so these change nothing.
 _KNOWN_BACKENDS = (None, "MKLDNN", "ONEDNN")

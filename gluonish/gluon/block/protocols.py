@@ -9,8 +9,6 @@ from gluonish.gluon.block.hooks import HookHandle
 from gluonish.gluon.block.scope import NameScope
 from gluonish.gluon.parameter import Parameter, ParameterDict
 
-__all__ = ["BlockTree", "Named", "Traceable"]
-
 
 class Named(Protocol):
     """A Block, for messages about it."""

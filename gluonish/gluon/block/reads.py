@@ -9,8 +9,6 @@ from gluonish.core.versions import Basis, Version, reads
 from gluonish.gluon.block.block import Block
 from gluonish.gluon.parameter import Parameter
 
-__all__ = ["Reads"]
-
 _LOCK = threading.RLock()  # a signal's handler may trace, too
 _scopes = 0
 

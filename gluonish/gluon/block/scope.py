@@ -11,8 +11,6 @@ from typing import ClassVar, Protocol
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.symbol.name import NameManager, Prefix
 
-__all__ = ["NameScope", "name_block"]
-
 
 class _Named(Protocol):
     """What a scope needs of its Block."""

@@ -10,8 +10,6 @@ from gluonish.gluon.parameter import Parameter
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
 
-__all__ = ["summarize"]
-
 _WIDTH = 80
 
 

@@ -18,8 +18,6 @@ from gluonish.ndarray import NDArray, recording
 from gluonish.symbol import Group, Symbol
 from gluonish.symbol.shapes import declared, to_public
 
-__all__ = ["SymbolBlock"]
-
 
 class SymbolBlock(HybridBlock):
     """A network built from a Symbol; all variables except the inputs become parameters.

@@ -33,17 +33,6 @@ from gluonish.symbol import NameManager, Symbol, var
 from gluonish.symbol.numpy_symbol import NumpySymbol
 from gluonish.symbol.shapes import from_public
 
-__all__ = [
-    "Traced",
-    "forward_with_shapes",
-    "infer_parameters",
-    "is_symbolic",
-    "learn_parameters",
-    "says_shapes",
-    "set_deferred_shapes",
-    "trace_block",
-]
-
 
 class Traced(NamedTuple):
     """A traced call.

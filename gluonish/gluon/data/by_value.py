@@ -19,8 +19,6 @@ from gluonish.gluon.data.sent_classes import note_sent, received
 from gluonish.io.shared_batch import over
 from gluonish.ndarray import NDArray
 
-__all__ = ["Payload", "dumps"]
-
 Payload = tuple[bytes, list[pickle.PickleBuffer]]
 
 

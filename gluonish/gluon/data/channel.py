@@ -21,8 +21,6 @@ from typing import Any
 from gluonish.core.lending import Lending
 from gluonish.gluon.data.shared_memory import Segment, new_file
 
-__all__ = ["MAX_UNANSWERED", "SPARE_SLOTS", "Channel", "Ring", "channel_pair"]
-
 # Size, whether the value lies in a file, whether a file comes with it.
 _HEAD = struct.Struct("<Q??")
 _INLINE_NBYTES = 4096

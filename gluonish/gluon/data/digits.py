@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["load_digits"]
-
 _FILE = Path(__file__).with_name("digits.npz")
 # Every fifth image of each class is held out, counted from its third: 359 images.
 _HOLD_OUT_EVERY = 5

@@ -11,8 +11,6 @@ import threading
 import time
 from typing import Protocol
 
-__all__ = ["Endings", "endings"]
-
 # More than workers take that must be killed, in seconds.
 _WAIT_TIMEOUT_S = 1.5
 

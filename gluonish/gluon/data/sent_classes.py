@@ -10,8 +10,6 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["class_of", "dumps_reply", "note_sent", "received"]
-
 _sent: "weakref.WeakValueDictionary[int, type]" = weakref.WeakValueDictionary()
 _received: dict[int, type] = {}
 _origins: dict[type, int] = {}

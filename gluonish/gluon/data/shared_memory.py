@@ -16,8 +16,6 @@ from pathlib import Path
 from gluonish.core.cpu_memory import memory_bounds
 from gluonish.core.errors import GluonishError
 
-__all__ = ["Segment", "SharedMemoryError", "available_nbytes", "new_file"]
-
 # Smaller files are made without a look at the system, which takes longer than they do.
 _SMALL_NBYTES = 1 << 20
 

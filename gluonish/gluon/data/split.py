@@ -10,8 +10,6 @@ from gluonish.core.numpy_mode import is_np_array
 from gluonish.ndarray import NDArray, array
 from gluonish.numpy.creation import array as numpy_array
 
-__all__ = ["split_and_load", "split_data"]
-
 
 def split_data(
     data: NDArray, num_slice: int, batch_axis: int = 0, even_split: bool = True

@@ -24,20 +24,6 @@ from gluonish.io.shared_batch import values_of
 from gluonish.ndarray import NDArray
 from gluonish.ops.kernel import address
 
-__all__ = [
-    "Array",
-    "Empty",
-    "Rows",
-    "as_array",
-    "check_alike",
-    "columns_of",
-    "common_dtype",
-    "current",
-    "new_sample",
-    "stack_on_host",
-    "stacked_numbers",
-]
-
 Array = np.ndarray[Any, Any]
 
 

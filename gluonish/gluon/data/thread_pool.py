@@ -27,15 +27,6 @@ from gluonish.gluon.data.worker_errors import WorkerError, WorkerTimeoutError
 from gluonish.gluon.data.worker_process import load_batch
 from gluonish.ndarray import NDArray
 
-__all__ = [
-    "PoolBatches",
-    "ThreadPool",
-    "as_in_context",
-    "initialize_worker",
-    "pickled_batch",
-    "thread_batch",
-]
-
 # How long is waited at a time for a batch before looking whether anybody still loads, in seconds.
 _LOOK_S = 1.0
 

@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 from gluonish.core.errors import GluonishError
 from gluonish.gluon.data.sent_classes import dumps_reply
 
-__all__ = ["Failed", "WorkerError", "WorkerTimeoutError", "describe_error", "make_error"]
-
 
 class WorkerError(GluonishError, RuntimeError):
     """A worker process of a DataLoader ended, or raised an error that cannot be sent."""

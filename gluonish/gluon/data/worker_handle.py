@@ -20,8 +20,6 @@ from gluonish.core.numpy_mode import is_np_array, is_np_shape
 from gluonish.gluon.data.channel import Channel, channel_pair
 from gluonish.gluon.data.worker_process import Start
 
-__all__ = ["Launch", "Waiter", "WorkerHandle", "end_workers", "launch_settings"]
-
 # The libraries read their variables when they are loaded, which is after this. Several workers with
 # a pool of threads for every core would wait for one another, so the main process's numbers of
 # threads do not count here.

@@ -21,8 +21,6 @@ from gluonish.gluon.data.worker_handle import Launch, WorkerHandle, launch_setti
 from gluonish.gluon.data.worker_service import Batch, WorkerService, ended, short
 from gluonish.io.shared_batch import map_arrays
 
-__all__ = ["WorkerPool"]
-
 # Every mapping of a file keeps a descriptor open: a user who keeps more of them gets copies.
 _MAX_MAPPED = 32
 # How long is waited at a time for a batch before looking whether anybody still serves, in seconds.

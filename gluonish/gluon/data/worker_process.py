@@ -31,8 +31,6 @@ from gluonish.gluon.data.stacking import Rows
 from gluonish.gluon.data.worker_errors import describe_error
 from gluonish.io.shared_batch import Slot, lay_out, write_arrays
 
-__all__ = ["Done", "RingFile", "SlotKept", "Start", "Task", "load_batch", "main"]
-
 # How often a system that cannot wait for the end of a process is asked for it, in seconds.
 _LOOK_S = 1.0
 

@@ -31,8 +31,6 @@ from gluonish.gluon.data.worker_errors import Failed, WorkerError, make_error
 from gluonish.gluon.data.worker_handle import Launch, Waiter, WorkerHandle, end_workers
 from gluonish.gluon.data.worker_process import Done, RingFile, SlotKept, Task
 
-__all__ = ["Batch", "WorkerService", "ended", "short"]
-
 # How long the thread sleeps at most before it looks whether its pool is still there, in seconds.
 _LOOK_S = 1.0
 

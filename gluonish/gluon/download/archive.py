@@ -20,8 +20,6 @@ try:
 except ImportError:  # a Python that was built without it reads no such archive
     LZMAError = zlib.error  # type: ignore[misc, assignment]
 
-__all__ = ["BROKEN_ARCHIVE", "WrongArchiveError", "extract_members"]
-
 _CHUNK_NBYTES = 1 << 20
 BROKEN_ARCHIVE = (
     *(zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError, struct.error),

@@ -12,8 +12,6 @@ from gluonish.core.files import path_text
 from gluonish.gluon.download.http_fetch import fetch
 from gluonish.gluon.download.target import check_room, disk_full_error, exclusive
 
-__all__ = ["check_sha1", "download", "obtain"]
-
 _LOCAL_HOSTS = ("", "localhost")
 
 

@@ -31,8 +31,6 @@ from typing import Any, BinaryIO, Protocol
 from gluonish.core.errors import DownloadError
 from gluonish.gluon.download.target import check_room, disk_full_error, most_nbytes
 
-__all__ = ["StallWatch", "fetch"]
-
 
 class _Session(Protocol):
     """What is used of a `requests.Session`."""

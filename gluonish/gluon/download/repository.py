@@ -7,8 +7,6 @@ from urllib.parse import urlsplit
 from gluonish.core.config import MXNET_GLUON_REPO
 from gluonish.gluon.download.checked_file import check_sha1
 
-__all__ = ["is_published", "published_url"]
-
 _LOG = logging.getLogger("gluonish")
 
 

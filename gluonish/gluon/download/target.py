@@ -11,16 +11,6 @@ from pathlib import Path
 
 from gluonish.core.errors import DownloadError
 
-__all__ = [
-    "UNTOLD_NBYTES",
-    "check_room",
-    "disk_full_error",
-    "exclusive",
-    "folder_error",
-    "make_folder",
-    "most_nbytes",
-]
-
 UNTOLD_NBYTES = 64 << 30
 """The most that is taken of a content of which nobody tells how large it is, in bytes."""
 

@@ -16,8 +16,6 @@ from gluonish.ops.nn.sample_weight import SAMPLE_WEIGHT, is_aligned
 from gluonish.ops.registry import apply
 from gluonish.symbol import Symbol
 
-__all__ = ["Loss", "finite_log"]
-
 _LEAST = 6e-8  # the smallest float16 above 0
 
 

@@ -8,14 +8,6 @@ from gluonish.gluon.loss.base import Loss, finite_log
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.symbol import Symbol
 
-__all__ = [
-    "CTCLoss",
-    "SigmoidBCELoss",
-    "SigmoidBinaryCrossEntropyLoss",
-    "SoftmaxCELoss",
-    "SoftmaxCrossEntropyLoss",
-]
-
 # Keeps log away from 0 where probabilities, not scores, are given.
 _EPSILON = 1e-12
 

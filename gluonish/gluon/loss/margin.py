@@ -10,15 +10,6 @@ from gluonish.gluon.nn.tensor import Tensor, check_factors
 from gluonish.ndarray import NDArray
 from gluonish.numpy.array import as_np_ndarray, ndarray
 
-__all__ = [
-    "CosineEmbeddingLoss",
-    "HingeLoss",
-    "LogisticLoss",
-    "SDMLLoss",
-    "SquaredHingeLoss",
-    "TripletLoss",
-]
-
 
 class HingeLoss(Loss):
     """Hinge loss: ``max(0, margin - pred * label)``.

@@ -7,8 +7,6 @@ from typing import Any
 from gluonish.gluon.loss.base import Loss, finite_log
 from gluonish.gluon.nn.tensor import Tensor, check_factors
 
-__all__ = ["HuberLoss", "KLDivLoss", "L1Loss", "L2Loss", "PoissonNLLLoss"]
-
 
 class L2Loss(Loss):
     """Half the squared difference: ``weight / 2 * (label - pred)^2``.

@@ -10,8 +10,6 @@ from gluonish.gluon.nn.tensor import Tensor
 from gluonish.gluon.parameter import Parameter
 from gluonish.gluon.parameter.parameter import Init
 
-__all__ = ["BatchNorm", "BatchNormLayer", "BatchNormReLU"]
-
 
 class BatchNormLayer(HybridBlock):
     """Common base of the batch normalizations; see `BatchNorm` for the arguments.

@@ -11,8 +11,6 @@ from gluonish.gluon.nn.tensor import Extents, Tensor, as_extents, check_ints
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.parameter.parameter import Init
 
-__all__ = ["ConvLayer"]
-
 
 def _check_groups(layer: str, channels: int, in_channels: int, groups: int) -> None:
     if channels < 1 or groups < 1:

@@ -9,8 +9,6 @@ from gluonish.gluon.nn.tensor import Tensor
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.gluon.parameter.parameter import Init
 
-__all__ = ["GroupNorm", "InstanceNorm", "LayerNorm", "Normalization"]
-
 _REQ = {True: "write", False: "null"}  # of what is trained, and of what is not
 
 

@@ -7,22 +7,6 @@ from gluonish.core.number_check import RefusedAtCall
 from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.nn.tensor import Extents, Tensor, as_extents, check_layout
 
-__all__ = [
-    "AvgPool1D",
-    "AvgPool2D",
-    "AvgPool3D",
-    "GlobalAvgPool1D",
-    "GlobalAvgPool2D",
-    "GlobalAvgPool3D",
-    "GlobalMaxPool1D",
-    "GlobalMaxPool2D",
-    "GlobalMaxPool3D",
-    "MaxPool1D",
-    "MaxPool2D",
-    "MaxPool3D",
-    "PoolingLayer",
-]
-
 _LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
 

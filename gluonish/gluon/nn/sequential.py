@@ -15,16 +15,6 @@ from gluonish.gluon.nn.tensor import Tensor
 from gluonish.gluon.parameter import ParameterDict
 from gluonish.ndarray import concat
 
-__all__ = [
-    "Concatenate",
-    "Concurrent",
-    "HybridConcatenate",
-    "HybridConcurrent",
-    "HybridSequential",
-    "Identity",
-    "Sequential",
-]
-
 
 class _Stack(Block):
     """What both containers share: a list of Blocks."""

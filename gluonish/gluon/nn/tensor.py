@@ -8,8 +8,6 @@ from gluonish.core.number_check import check_numbers
 from gluonish.ndarray import NDArray
 from gluonish.symbol import Symbol
 
-__all__ = ["Extents", "Tensor", "as_extents", "check_factors", "check_ints", "check_layout"]
-
 # Values when a layer runs, symbols while it is traced.
 Tensor = NDArray | Symbol
 Extents = int | Sequence[int]

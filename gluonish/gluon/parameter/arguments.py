@@ -17,23 +17,6 @@ from gluonish.initializer import InitDesc, Initializer, create
 from gluonish.ndarray import NDArray, zeros
 from gluonish.numpy.array import gluon_array
 
-__all__ = [
-    "ContextList",
-    "Deferred",
-    "Init",
-    "array_on",
-    "as_contexts",
-    "as_shape",
-    "check_fits",
-    "check_loaded_contexts",
-    "check_stype",
-    "in_file",
-    "join_shapes",
-    "loaded_dtype",
-    "mean_on_cpu",
-    "shape_is_known",
-]
-
 
 def as_shape(what: str, shape: Any) -> Shape:
     """Return extents as a tuple of ints; a single number is the extent of the only axis.

@@ -27,16 +27,6 @@ from gluonish.numpy.array import gluon_array
 from gluonish.symbol import Symbol
 from gluonish_engine import Var
 
-__all__ = [
-    "ParameterArrays",
-    "attach_gradients",
-    "refuse_move",
-    "refuse_shape",
-    "refuse_uninitialized",
-    "refuse_unknown_shape",
-    "zero_arrays",
-]
-
 _LEAST_UNUSED_NBYTES = 1 << 20
 
 

@@ -22,8 +22,6 @@ from gluonish.gluon.parameter.places import described
 from gluonish.initializer import Initializer, Uniform
 from gluonish.ndarray import NDArray, array, load, save
 
-__all__ = ["ParameterDict", "UnknownParameterError", "bare_names"]
-
 _UNIFORM = Uniform()
 
 

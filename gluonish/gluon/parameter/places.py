@@ -10,8 +10,6 @@ from weakref import ReferenceType, ref
 
 from gluonish.core.errors import OperatorError
 
-__all__ = ["described", "is_placed", "locate", "note_place", "path_of"]
-
 
 class _Named(Protocol):
     name: str

@@ -6,8 +6,6 @@ from typing import Any
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["CellActivation", "activated", "check_activation"]
-
 CellActivation = str | Callable[..., Any]
 
 # Those with an operator of their own, which graphs of MXNet hold for them.

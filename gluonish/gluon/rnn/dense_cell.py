@@ -15,8 +15,6 @@ from gluonish.ndarray import NDArray, recording
 from gluonish.ndarray.recording import WATCHED
 from gluonish.ops.registry import Operator, apply
 
-__all__ = ["DenseCell"]
-
 
 class DenseCell(HybridRecurrentCell):
     """Base class of the cells that compute ``W_i x + b_i`` and ``W_h h + b_h`` for all their gates.

@@ -15,8 +15,6 @@ from gluonish.gluon.rnn.sequence import arranged, is_tensor, masked, namespace_o
 from gluonish.gluon.rnn.sequential_cell import BidirectionalCell
 from gluonish.symbol import Symbol
 
-__all__ = ["ModifierCell", "ResidualCell", "ZoneoutCell", "holds_bidirectional", "same_kind"]
-
 
 class ModifierCell(HybridRecurrentCell):
     """Base class of cells that modify what another cell does.

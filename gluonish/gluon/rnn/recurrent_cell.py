@@ -30,15 +30,6 @@ from gluonish.gluon.rnn.sequence import (
 )
 from gluonish.symbol import NumpySymbol, Symbol
 
-__all__ = [
-    "HybridRecurrentCell",
-    "RecurrentCell",
-    "check_states",
-    "joined_info",
-    "joined_states",
-    "remembers",
-]
-
 Info = list[dict[str, Any]]
 
 

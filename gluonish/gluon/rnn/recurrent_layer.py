@@ -25,8 +25,6 @@ from gluonish.ndarray import NDArray
 from gluonish.ops.recurrent.layout import GATES
 from gluonish.symbol import Symbol
 
-__all__ = ["RecurrentLayer"]
-
 _SIDES = "lr"  # what names of the two directions begin with
 
 

@@ -12,21 +12,6 @@ from gluonish.ndarray import NDArray
 from gluonish.numpy.array import ndarray
 from gluonish.symbol import NumpySymbol, Symbol
 
-__all__ = [
-    "arranged",
-    "as_array",
-    "as_steps",
-    "batch_size",
-    "is_tensor",
-    "last_states",
-    "masked",
-    "namespace_of",
-    "of_the_kind_of",
-    "reversed_steps",
-    "time_axis",
-    "zeros_beside",
-]
-
 
 def is_tensor(value: Any) -> bool:
     """Whether a value is one array: an NDArray, a Symbol or a value of a trace."""

@@ -27,8 +27,6 @@ from gluonish.gluon.rnn.sequence import (
     time_axis,
 )
 
-__all__ = ["BidirectionalCell", "DropoutCell", "HybridSequentialRNNCell", "SequentialRNNCell"]
-
 
 class BidirectionalCell(HybridRecurrentCell):
     """Run one cell forward and another one backward, and concatenate their outputs.

@@ -15,18 +15,6 @@ from gluonish.gluon.parameter import Parameter
 from gluonish.gluon.parameter.places import described
 from gluonish.ndarray import NDArray, zeros
 
-__all__ = [
-    "LossScaler",
-    "StaleGradientError",
-    "clear_all_old",
-    "clear_old",
-    "clip_global_norm",
-    "groups",
-    "new_gradients",
-    "only_new",
-    "stale_error",
-]
-
 
 class StaleGradientError(ParameterError, UserWarning):
     """A parameter got no new gradient since the last step; MXNet raises a UserWarning."""

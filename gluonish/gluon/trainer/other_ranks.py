@@ -18,8 +18,6 @@ from gluonish.kvstore.distributed.new_gradients import NewGradients
 from gluonish.kvstore.sync_store import SyncStore
 from gluonish.ndarray import NDArray
 
-__all__ = ["OtherRanks", "other_ranks"]
-
 
 class _ParameterInfo(NamedTuple):
     """What ranks exchange about a parameter before its first step."""

@@ -28,8 +28,6 @@ from gluonish.optimizer import Optimizer, Updater, get_updater
 from gluonish.optimizer.base import State
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 
-__all__ = ["ShardedUpdate", "sharded_update"]
-
 _CUT_SIZE = 1 << 10  # elements of each share from which on a weight is cut
 
 

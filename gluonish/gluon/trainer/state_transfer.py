@@ -11,8 +11,6 @@ from gluonish.ndarray import NDArray
 from gluonish.optimizer import Optimizer, Updater, get_updater
 from gluonish.optimizer.base import State
 
-__all__ = ["copy_states", "load_updaters", "save_updater", "updaters_for"]
-
 
 def copy_states(source: Updater, target: Updater) -> None:
     """Give an updater copies of another's states; they move to their weights' device when used."""

@@ -33,17 +33,6 @@ from gluonish.ops.support.across_ranks import expect_ranks
 from gluonish.optimizer import Optimizer
 from gluonish.optimizer.rule_optimizer import RuleOptimizer
 
-__all__ = [
-    "StoreChoice",
-    "add_up",
-    "choose_store",
-    "expect_processes",
-    "expected_update",
-    "take_store",
-    "update_in_store",
-    "weights_a_call",
-]
-
 
 class StoreChoice(NamedTuple):
     """Who updates the weights, and why.

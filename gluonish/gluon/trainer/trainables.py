@@ -20,17 +20,6 @@ from gluonish.ndarray.recording import Leaf
 from gluonish.optimizer import Optimizer
 from gluonish.optimizer import create as create_optimizer
 
-__all__ = [
-    "Selection",
-    "Trainables",
-    "check_batch_size",
-    "check_store_arguments",
-    "common_contexts",
-    "make_optimizer",
-    "parameter_list",
-    "refuse_update_in_store",
-]
-
 _data_of, _link_of, _fresh_of = attrgetter("_arrays"), attrgetter("_link"), attrgetter("fresh")
 
 

@@ -48,8 +48,6 @@ from gluonish.kvstore.core_shares import share_cores
 from gluonish.kvstore.sync_store import SyncStore
 from gluonish.optimizer import Optimizer, Updater, get_updater
 
-__all__ = ["Trainer"]
-
 
 class Trainer:
     """Applies an optimizer to a set of Parameters, once after each backward pass.

@@ -6,8 +6,6 @@ from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.rewrite import has_operator, rebuild
 from gluonish.ops.registry import apply, find_operator
 
-__all__ = ["drop_bias_gradient"]
-
 _WEIGHT = find_operator("_convolution_backward_weight")
 _ZEROS = find_operator("zeros_like")
 

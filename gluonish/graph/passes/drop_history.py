@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.rewrite import rebuild
 
-__all__ = ["drop_history"]
-
 
 def drop_history(graph: Graph) -> Graph:
     """Have control flow keep nothing for gradients where nothing reads it.

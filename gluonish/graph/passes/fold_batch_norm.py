@@ -9,8 +9,6 @@ from gluonish.ops.nn.activation import ACTIVATION
 from gluonish.ops.nn.dense import has_vector_bias
 from gluonish.ops.normalization.fold_batch_norm import FOLD_BATCH_NORM
 
-__all__ = ["fold_batch_norm"]
-
 _NORMALIZATIONS = ("BatchNorm", "_contrib_BatchNormWithReLU")
 _LAYERS = ("Convolution", "FullyConnected")
 

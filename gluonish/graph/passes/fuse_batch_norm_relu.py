@@ -8,14 +8,11 @@ from gluonish.graph.passes.simplify import eliminate_dead_code
 from gluonish.graph.rewrite import count_reads, has_operator, rebuild
 from gluonish.ops.normalization.batch_norm_relu import BATCH_NORM_RELU
 
-__all__ = ["fuse_batch_norm_relu"]
-
 
 def fuse_batch_norm_relu(graph: Graph, leave: Callable[[Node], bool] = lambda node: False) -> Graph:
     """Normalize and rectify in one operator.
 
     Args:
-        graph: The graph.
         leave: Called with a BatchNorm; True to leave it as it is.
 
     Requires: specs on every value, and the training mode on every node that depends on it.

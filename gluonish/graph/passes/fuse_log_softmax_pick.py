@@ -9,8 +9,6 @@ from gluonish.graph.passes.simplify import eliminate_dead_code
 from gluonish.graph.rewrite import count_reads, has_operator, rebuild
 from gluonish.ops.nn.log_softmax_pick import LOG_SOFTMAX_PICK
 
-__all__ = ["fuse_log_softmax_pick"]
-
 _RESHAPES = ("Reshape", "_reshape_exact", "squeeze")
 
 

@@ -23,8 +23,6 @@ from gluonish.ops.fused.pointwise import (
 from gluonish.ops.kernel import BackEnd
 from gluonish.ops.registry import Operator
 
-__all__ = ["fuse_pointwise"]
-
 # Elements: below, the time of a call is all that a kernel can save, and compiling it costs more
 # than thousands of calls.
 _SMALLEST = 1024

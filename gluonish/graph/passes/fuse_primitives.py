@@ -12,8 +12,6 @@ from gluonish.ops.fused.convolution import FUSED_CONVOLUTION
 from gluonish.ops.fused.dense import FUSED_DENSE
 from gluonish.ops.registry import Operator
 
-__all__ = ["fuse_primitives"]
-
 _FUSED: Mapping[str, Operator] = {
     "Convolution": FUSED_CONVOLUTION,
     "FullyConnected": FUSED_DENSE,
@@ -60,7 +58,6 @@ def fuse_primitives(graph: Graph, *, train: bool = False, stable: Collection[Nod
     """Make one operator of a Convolution or FullyConnected, a sum and an elementwise function.
 
     Args:
-        graph: The graph.
         train: Whether gradients may be wanted: then only such functions whose gradient follows
             from their output.
         stable: Variables whose values rarely change: a dense layer whose weight depends on them

@@ -9,8 +9,6 @@ from gluonish.ops.elementwise.cast import cast
 from gluonish.ops.recurrent.fused_rnn import FUSED_RNN, part_shapes
 from gluonish.ops.recurrent.layout import dims_of
 
-__all__ = ["fuse_rnn"]
-
 _RESHAPES = ("Reshape", "_reshape_exact", "Flatten")
 
 

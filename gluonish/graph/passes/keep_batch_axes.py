@@ -10,8 +10,6 @@ from gluonish.ops.linalg.matmul import BATCH_DOT
 from gluonish.ops.registry import apply
 from gluonish.ops.shape.reshape import reshape
 
-__all__ = ["keep_batch_axes"]
-
 _RESHAPES = ("Reshape", "_reshape_exact")
 _MOVES = ("transpose", "SwapAxis", "SliceChannel")  # what need not copy
 

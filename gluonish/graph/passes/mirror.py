@@ -15,8 +15,6 @@ from gluonish.graph.memory_plan import Step
 from gluonish.graph.recompute import Effort
 from gluonish.graph.schedule import low_memory_order
 
-__all__ = ["mirror", "ordered_backward"]
-
 Key = tuple[int, int]
 
 # How many segments are tried, each of which keeps what crosses its ends; after some in a row that

@@ -15,8 +15,6 @@ from gluonish.ops.nn.pooling import POOLING
 from gluonish.ops.quantization.passing import INT8_POOLING
 from gluonish.ops.registry import apply
 
-__all__ = ["move_strides"]
-
 _CONVOLUTIONS = ("Convolution", "_int8_convolution")
 _ADDEND = 5  # the position of what _int8_convolution adds to its sums
 

@@ -10,8 +10,6 @@ from gluonish.graph.ir import Graph, Node, Value, topological_order
 from gluonish.graph.rewrite import rebuild
 from gluonish.ops.registry import find_operator
 
-__all__ = ["eliminate_common_subexpressions", "eliminate_dead_code", "simplify"]
-
 # Operators that only change the shape, and whose gradient only changes it back. Other identities,
 # such as BlockGrad, have gradients of their own.
 _RESHAPES = (

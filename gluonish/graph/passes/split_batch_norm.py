@@ -15,8 +15,6 @@ from gluonish.ops.elementwise.pointwise import CLIP_BACKWARD
 from gluonish.ops.registry import apply, find_operator
 from gluonish.ops.shape.reshape import reshape
 
-__all__ = ["is_split", "split_batch_norm"]
-
 _STATISTICS = find_operator("_batch_norm_statistics")
 _SUMS = find_operator("_batch_norm_sums")
 _DATA_GRADIENT = find_operator("_batch_norm_data_gradient")
@@ -26,7 +24,6 @@ def split_batch_norm(graph: Graph, dtypes: Collection[np.dtype[Any]] = (FLOAT32,
     """Replace BatchNorm over axis 1, and its gradient, by their parts.
 
     Args:
-        graph: The graph.
         dtypes: Of data whose normalization is taken apart.
 
     Requires: specs on every value, training mode on every node that depends on it; gradients are

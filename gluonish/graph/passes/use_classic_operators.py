@@ -7,8 +7,6 @@ from gluonish.graph.rewrite import rebuild
 from gluonish.ops.numpy.classic import classic_form
 from gluonish.ops.registry import find_operator
 
-__all__ = ["use_classic_operators"]
-
 _RESHAPE_EXACT = find_operator("_reshape_exact")
 
 

@@ -8,8 +8,6 @@ from gluonish.graph.ir import Graph, Node, Value
 from gluonish.graph.rewrite import has_operator, rebuild
 from gluonish.ops.linalg.matmul import WIDE_DOT
 
-__all__ = ["widen_products"]
-
 
 def widen_products(graph: Graph) -> Graph:
     """Have products give float32 where all that is done with them is a cast to it.

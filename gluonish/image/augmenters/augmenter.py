@@ -12,16 +12,6 @@ from gluonish.core.errors import ArgumentTypeError, NotSupportedError
 from gluonish.image.pixels import Array, as_host, as_ndarray
 from gluonish.ndarray import NDArray
 
-__all__ = [
-    "Augmenter",
-    "RandomOrderAug",
-    "SequentialAug",
-    "augmented",
-    "augmenter_list",
-    "chosen_augmenters",
-    "plain_arguments",
-]
-
 
 def plain_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
     """Return arguments with arrays converted to lists, for JSON.

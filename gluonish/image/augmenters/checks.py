@@ -7,8 +7,6 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentError, ArgumentTypeError
 
-__all__ = ["checked_amount", "checked_extents", "checked_image", "checked_probability"]
-
 Array = np.ndarray[Any, Any]
 
 

@@ -35,18 +35,6 @@ from gluonish.ops.image.pixel_math import (
     tinted,
 )
 
-__all__ = [
-    "BrightnessJitterAug",
-    "CastAug",
-    "ColorJitterAug",
-    "ColorNormalizeAug",
-    "ContrastJitterAug",
-    "HueJitterAug",
-    "LightingAug",
-    "RandomGrayAug",
-    "SaturationJitterAug",
-]
-
 Numbers = Sequence[float] | Array | NDArray
 
 _TO_YIQ = (GRAY, (0.596, -0.274, -0.321), (0.211, -0.523, 0.311))

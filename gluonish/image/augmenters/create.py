@@ -25,14 +25,6 @@ from gluonish.image.pixels import Array
 from gluonish.ndarray import NDArray
 from gluonish.ops.image.pixel_math import COLOR_COMPONENTS, COLOR_DEVIATIONS
 
-__all__ = [
-    "CreateAugmenter",
-    "checked_data_shape",
-    "color_augmenters",
-    "normalizing_augmenters",
-    "usual_amounts",
-]
-
 # Of the pixels of ImageNet, red first.
 _USUAL = {"mean": (123.68, 116.28, 103.53), "std": (58.395, 57.12, 57.375)}
 _LEAST_AREA, _RATIO = 0.08, (3.0 / 4.0, 4.0 / 3.0)

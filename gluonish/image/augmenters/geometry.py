@@ -20,15 +20,6 @@ from gluonish.image.region import (
     short_size,
 )
 
-__all__ = [
-    "CenterCropAug",
-    "ForceResizeAug",
-    "HorizontalFlipAug",
-    "RandomCropAug",
-    "RandomSizedCropAug",
-    "ResizeAug",
-]
-
 
 def _pixels(name: str, size: Size) -> Size:
     wide, high = checked_size(name, size)

@@ -18,15 +18,6 @@ from gluonish.image.augmenters.checks import checked_image, checked_probability
 from gluonish.image.pixels import Array, as_host, as_ndarray
 from gluonish.ndarray import NDArray
 
-__all__ = [
-    "DetAugmenter",
-    "DetBorrowAug",
-    "DetHorizontalFlipAug",
-    "DetRandomSelectAug",
-    "augmented_with_boxes",
-    "parsed_boxes",
-]
-
 
 class DetAugmenter:
     """Base class of augmenters for object detection, which are called with an image and its boxes.

@@ -25,8 +25,6 @@ from gluonish.image.detection.cropping import (
     checked_range,
 )
 
-__all__ = ["CreateDetAugmenter", "CreateMultiRandCropAugmenter"]
-
 
 def CreateMultiRandCropAugmenter(
     min_object_covered: float | Sequence[float] = 0.1,

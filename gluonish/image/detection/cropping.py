@@ -14,16 +14,6 @@ from gluonish.image.pixels import Array
 from gluonish.image.region import Region
 from gluonish.ops.image.layout import store
 
-__all__ = [
-    "DetRandomCropAug",
-    "DetRandomPadAug",
-    "Range",
-    "checked_attempts",
-    "checked_range",
-    "drawn_height",
-    "nearest_side",
-]
-
 Range = tuple[float, float]
 
 

@@ -9,8 +9,6 @@ from gluonish.core.errors import ArgumentTypeError
 from gluonish.image.pixels import Array
 from gluonish.ops.image.resampling import open_cv
 
-__all__ = ["checked_color", "with_boxes"]
-
 _TEXT_OFFSET = (5, 20)  # pixels from the box's upper left corner
 _TEXT_SCALE = 0.5
 

@@ -17,8 +17,6 @@ from gluonish.io.data_iter import DataDesc
 from gluonish.ops.image.resampling import open_cv
 from gluonish.recordio import MXIndexedRecordIO, RecordFile, read_header
 
-__all__ = ["ImageDetIter"]
-
 PathLike = str | os.PathLike[str]
 
 

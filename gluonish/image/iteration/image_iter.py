@@ -29,8 +29,6 @@ from gluonish.ndarray import NDArray
 from gluonish.ops.image.decoding import decode_image
 from gluonish.recordio import MXIndexedRecordIO, unpack
 
-__all__ = ["ImageIter", "is_ours"]
-
 PathLike = str | os.PathLike[str]
 
 _LAST_BATCH = ("pad", "discard", "roll_over")

@@ -12,16 +12,6 @@ from gluonish.image.pixels import Array
 from gluonish.ndarray import NDArray
 from gluonish.recordio import MXIndexedRecordIO, MXRecordIO
 
-__all__ = [
-    "check_choice",
-    "check_image_shape",
-    "checked_batch_size",
-    "opened_records",
-    "part_of",
-    "put_label",
-    "read_list",
-]
-
 Path = str | os.PathLike[str]
 
 

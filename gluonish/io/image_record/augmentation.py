@@ -16,8 +16,6 @@ from gluonish.io.image_record.geometry import Image, Warp, make_crop, resized
 from gluonish.ops.image.pixel_math import COLOR_COMPONENTS, COLOR_DEVIATIONS, GRAY
 from gluonish.ops.image.resampling import open_cv
 
-__all__ = ["Augmentation", "ColorChange", "color_changes", "scaled", "shifted_hls", "shorter_side"]
-
 ColorChange = Callable[[Image, random.Random], Image]
 Array = np.ndarray[Any, Any]
 

@@ -14,8 +14,6 @@ from gluonish.io.image_record.parameters import DETECTION_SCHEMA, check_image_pa
 from gluonish.io.image_record.source import ImageRecordSource
 from gluonish.io.native_iter import MXDataIter, parse_parameters
 
-__all__ = ["ImageDetRecordIter"]
-
 
 class ImageDetRecordIter(MXDataIter):
     """Iterates over a record file of images with labelled objects, for object detection.

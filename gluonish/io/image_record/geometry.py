@@ -10,8 +10,6 @@ import numpy as np
 from gluonish.core.errors import ArgumentError, NotSupportedError, OperatorError
 from gluonish.ops.image.resampling import BY_SIZES, LINEAR, chosen_method, open_cv, resampled
 
-__all__ = ["Crop", "Image", "Warp", "make_crop", "resized"]
-
 Image = np.ndarray[Any, Any]  # (height, width, channels), uint8, as decoded
 
 _MOST_PIXELS = 1 << 28

@@ -14,14 +14,6 @@ from gluonish.io.image_record.parameters import BYTES_SCHEMA, SCHEMA, check_imag
 from gluonish.io.image_record.source import ImageRecordSource, ImageSamples
 from gluonish.io.native_iter import MXDataIter, parse_parameters
 
-__all__ = [
-    "ImageRecordInt8Iter",
-    "ImageRecordIter",
-    "ImageRecordIter_v1",
-    "ImageRecordUInt8Iter",
-    "ImageRecordUInt8Iter_v1",
-]
-
 
 class ImageRecordIter(MXDataIter):
     """Iterates over the images of a record file in batches; threads decode and augment them.

@@ -10,8 +10,6 @@ from gluonish.io.text_lines import input_files
 from gluonish.recordio import IRHeader, read_header
 from gluonish.recordio.record_table import RecordFile
 
-__all__ = ["LabelSource", "read_label_list", "widest_label"]
-
 Array = np.ndarray[Any, Any]
 
 

@@ -12,8 +12,6 @@ from gluonish.core.files import local_path
 from gluonish.io.image_record.source import ImageRecordSource
 from gluonish.ndarray import array, load, save
 
-__all__ = ["mean_image_of"]
-
 Array = np.ndarray[Any, Any]
 
 _KEY = "mean_img"

@@ -9,8 +9,6 @@ import numpy as np
 from gluonish.core.errors import ArgumentError
 from gluonish.kernels.generated.pixel_planes import PixelPlanes, Step
 
-__all__ = ["Normalization"]
-
 Array = np.ndarray[Any, Any]
 
 _INT8_MAX = 127

@@ -21,18 +21,6 @@ from gluonish.io.image_record.geometry import Image, resized
 from gluonish.io.image_record.normalization import Normalization
 from gluonish.ops.image.resampling import open_cv
 
-__all__ = [
-    "BOX",
-    "LABEL_HEAD",
-    "ObjectCrops",
-    "ObjectSamples",
-    "Objects",
-    "box_areas",
-    "common_areas",
-    "cut_boxes",
-    "parse_objects",
-]
-
 Array = np.ndarray[Any, Any]
 
 _LEAST_HEADER = 2

@@ -18,8 +18,6 @@ from gluonish.core.schema import (
 )
 from gluonish.io.native_iter import PREFETCH_PARAMETERS, check_parts
 
-__all__ = ["BYTES_SCHEMA", "DETECTION_SCHEMA", "SCHEMA", "check_image_parameters"]
-
 _MOST_SIDE = 1 << 15  # pixels, of what resampling makes
 
 _FILES: Mapping[str, Attribute] = {

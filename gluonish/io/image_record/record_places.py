@@ -14,8 +14,6 @@ from gluonish.recordio.index_file import read_index
 from gluonish.recordio.record_file import RecordBuffer
 from gluonish.recordio.record_table import RecordFile
 
-__all__ = ["PassOrder", "RecordFiles", "RecordPlaces", "Sample", "indexed_places", "scanned_places"]
-
 
 class RecordFiles:
     """Several record files, addressed as one; any number of threads may read at once.

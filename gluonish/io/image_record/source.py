@@ -42,8 +42,6 @@ from gluonish.ops.image.codec import AS_STORED, COLOR, GRAY, decode
 from gluonish.recordio import unpack
 from gluonish.recordio.record_file import RecordBuffer
 
-__all__ = ["BatchMemory", "ImageRecordSource", "ImageSamples", "SampleWriter", "cores"]
-
 Array = np.ndarray[Any, Any]
 
 

@@ -19,8 +19,6 @@ from gluonish.core.config import MXNET_HOME
 from gluonish.core.errors import GluonishError
 from gluonish.core.files import atomic_write
 
-__all__ = ["find", "is_kept", "keep", "path_of"]
-
 _LOG = logging.getLogger("gluonish")
 _MAGIC = b"gluonish kernel 2\n"
 _DIGEST_NBYTES = 32

@@ -2,8 +2,6 @@
 
 from gluonish.ops.kernel import RefusedError
 
-__all__ = ["KernelError", "SourceError"]
-
 
 class KernelError(RefusedError):
     """A kernel's source cannot be compiled here."""

@@ -6,8 +6,6 @@ Each function appends to llvmlite's ``IRBuilder`` and returns the value, as LLVM
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = ["LOADS", "STORES"]
-
 
 def _load_bf16(builder: Any, bits: Any) -> Any:
     from llvmlite import ir

@@ -19,8 +19,6 @@ from gluonish.kernels.compiler.errors import KernelError, SourceError
 from gluonish.kernels.compiler.metadata import Metadata
 from gluonish.kernels.compiler.typed_values import COMPARISONS, Typed, TypedValues
 
-__all__ = ["ENTRY", "lower"]
-
 ENTRY = "gluonish_body"  # void (i64 begin, i64 end, i64* words)
 
 _FUNCTIONS = "functions"

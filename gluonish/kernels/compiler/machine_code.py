@@ -13,8 +13,6 @@ from typing import Any
 from gluonish.core.optional import IMPORT_FAILURES
 from gluonish.kernels.compiler.errors import KernelError
 
-__all__ = ["Code", "Launch", "generate", "has_float16", "host", "load"]
-
 # (extent, address of the words, grain, threads, address of GOMP_parallel or 0)
 Launch = Callable[[int, int, int, int, int], None]
 

@@ -3,8 +3,6 @@
 A loop's node names itself first; of two loops with equal nodes LLVM would keep one.
 """
 
-__all__ = ["Metadata", "Node"]
-
 _FIRST = 900000  # above the numbers that llvmlite gives to its nodes
 
 

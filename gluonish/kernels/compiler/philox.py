@@ -6,8 +6,6 @@ References:
 
 from typing import Any
 
-__all__ = ["philox4x32", "philox_fill", "philox_word"]
-
 _MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 _WEYL = (0x9E3779B9, 0xBB67AE85)
 _ROUNDS = 10

@@ -22,8 +22,6 @@ from gluonish.core.config import (
 )
 from gluonish.kernels import openmp
 
-__all__ = ["FACTOR", "NEVER", "Timing", "fixed_border", "is_tuned", "types_of"]
-
 NEVER = 1 << 62  # steps
 
 _RUNS = 3  # that are timed

@@ -21,8 +21,6 @@ from gluonish.kernels.compiler.half_floats import LOADS, STORES
 from gluonish.kernels.compiler.philox import philox_fill, philox_word
 from gluonish.kernels.compiler.vector_math import FUNCTIONS, Number
 
-__all__ = ["COMPARISONS", "SCRATCH_SUMS", "SCRATCH_WORDS", "Typed", "TypedValues"]
-
 # On the stack of each thread.
 SCRATCH_WORDS = 1032  # of 32 bits
 SCRATCH_SUMS = 4096  # of float64

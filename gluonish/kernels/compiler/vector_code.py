@@ -13,8 +13,6 @@ from gluonish.kernels.compiler.lowering import ENTRY
 from gluonish.kernels.compiler.machine_code import host
 from gluonish.kernels.compiler.metadata import Metadata
 
-__all__ = ["Assembler", "Value", "lanes"]
-
 Value = Any  # llvmlite's
 
 

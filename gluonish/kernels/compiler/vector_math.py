@@ -15,8 +15,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["FUNCTIONS", "Number"]
-
 
 class _Format(NamedTuple):
     """What depends on the floating type."""

@@ -25,8 +25,6 @@ from gluonish.ops.normalization.batch_norm_parts import (
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.precision import accumulator
 
-__all__ = ["KERNELS"]
-
 # As in the source.
 _THREADS = 256
 _GROUP = 16
@@ -129,7 +127,6 @@ def _sum(
     """Run the stages of sums over channels.
 
     Args:
-        xp: CuPy.
         memory: How the data lies.
         function: Of the first stage.
         bounds: Of the macros.
@@ -228,13 +225,11 @@ def _find_sums(
     """Fill the gradients of gamma and beta, slope, offset and the scale that was used.
 
     Args:
-        xp: CuPy.
         memory: Of grad and data.
         channels: mean, inverse deviation, scale (or gamma) and beta.
         filled: Five arrays, one number a channel.
         bounds: Of a function behind the normalization.
         is_gamma: As in the source.
-        fix_gamma: As of the operator.
         use_global_stats: The same.
     """
     mean, inverse, scale, beta = map(without_gaps, channels)

@@ -25,8 +25,6 @@ from gluonish.ops.support.convolution_shapes import convolution_geometry
 from gluonish.ops.support.precision import accumulator
 from gluonish.ops.support.windows import Geometry, channels_first, is_channels_last
 
-__all__ = ["backward_data", "backward_weight", "backward_weight_bias", "deconvolution", "forward"]
-
 # Columns up to the first may always be had; beyond it the device is asked, up to the second.
 _SMALL_NBYTES = 64 << 20
 _MOST_NBYTES = 1 << 30
@@ -165,7 +163,6 @@ def _add_products(
     """Set samples (n, F, *counts) to filters times columns; add the bias, which is there already.
 
     Args:
-        windows: The windows.
         target: The samples, without gaps.
         filters: (groups, filters per group, inner).
         columns: (groups, inner, n, positions).
@@ -315,7 +312,6 @@ def _add_to_weight(
     """Set ``total`` to the weight's gradient from samples, or add that.
 
     Args:
-        windows: The windows.
         total: (groups, filters per group, inner).
         rows: Gradient of the output, (groups, filters per group, samples, positions).
         data: The samples.

@@ -24,18 +24,6 @@ from gluonish.core.errors import DeviceError, OperatorError
 from gluonish.core.turn import Turn
 from gluonish.kernels.cupy.libraries import load
 
-__all__ = [
-    "MOST",
-    "PROTOTYPES",
-    "STATUS_NAMES",
-    "CuBLAS",
-    "Handle",
-    "Matrix",
-    "adopt",
-    "current_handle",
-    "prepare",
-]
-
 MOST = 2**31 - 1  # of any extent and leading dimension
 _WORKSPACE_NBYTES = {True: 32 << 20, False: 4 << 20}  # NVIDIA's advice from Hopper on, and before
 _HOPPER = 90

@@ -24,8 +24,6 @@ from gluonish.kernels.cupy.cudnn_graph import Problem, build
 from gluonish.kernels.cupy.libraries import load_front_end
 from gluonish.ops.kernel import RefusedError
 
-__all__ = ["CuDNN", "Handle", "Plan", "adopt", "opened", "prepare"]
-
 _LOG = logging.getLogger("gluonish")
 _MOST_PLANS = 4096
 
@@ -72,7 +70,6 @@ class Plan:
         """Run on the handle's stream, which is current.
 
         Args:
-            xp: CuPy.
             handle: The stream's.
             addresses: Of the tensors, by the numbers that `cudnn_graph` gives them.
 

@@ -27,15 +27,6 @@ from gluonish.ops.nn.deconvolution import convolution_attributes
 from gluonish.ops.support.precision import accumulator
 from gluonish.ops.support.windows import is_channels_last
 
-__all__ = [
-    "backward_data",
-    "backward_weight",
-    "backward_weight_bias",
-    "deconvolution",
-    "forward",
-    "takes",
-]
-
 _ALIGNED = 16  # bytes
 
 
@@ -96,10 +87,8 @@ def _prepare(xp: Any, kind: str, arrays: dict[int, Any], window: _Window) -> _Ca
     """Return a call of cuDNN; None where it has no plan.
 
     Args:
-        xp: CuPy.
         kind: As of `Problem`.
         arrays: By number; one with gaps is replaced by a copy.
-        window: The attributes.
 
     Raises:
         RefusedError: cuDNN is switched off or missing.

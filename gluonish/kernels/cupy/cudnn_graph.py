@@ -16,8 +16,6 @@ from gluonish.core.spec import Shape
 from gluonish.ops.support.convolution_shapes import channels_first_shape
 from gluonish.ops.support.windows import is_channels_last
 
-__all__ = ["BIAS", "DATA", "DTYPES", "OUT", "WEIGHT", "Problem", "build"]
-
 DATA, WEIGHT, OUT, BIAS = 1, 2, 3, 4
 DTYPES = {FLOAT32: "FLOAT", FLOAT16: "HALF", BFLOAT16: "BFLOAT16"}
 # What each kind reads and writes.

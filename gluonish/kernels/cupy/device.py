@@ -39,8 +39,6 @@ from gluonish.kernels.cupy.recycling import Recycler
 from gluonish.kernels.cupy.stream import DeviceStream
 from gluonish_engine import Stream
 
-__all__ = ["GPUDevice", "health_of"]
-
 # Bytes from which on an upload is worth a stream of its own, and a look at where it comes from:
 # below, the events that order it behind and before the kernels cost more than it does.
 _LARGE = 1 << 16
@@ -175,7 +173,6 @@ class GPUDevice:
 
         Args:
             source: Values on the host.
-            out: Where to.
             stays: Whether ``source`` keeps its values until the current launch is done.
         """
         if not out.size:
@@ -240,7 +237,6 @@ class GPUDevice:
         """Return a copy on the host of an array whose values are there, waiting for that copy.
 
         Args:
-            source: The array.
             out: Contiguous host memory of its dtype and shape to copy to; None for new memory.
 
         Raises:

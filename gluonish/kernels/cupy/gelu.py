@@ -6,8 +6,6 @@ from typing import Any
 from gluonish.core.spec import Spec
 from gluonish.kernels.cupy.source import launch, without_gaps
 
-__all__ = ["gelu", "gelu_backward", "takes_gelu"]
-
 
 def takes_gelu(*_: Spec, act_type: str, **attrs: Any) -> bool:
     """Whether a call of LeakyReLU is GELU."""

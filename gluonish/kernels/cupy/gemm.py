@@ -24,8 +24,6 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.kernels.cupy.cublas import MOST, Matrix, current_handle
 from gluonish.kernels.cupy.source import KINDS
 
-__all__ = ["batch_dot", "dot", "fully_connected", "gemm2", "matmul", "multiply", "takes_floats"]
-
 # Numbers of cublas_api.h.
 _KEEP, _TRANSPOSE = 0, 1
 _COMPUTE_32F, _COMPUTE_32F_PEDANTIC, _COMPUTE_64F, _COMPUTE_32F_FAST_TF32 = 68, 69, 70, 77
@@ -127,7 +125,6 @@ def multiply(
     """Set ``out`` to the products of matrices, or add them to it.
 
     Args:
-        xp: CuPy.
         out: (..., m, n), of the operands' dtype; float32 for 16-bit operands if that is wanted.
         a: (..., m, k) in any layout; leading axes broadcast to those of ``out``.
         b: (..., k, n), likewise.

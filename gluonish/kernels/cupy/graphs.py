@@ -27,8 +27,6 @@ from gluonish.kernels.cupy.pool import Temporaries
 from gluonish.kernels.cupy.random_numbers import StoredKey
 from gluonish.kernels.cupy.stream import DeviceStream
 
-__all__ = ["Graphs", "Replay"]
-
 _OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation
 
 # Make what a library needs once for each stream; called with the one current that will capture.

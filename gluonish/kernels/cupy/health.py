@@ -17,8 +17,6 @@ from typing import Any, NamedTuple
 from gluonish.core.context import Context
 from gluonish.core.errors import DeviceError
 
-__all__ = ["Health", "Mark", "Trail"]
-
 # Statuses of CUDA (cudaError_t, CUresult) after which the context can do nothing any more:
 # uncorrectable memory errors, illegal addresses, time-outs, destroyed contexts, assertions, stack,
 # instruction, alignment, address space and program counter errors, failed launches, lost devices.

@@ -21,20 +21,6 @@ from gluonish.core import loading
 from gluonish.core.errors import ArgumentError, DeviceError
 from gluonish.core.optional import IMPORT_FAILURES
 
-__all__ = [
-    "FRONT_END",
-    "LIBRARIES",
-    "BrokenLibraryError",
-    "Library",
-    "MissingLibraryError",
-    "advice",
-    "cuda_major",
-    "load",
-    "load_front_end",
-    "repair",
-    "requirements",
-]
-
 
 class MissingLibraryError(DeviceError):
     """A library of NVIDIA's was not found; the message says what brings it."""

@@ -26,8 +26,6 @@ from gluonish.kernels.optimizer_formulas import FORMULAS, Norms, state_names
 from gluonish.ops.kernel import BackEnd
 from gluonish.ops.updates.rules import Rule
 
-__all__ = ["KERNELS", "FusedStep", "fused_step"]
-
 
 class FusedStep:
     """One rule bound to the arrays of some weights; a `gluonish.kernels.fused_updates.FusedStep`.

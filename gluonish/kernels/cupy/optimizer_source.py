@@ -22,8 +22,6 @@ from gluonish.kernels.cupy.source import KINDS, inputs_of, text_of, translated
 from gluonish.kernels.optimizer_formulas import FORMULAS, Norms, state_names
 from gluonish.ops.updates.rules import Rule
 
-__all__ = ["BLOCK", "OPTIONS", "THREADS", "Layout", "layout_of", "source_of"]
-
 BLOCK = 1 << 14
 THREADS = 256  # as in lanes.cuh
 # As NumPy and the reference kernels compute: each operation is rounded.
@@ -55,7 +53,6 @@ def layout_of(rule: Rule, dtype: np.dtype[Any], apart: bool) -> Layout:
     """Return the layout for a rule.
 
     Args:
-        rule: The rule.
         dtype: Of weights; other than float32 there are float32 weights too.
         apart: Whether new weights go elsewhere.
     """

@@ -14,8 +14,6 @@ from gluonish.core.context import Context
 from gluonish.core.device import DEVICE_CLASSES, CPUDevice
 from gluonish.core.spec import Shape
 
-__all__ = ["PinnedDevice", "is_pinned"]
-
 _HOST_MEMORY = 1  # cudaMemoryTypeHost: registered with the driver
 
 

@@ -20,8 +20,6 @@ from gluonish.ops.fused.pointwise import (
 )
 from gluonish.ops.kernel import BackEnd, FastKernel
 
-__all__ = ["KERNELS", "enabled"]
-
 _THREADS = 256  # as in the source
 _MOST_32 = 2**31
 # Products are rounded before anything is added, as by operators that run one after the other.

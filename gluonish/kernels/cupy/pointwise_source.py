@@ -20,8 +20,6 @@ from gluonish.kernels.generated.expressions import draws
 from gluonish.kernels.generated.loops import Loops, row_major
 from gluonish.ops.fused.pointwise import Program
 
-__all__ = ["C_TYPES", "PointwiseKernel"]
-
 C_TYPES = {
     FLOAT32: "float",
     FLOAT64: "double",

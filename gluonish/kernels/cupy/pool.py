@@ -22,8 +22,6 @@ from gluonish.kernels.cupy.health import Health
 from gluonish.kernels.cupy.recycling import Recycler
 from gluonish_engine import Block, MemoryPool, linear_sizes, power_of_two_sizes
 
-__all__ = ["Pool", "Temporaries", "make_pool", "open_pool"]
-
 Pool = MemoryPool[Any]
 
 _OUT_OF_MEMORY = 2  # cudaErrorMemoryAllocation, for which CuPy has no name in Python
@@ -268,7 +266,6 @@ def open_pool(
     """Have CuPy allocate from a pool on a device, unless the program gave it an allocator.
 
     Args:
-        cupy: The module.
         device: CuPy's Device.
         pool: The device's memory.
         relieve: Called where memory runs out: gives back what nobody needs.

@@ -14,8 +14,6 @@ from gluonish.ops.nn.pooling import POOLING, POOLING_BACKWARD, pooling_plan
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.windows import is_channels_last
 
-__all__ = ["KERNELS"]
-
 _POOLS = {"max": 0, "avg": 1, "sum": 2}
 _MOST = 1024  # elements of a window: one thread reads them one after the other
 

@@ -18,8 +18,6 @@ from gluonish.ops.nn.dropout import DROPOUT, drops
 from gluonish.ops.support.philox import Key
 from gluonish.ops.support.precision import accumulator
 
-__all__ = ["StoredKey", "dropout", "key_arguments", "words"]
-
 _MASK = 2**64 - 1
 _NOWHERE = np.uint64(0)  # a null pointer
 

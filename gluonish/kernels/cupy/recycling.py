@@ -18,8 +18,6 @@ from typing import Any
 from gluonish.kernels.cupy.health import Mark
 from gluonish.kernels.cupy.stream import DeviceStream
 
-__all__ = ["Recycler"]
-
 _MOST_WAITING = 4
 
 

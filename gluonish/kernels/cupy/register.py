@@ -20,8 +20,6 @@ from gluonish.ops.registry import Operator
 from gluonish.ops.support.philox import set_device_words
 from gluonish.ops.support.product import set_device_products
 
-__all__ = ["KERNELS", "serve_reference_kernels"]
-
 
 def _fast(name: str, run: Callable[..., None]) -> FastKernel:
     return FastKernel(BackEnd.CUPY, name, gemm.takes_floats, run=run)

@@ -19,8 +19,6 @@ from gluonish.ops.normalization.layer_norm import LAYER_NORM, LAYER_NORM_BACKWAR
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.precision import accumulator
 
-__all__ = ["KERNELS"]
-
 _SOURCE = "softmax_and_norms"
 # As in the source.
 _THREADS = 256

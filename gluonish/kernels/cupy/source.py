@@ -17,20 +17,6 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 
-__all__ = [
-    "KINDS",
-    "Macros",
-    "compiled",
-    "index",
-    "inputs_of",
-    "launch",
-    "launch_blocks",
-    "source_text",
-    "text_of",
-    "translated",
-    "without_gaps",
-]
-
 KINDS = {FLOAT32: 0, FLOAT64: 1, FLOAT16: 2, BFLOAT16: 14}  # cudaDataType (library_types.h)
 _FOLDER = Path(__file__).resolve().parent
 _THREADS = 256
@@ -81,7 +67,6 @@ def compiled(
     """Return a kernel, which is made at the first call.
 
     Args:
-        xp: CuPy.
         key: What tells it from other kernels, of `launch` too.
         function: Its name in the source.
         text: Returns the source.
@@ -110,7 +95,6 @@ def launch(
     """Run a kernel in ``total`` threads on the current stream.
 
     Args:
-        xp: CuPy.
         name: Of the file.
         function: Of the kernel, whose parameters are the arrays, ``Index total`` and the numbers.
         dtype: What Scalar is.
@@ -147,9 +131,7 @@ def launch_blocks(
     """Run a kernel in blocks of threads on the current stream.
 
     Args:
-        xp: CuPy.
         name: Of the file.
-        function: Of the kernel.
         dtype: What Scalar is.
         args: All arguments: contiguous arrays, and NumPy's numbers of the very types.
         blocks: How many, along one axis or two.

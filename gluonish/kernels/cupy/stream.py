@@ -19,8 +19,6 @@ from typing import Any, NoReturn
 from gluonish.core.errors import DeviceError, OperatorError
 from gluonish.kernels.cupy.health import Health, Mark, Trail
 
-__all__ = ["DeviceStream"]
-
 
 class DeviceStream:
     """A non-blocking stream of one device; implements the engine's ``Stream``.

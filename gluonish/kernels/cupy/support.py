@@ -19,8 +19,6 @@ from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.device import GPUDevice
 from gluonish.kernels.cupy.pinned import PinnedDevice
 
-__all__ = ["SUPPORT", "CuPySupport"]
-
 _LOG = logging.getLogger("gluonish")
 _DRIVER = "install NVIDIA's driver, and look at `gluonish doctor`"
 _INSTALL = "install gluonish[cuda13] (or cuda12 for CUDA 12) and NVIDIA's driver"

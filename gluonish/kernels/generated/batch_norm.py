@@ -29,8 +29,6 @@ from gluonish.ops.normalization.batch_norm_parts import (
 )
 from gluonish.ops.registry import Operator
 
-__all__ = ["KERNELS"]
-
 _CHUNKS = 32
 _SMALL = 1 << 14  # elements below which NumPy's calls cost less than compiling pays back
 

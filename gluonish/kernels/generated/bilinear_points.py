@@ -30,8 +30,6 @@ from gluonish.ops.vision.bilinear_sampler import (
 )
 from gluonish.ops.vision.deformable_convolution import FORMS
 
-__all__ = ["KERNELS", "read_points"]
-
 _MOST = 1 << 31  # elements of one image
 _SMALL = 1 << 10  # elements below which NumPy is done sooner
 

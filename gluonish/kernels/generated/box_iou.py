@@ -13,8 +13,6 @@ from gluonish.ops.detection.box_iou import BOX_IOU
 from gluonish.ops.detection.boxes import as_corners
 from gluonish.ops.kernel import BackEnd, FastKernel, address
 
-__all__ = ["KERNELS"]
-
 _SMALL = 1 << 10  # pairs below which NumPy is done sooner
 _GRAIN = 1 << 14  # pairs that are worth a thread
 

@@ -20,8 +20,6 @@ from gluonish.ops.detection.multibox_detection import (
 from gluonish.ops.detection.proposal import MULTI_PROPOSAL, PROPOSAL, proposal_kernel
 from gluonish.ops.kernel import BackEnd, FastKernel, address
 
-__all__ = ["KERNELS", "kept_by_overlap"]
-
 # Words: boxes, classes, flags; count, whether classes count, whether equal overlaps go, most,
 # threshold and border as bits.
 _SOURCE = """

@@ -18,14 +18,11 @@ from gluonish.ops.recurrent.cell_steps import (
     LSTM_STEP_BACKWARD,
 )
 
-__all__ = ["KERNELS"]
-
 
 def _run(kernel: CompiledKernel, shape: tuple[int, int], *words: Any) -> None:
     """Run a kernel on a state of some shape.
 
     Args:
-        kernel: The kernel.
         shape: (N, H).
         *words: Arrays and strides; the kernel gets H behind them.
 

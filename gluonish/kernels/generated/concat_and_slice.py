@@ -20,8 +20,6 @@ from gluonish.ops.kernel import BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.registry import Attrs
 from gluonish.ops.shape.concat import CONCAT
 
-__all__ = ["KERNELS"]
-
 _SMALL = 1 << 14  # elements below which NumPy's call costs no more
 _GRAIN = 1 << 15  # elements that are worth a thread
 _MOST = 24  # arrays

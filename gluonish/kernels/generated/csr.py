@@ -11,8 +11,6 @@ from gluonish.kernels.compiler import available, compile_kernel
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.sparse.compressed import CSR_DOT
 
-__all__ = ["KERNELS"]
-
 _SMALL = 1 << 9  # products below which NumPy's calls cost less than compiling pays back
 _GRAIN = 1 << 13  # products that are worth a thread
 _COLUMNS = 16  # of the result of a transposed product that are worth a thread

@@ -16,8 +16,6 @@ from gluonish.kernels.generated.register import enabled
 from gluonish.ops.kernel import BackEnd, FastKernel, address
 from gluonish.ops.outputs.ctc_loss import CTC_LOSS, lengths_of, states_of, whole_labels
 
-__all__ = ["KERNELS"]
-
 _SMALL = 1 << 9  # states of all frames below which compiling does not pay
 _WORTH = 1 << 12  # those that are worth a thread
 _LOW = -1e30  # the logarithm of 0

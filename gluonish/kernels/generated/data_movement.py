@@ -19,8 +19,6 @@ from gluonish.kernels.generated.strided_copy import move
 from gluonish.ops.kernel import BackEnd, FastKernel, RefusedError
 from gluonish.ops.registry import Operator
 
-__all__ = ["Mover", "SwiftArray", "kernels_of"]
-
 _LARGE = 1 << 15  # elements; below, NumPy is done before a thread has woken up
 
 Key = EllipsisType | slice | tuple[slice | int, ...]

@@ -19,8 +19,6 @@ import numpy as np
 
 from gluonish.ops.kernel import Array
 
-__all__ = ["READ_NUMBER", "power_tables"]
-
 _EXACT_POWERS = 23  # 10 ** 22 is the last that is a float64
 _LEAST_POWER, _LARGEST_POWER = -342, 308  # of 19 digits that are no zero or infinity
 _EXACT_LARGEST = 55  # 5 ** 55 is the last that has 128 bits

@@ -15,8 +15,6 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.generated.expressions import DRAW, RULES, SECOND, Writer, constant
 from gluonish.ops.fused.pointwise import Instruction, Program
 
-__all__ = ["LOADS", "STORES", "computed", "register"]
-
 # How a value of a type is read from memory, and how one is written.
 LOADS = {BFLOAT16: "load_bf16({})", FLOAT16: "load_f16({})", FLOAT32: "{}", FLOAT64: "{}"}
 STORES = {

@@ -28,17 +28,6 @@ from gluonish.ops.kernel import BackEnd, FastKernel, RefusedError
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.refusals import note_refusal
 
-__all__ = [
-    "LARGE",
-    "SLOW",
-    "LargeKernel",
-    "LargeProgram",
-    "WideReduction",
-    "compiled_at_once",
-    "kernels_of",
-    "pays",
-]
-
 LARGE = 1 << 16  # elements
 _COSTLY = 1 << 8  # the same of special functions, which NumPy lacks or computes slowly
 _SPECIAL = ("Activation", "LeakyReLU", "digamma", "_softplus", "erf", "gammaln")

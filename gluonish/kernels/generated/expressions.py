@@ -20,21 +20,6 @@ from gluonish.ops.nn.leaky_relu import gamma_shape
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.support.precision import in_dtype
 
-__all__ = [
-    "COMPARISONS",
-    "DRAW",
-    "KINDS",
-    "REAL",
-    "RULES",
-    "SECOND",
-    "Rule",
-    "Writer",
-    "aligned_shape",
-    "constant",
-    "draws",
-    "supports",
-]
-
 _NARROW = (BFLOAT16, FLOAT16)
 REAL = (FLOAT32, FLOAT64, BFLOAT16, FLOAT16)
 _WHOLE = (INT32, INT64, np.dtype(np.uint8), np.dtype(np.int8))
@@ -384,13 +369,7 @@ RULES["Dropout"] = Rule(_dropout, _takes_dropout)
 
 
 def supports(op: Operator, attrs: Attrs, specs: Sequence[Spec]) -> bool:
-    """Whether generated kernels can compute an operator.
-
-    Args:
-        op: The operator.
-        attrs: Its attributes.
-        specs: Specs of its inputs.
-    """
+    """Whether generated kernels can compute an operator."""
     rule = RULES.get(op.name)
     return rule is not None and rule.takes(specs, attrs)
 

@@ -22,8 +22,6 @@ from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.nn.embedding import EMBEDDING
 from gluonish.ops.registry import Operator
 
-__all__ = ["KERNELS", "gather_rows"]
-
 _LARGE = 1 << 15  # elements; below, NumPy is done before a thread has woken up
 _GRAIN = 1 << 15  # elements that are worth a thread
 

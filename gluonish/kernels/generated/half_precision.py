@@ -13,8 +13,6 @@ import numpy as np
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32
 from gluonish.kernels.compiler.machine_code import has_float16
 
-__all__ = ["is_narrow", "narrowed"]
-
 _LOAD_AND_STORE = {BFLOAT16: ("load_bf16", "store_bf16"), FLOAT16: ("load_f16", "store_f16")}
 
 

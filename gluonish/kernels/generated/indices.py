@@ -10,8 +10,6 @@ import numpy as np
 
 from gluonish.ops.kernel import Array
 
-__all__ = ["POSITIONS", "WITHIN", "readable"]
-
 # By type: the view, and the position as int64, which for NaN and what is too large is the lowest
 # one, as NumPy has it on most machines.
 _WHOLE = "int64(positions[i])"

@@ -6,8 +6,6 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.generated.expressions import REAL, RULES, Rule, Writer
 from gluonish.ops.registry import Attrs
 
-__all__ = ["KINK_RULES"]
-
 _TEXTS = {
     "_over_root": "select({b} == W(0), {a} * W(0), {a} / {b})",
     "_times_over_root": ("select({c} == W(0), {a} * {b} * W(0), {a} * {b} / {c})"),

@@ -18,8 +18,6 @@ from gluonish.kernels.compiler.typed_values import SCRATCH_SUMS
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, RefusedError, address
 from gluonish.ops.normalization.layer_norm import LAYER_NORM_BACKWARD
 
-__all__ = ["KERNELS"]
-
 # Elements up to which `gluonish.kernels.generated.softmax_and_norms` takes rows not too long.
 _SMALL = 1 << 13
 _SHORT = 8  # elements of a row below which its loops hardly pay

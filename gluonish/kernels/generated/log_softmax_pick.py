@@ -21,8 +21,6 @@ from gluonish.ops.kernel import Array, BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.nn.log_softmax_pick import LOG_SOFTMAX_PICK, LOG_SOFTMAX_PICK_BACKWARD
 from gluonish.ops.registry import Attrs, Operator
 
-__all__ = ["KERNELS"]
-
 _SMALL = 1 << 9  # elements below which NumPy's calls cost less than compiling pays back
 _GRAIN = 1 << 14  # elements that are worth a thread
 

@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 
 from gluonish.core.spec import Shape
 
-__all__ = ["Loops", "broadcast_strides", "find_loops", "row_major", "stretch"]
-
 
 class Loops(NamedTuple):
     """Nested loops, the outermost first.
@@ -39,10 +37,8 @@ def broadcast_strides(array: Any, own: Shape, shape: Shape) -> tuple[int, ...] |
     """Return an array's strides in elements when it is stretched to ``shape``.
 
     Args:
-        array: The array.
         own: The shape that broadcasts, of as many elements as the array; axes of size 1 are
             added behind.
-        shape: The outputs'.
 
     Returns:
         None for an array with elements off their alignment.

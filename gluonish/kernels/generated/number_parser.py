@@ -23,8 +23,6 @@ from gluonish.kernels.generated.decimal_source import READ_NUMBER, power_tables
 from gluonish.ops.kernel import Array, address
 from gluonish.ops.support.refusals import note_refusal
 
-__all__ = ["dense_lines", "sparse_lines"]
-
 # Of texts in this process that are worth compiling for, which takes seconds, once; what is compiled
 # already is used for any.
 _WORTH_NBYTES = 1 << 24

@@ -12,8 +12,6 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.generated.expressions import COMPARISONS, KINDS, REAL, RULES, Rule, Writer
 from gluonish.ops.registry import Attrs
 
-__all__ = ["NUMPY_RULES"]
-
 _WIDE = (FLOAT32, FLOAT64)
 
 # Operands of any two dtypes that meet in float32 or float64; each is converted first.

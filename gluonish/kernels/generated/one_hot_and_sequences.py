@@ -23,8 +23,6 @@ from gluonish.ops.nn.sequence import SEQUENCE_MASK, SEQUENCE_REVERSE, reversed_s
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.precision import in_dtype
 
-__all__ = ["KERNELS"]
-
 _LARGE = 1 << 15  # elements; below, NumPy is done before a thread has woken up
 _GRAIN = 1 << 15  # elements that are worth a thread
 

@@ -25,8 +25,6 @@ from gluonish.kernels.optimizer_formulas import FORMULAS, Norms
 from gluonish.ops.kernel import BackEnd
 from gluonish.ops.updates.rules import Rule
 
-__all__ = ["KERNELS", "FusedStep", "fused_step"]
-
 _LOG = logging.getLogger("gluonish")
 
 # Below so many elements, or weights, the reference kernels are as fast as a kernel is compiled.

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from gluonish.kernels.optimizer_formulas import FORMULAS, Formula, Norms, state_names
 from gluonish.ops.updates.rules import Rule
 
-__all__ = ["BLOCK", "LANES", "PRECISIONS", "norms_source", "update_source"]
-
 BLOCK = 4096  # elements whose share of a norm is summed by one thread
 LANES = 16  # partial sums of a block, a vector register's worth
 

@@ -19,8 +19,6 @@ from gluonish.kernels.generated.expressions import KINDS
 from gluonish.ops.kernel import Array, BackEnd, FastKernel, address
 from gluonish.ops.reductions.ordering import ARGSORT, SORT, TOPK
 
-__all__ = ["KERNELS"]
-
 # Elements of a row: fewer are quicker in NumPy, to find some or to sort all; more have no int32.
 _SHORT, _SHORT_SORTED, _LONG = 48, 256, 1 << 31
 _SMALL = 1 << 9  # elements below which NumPy is as fast

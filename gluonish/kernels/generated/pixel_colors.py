@@ -27,8 +27,6 @@ from gluonish.ops.image.pixel_math import GRAY
 from gluonish.ops.kernel import BackEnd, FastKernel, address
 from gluonish.ops.registry import find_operator
 
-__all__ = ["KERNELS", "changed_colors"]
-
 Array = np.ndarray[Any, Any]
 
 _VIEWS = {UINT8: "u8", FLOAT32: "f32"}

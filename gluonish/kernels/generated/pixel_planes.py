@@ -21,8 +21,6 @@ from gluonish.core.errors import ArgumentError
 from gluonish.kernels.compiler import CompiledKernel, KernelError, available, compile_kernel
 from gluonish.ops.kernel import address
 
-__all__ = ["PixelPlanes", "Step"]
-
 Array = np.ndarray[Any, Any]
 Step = tuple[str, Sequence[float]]
 

@@ -13,8 +13,6 @@ from typing import Any
 from gluonish.kernels.compiler import CompiledKernel
 from gluonish.ops.kernel import Key, address
 
-__all__ = ["Attached", "KernelPlan"]
-
 
 class KernelPlan:
     """A kernel and the words that it is called with, for arrays of some layouts.

@@ -17,8 +17,6 @@ from gluonish.kernels.onednn.memory import signature
 from gluonish.ops.fused.pointwise import Program
 from gluonish.ops.kernel import Bound, RefusedError
 
-__all__ = ["plan_pointwise", "specs_and_shapes"]
-
 _MAX_PLANS = 4096  # beyond it all are dropped; keeps memory bounded where shapes never repeat
 
 _ELEMENTARY = re.compile(
@@ -89,7 +87,6 @@ def specs_and_shapes(
     Args:
         outputs: What it fills; all of one shape.
         inputs: What it reads.
-        program: The program.
 
     Raises:
         RefusedError: The outputs are empty, or have several shapes.

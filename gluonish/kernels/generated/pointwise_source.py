@@ -17,8 +17,6 @@ from gluonish.kernels.generated.expressions import draws
 from gluonish.kernels.generated.loops import Loops
 from gluonish.ops.fused.pointwise import Program
 
-__all__ = ["PointwiseSource"]
-
 _VIEWS = {
     FLOAT32: "f32",
     FLOAT64: "f64",

@@ -24,8 +24,6 @@ from gluonish.ops.nn.pooling import POOLING, POOLING_BACKWARD, pooling_plan
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.windows import channels_first, is_channels_last
 
-__all__ = ["KERNELS", "pooling", "pooling_backward"]
-
 _SMALL = 1 << 14  # elements below which compiling does not pay, and that are worth a thread
 # Fewest channels with which these kernels were faster than oneDNN's; with data larger than caches,
 # the forward was slower at some numbers in between.
@@ -114,7 +112,6 @@ def pooling(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> 
         outputs: (N, C, *pooled), to be filled.
         inputs: Data (N, C, *spatial), of 1 to 3 spatial axes. In layouts that end in C, the
             channels of both come last.
-        attrs: Those of the operator.
 
     Returns:
         The plan, for (out, data).
@@ -132,7 +129,6 @@ def pooling_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: A
         outputs: The gradient, (N, C, *spatial), to be filled.
         inputs: Gradient of the output (N, C, *pooled), which may lie channel by channel, too, as it
             does behind a dense layer; data, and the output.
-        attrs: Those of the operator.
 
     Returns:
         The plan, for (gradient, gradient of the output) and with "max" (data, output).

@@ -29,8 +29,6 @@ from gluonish.kernels.generated.pooling_windows import (
     valid_masks,
 )
 
-__all__ = ["MAX_UNROLLED", "backward_source", "forward_source"]
-
 MAX_UNROLLED = 16  # elements of a window; beyond, loops over elements are as fast
 
 

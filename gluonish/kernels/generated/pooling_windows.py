@@ -11,25 +11,6 @@ from typing import NamedTuple
 
 from gluonish.core.spec import Shape
 
-__all__ = [
-    "AXES",
-    "DIVISOR",
-    "PART",
-    "SIZES",
-    "Form",
-    "at_tap",
-    "bounds",
-    "direct_places",
-    "element_loops",
-    "indented",
-    "is_inside",
-    "joined",
-    "masked",
-    "moved_places",
-    "standing_masks",
-    "valid_masks",
-]
-
 PART = 1024  # channels
 
 AXES = "dhw"

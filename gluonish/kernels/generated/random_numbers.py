@@ -20,8 +20,6 @@ from gluonish.ops.nn.dropout import DROPOUT, drops, fill_dropout
 from gluonish.ops.registry import Operator, find_operator
 from gluonish.ops.sampling.random import check_parameters
 
-__all__ = ["KERNELS", "DrawKernel"]
-
 _WORDS = 1024  # of a step
 _GRAIN = 16  # steps that are worth a thread
 _ALONE = 1 << 16  # elements up to which the calling thread draws alone

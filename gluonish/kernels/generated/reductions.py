@@ -14,8 +14,6 @@ from gluonish.ops.reductions.reduction import MEAN, SUM, reduced_axes
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.shape.broadcast_to import SUM_TO_SHAPE, stretched_axes
 
-__all__ = ["KERNELS"]
-
 
 class _Row(NamedTuple):
     """An operator that sums.

@@ -23,8 +23,6 @@ from gluonish.ops.fused.pointwise import (
 from gluonish.ops.kernel import BackEnd, Bound, FastKernel
 from gluonish.ops.registry import Attrs
 
-__all__ = ["KERNELS", "enabled"]
-
 
 def enabled() -> bool:
     """Whether generated kernels are switched on, and llvmlite is installed."""

@@ -9,14 +9,6 @@ import re
 
 from gluonish.kernels.compiler import CompiledKernel, compile_kernel
 
-__all__ = [
-    "MASK_TILE",
-    "ROW_ELEMENTS",
-    "dropout_mask",
-    "step_backward",
-    "step_forward",
-]
-
 ROW_ELEMENTS = 2048  # elements of a state whose step is worth a thread
 
 # Words: gates, cells before, cells after, hidden state after, H. The gates' products become the

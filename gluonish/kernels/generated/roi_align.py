@@ -18,8 +18,6 @@ from gluonish.ops.support.host import widened_on_host
 from gluonish.ops.vision.regions import image_number
 from gluonish.ops.vision.roi_align import MOST_SAMPLES, ROI_ALIGN, ROI_ALIGN_BACKWARD
 
-__all__ = ["KERNELS"]
-
 _MOST = 1 << 26  # elements of the matrices
 
 # Words: where regions start along the axis, their lengths, matrices, bands; parts, extent of the

@@ -14,8 +14,6 @@ from gluonish.ops.support.host import widened_on_host
 from gluonish.ops.vision.regions import image_number
 from gluonish.ops.vision.roi_pooling import ROI_POOLING, region_bounds
 
-__all__ = ["KERNELS"]
-
 # Words: data, values, index, rows, columns, images; channels, height, width, parts along rows and
 # along columns. A NaN is larger than any number, as for argmax.
 _SOURCE = """

@@ -25,8 +25,6 @@ from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.scatter import scatter_accumulator
 
-__all__ = ["KERNELS"]
-
 _LARGE = 1 << 13  # elements; NumPy adds so slowly that less is worth it than elsewhere
 _GRAIN = 1 << 15  # elements that are worth a thread
 _NARROW = 32  # elements of a row, below which threads share rows out, not columns

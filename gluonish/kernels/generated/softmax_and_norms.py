@@ -22,8 +22,6 @@ from gluonish.ops.normalization.l2_normalization import L2_NORMALIZATION, L2_NOR
 from gluonish.ops.normalization.layer_norm import LAYER_NORM, LAYER_NORM_BACKWARD
 from gluonish.ops.registry import Attrs, Operator
 
-__all__ = ["KERNELS"]
-
 _SHORT = 24  # elements of a row below which its loops hardly pay
 _ALONE = 1 << 13  # elements that one thread does
 

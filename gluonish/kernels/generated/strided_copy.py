@@ -21,8 +21,6 @@ from gluonish.kernels.generated.plan import KernelPlan
 from gluonish.ops.kernel import RefusedError
 from gluonish.ops.support.work import LARGE_COPY
 
-__all__ = ["VIEWS", "copy", "is_large", "move"]
-
 VIEWS = {1: "u8", 2: "u16", 4: "u32", 8: "u64"}  # by the size of an element
 _GRAIN = 1 << 15  # elements that are worth a thread
 _TILE = 32  # elements along each side

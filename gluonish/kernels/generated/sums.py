@@ -23,8 +23,6 @@ from gluonish.kernels.generated.half_precision import is_narrow, narrowed
 from gluonish.kernels.generated.plan import KernelPlan
 from gluonish.ops.kernel import Array, RefusedError
 
-__all__ = ["SMALL", "add_rows", "has_plan", "sums_plan", "takes_dtype"]
-
 SMALL = 1 << 12  # elements below which NumPy is as fast in a single call
 _GRAIN = 1 << 17  # elements that are worth a thread: 10 us
 _CACHED = 1 << 20  # elements that a processor's own cache holds about half of
@@ -208,7 +206,6 @@ def sums_plan(
     """Return the plan for sums of a contiguous array.
 
     Args:
-        shape: The array's.
         axes: What is summed over; not negative.
         divisor: What the sums are divided by.
         dtype: Of the array and of the sums; `takes_dtype` says which.

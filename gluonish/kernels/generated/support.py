@@ -4,8 +4,6 @@ from gluonish.core.loading import load
 from gluonish.kernels.back_ends import Passes, Support
 from gluonish.kernels.generated.register import enabled
 
-__all__ = ["SUPPORT"]
-
 _PASSES = (
     "fuse_log_softmax_pick",
     "fuse_rnn",

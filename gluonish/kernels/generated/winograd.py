@@ -44,8 +44,6 @@ from gluonish.ops.nn.convolution import (
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.windows import is_channels_last
 
-__all__ = ["KERNELS", "outputs_plan"]
-
 _CHANNELS = 32  # fewest on either side that pay
 _VECTOR = 16  # channels are a multiple
 # Fewest tiles that pay for reading the transformed filters, and for transforming them in each call.

@@ -24,20 +24,6 @@ from typing import NamedTuple
 from gluonish.kernels.compiler import CompiledKernel, compile_assembly
 from gluonish.kernels.compiler.vector_code import Assembler, Value, lanes
 
-__all__ = [
-    "FILTER_ROWS",
-    "FILTER_WORDS",
-    "GAP",
-    "GRADIENT_WORDS",
-    "OUTPUT_WORDS",
-    "POINTS",
-    "SUMS_WORDS",
-    "filter_kernel",
-    "gradient_kernel",
-    "output_kernel",
-    "sums_kernel",
-]
-
 POINTS = 16  # products of a tile
 GAP = 16  # elements
 # Rows of planes of filters that a thread fills at a time, and columns.

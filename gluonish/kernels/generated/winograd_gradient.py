@@ -17,8 +17,6 @@ from gluonish.kernels.onednn.memory import element_strides
 from gluonish.kernels.onednn.plane_products import PlaneCalls, Stack, plane_product
 from gluonish.ops.kernel import Array, address
 
-__all__ = ["GradientPlan"]
-
 # Tiles of a pass that are worth reading and writing the sums; each costs as much as two in 512
 # channels.
 _FEWEST = 96

@@ -26,8 +26,6 @@ from gluonish.kernels.onednn.plane_products import (
 )
 from gluonish.ops.kernel import Array, address
 
-__all__ = ["Finish", "OutputPlan"]
-
 _FEWEST = 64  # tiles of a pass that keep the multiplication busy
 _LEAST = 16  # tiles that are worth a thread, which reads all filters
 

@@ -14,8 +14,6 @@ from gluonish.kernels.generated.winograd_code import POINTS
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.ops.kernel import Array
 
-__all__ = ["Arrays", "Call", "Tiles", "TilesPlan", "Words", "scratch"]
-
 _CACHED = 3 << 18  # bytes of transformed data and products that stay in a thread's cache
 
 Arrays = Sequence[Array]

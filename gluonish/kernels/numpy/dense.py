@@ -15,9 +15,6 @@ from gluonish.ops.kernel import BackEnd, Bound, FastKernel
 from gluonish.ops.nn.dense import FULLY_CONNECTED, has_vector_bias
 from gluonish.ops.registry import Attrs
 
-__all__ = ["KERNELS", "SmallDense"]
-
-
 _add = np.add  # one look-up less in each call
 
 

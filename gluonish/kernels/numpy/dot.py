@@ -9,8 +9,6 @@ from gluonish.ops.kernel import BackEnd, Bound, FastKernel, RefusedError
 from gluonish.ops.linalg.matmul import DOT
 from gluonish.ops.registry import Attrs
 
-__all__ = ["KERNELS", "SmallDot"]
-
 
 class SmallDot(NumpyPlan):
     """``out = a b`` of matrices, either of them transposed first.

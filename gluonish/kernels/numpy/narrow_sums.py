@@ -18,8 +18,6 @@ from gluonish.ops.reductions.reduction import NORM, reduced_axes
 from gluonish.ops.registry import Operator
 from gluonish.ops.support.precision import in_dtype, is_narrow
 
-__all__ = ["KERNELS"]
-
 
 def _enabled() -> bool:
     return not MXNET_SAFE_ACCUMULATION.value

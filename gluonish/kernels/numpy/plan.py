@@ -9,8 +9,6 @@ import numpy as np
 
 from gluonish.ops.kernel import Attached, Key
 
-__all__ = ["SMALL_PRODUCT", "NumpyPlan", "is_small_product"]
-
 # Multiplications of a product up to which the call of another library takes longer. Up to there
 # OpenBLAS uses one thread. Beyond it has threads of its own, which fight for the cores with the
 # team of all other kernels: in turns with these, products took 1.5 ms, 100 times as long.

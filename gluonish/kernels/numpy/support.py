@@ -2,8 +2,6 @@
 
 from gluonish.kernels.back_ends import Passes, Support
 
-__all__ = ["SUPPORT"]
-
 
 def _passes() -> Passes:
     return {"channels_last": {}}

@@ -24,22 +24,6 @@ from gluonish.core.errors import GluonishError
 from gluonish.core.finalizer import Finalizer, keep
 from gluonish.ops.kernel import RefusedError
 
-__all__ = [
-    "PRIMITIVES",
-    "AlgorithmKind",
-    "Api",
-    "Argument",
-    "DataType",
-    "ExecArgument",
-    "Location",
-    "NormalizationFlag",
-    "OneDNNError",
-    "PropagationKind",
-    "Query",
-    "dims",
-    "locate",
-]
-
 _WHEEL = "onednn-cpu-gomp"
 _FILE_NAME = "libdnnl.so.3"
 
@@ -405,7 +389,6 @@ class Api:
             owner: The handle is freed when this ends; that is settled before there is one, so that
                 no interrupt loses it, and freeing the null that is there until then is allowed.
             destroy: The function that frees it.
-            name: The function.
             *arguments: Its arguments after the first.
         """
         handle = ctypes.c_void_p()

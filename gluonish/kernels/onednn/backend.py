@@ -10,17 +10,6 @@ from gluonish.kernels.onednn.engine import Engine
 from gluonish.kernels.onednn.memory import describable
 from gluonish.ops.kernel import Array, RefusedError
 
-__all__ = [
-    "DEFAULT_CACHE_CAPACITY",
-    "Backend",
-    "Loaded",
-    "current",
-    "install",
-    "load",
-    "status",
-    "supported",
-]
-
 DEFAULT_CACHE_CAPACITY = 1024  # plans
 
 

@@ -37,8 +37,6 @@ from gluonish.kernels.onednn.primitive import Eltwise, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError
 from gluonish.ops.registry import Attrs
 
-__all__ = ["batch_norm", "batch_norm_apply", "batch_norm_backward"]
-
 _BLOCK = 16  # channels
 _SQUARE = Eltwise(AlgorithmKind.ELTWISE_SQUARE)
 _ROOT = Eltwise(AlgorithmKind.ELTWISE_SQRT)
@@ -113,7 +111,6 @@ def batch_norm_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs
         outputs: The three, to be filled: (N, C, *spatial), (C,) and (C,).
         inputs: Gradient of the output and data (N, C, *spatial), and gamma, mean, inverse standard
             deviation (C,); behind max(x, 0) also the output and the mask.
-        attrs: Those of the operator.
 
     Returns:
         The plan, for (*outputs, *inputs).
@@ -144,7 +141,6 @@ def _bind(
         name: The operation.
         build: Makes it.
         arrays: All outputs and inputs.
-        kind: The attributes.
         operands: Positions of the arrays that the plan works on, without the mask.
         mask: The mask's position.
     """
@@ -302,7 +298,6 @@ def batch_norm_apply(outputs: Sequence[Array], inputs: Sequence[Array], attrs: A
         outputs: One, (N, C, *spatial), to be filled.
         inputs: data (N, C, *spatial), and gamma, beta, mean, inverse standard deviation (C,); with
             ``add`` an array like data, which is added.
-        attrs: Those of the operator.
 
     Returns:
         The plan, for (*outputs, *inputs) but gamma under ``fix_gamma``.

@@ -17,19 +17,6 @@ from gluonish.kernels.onednn.plan import Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError
 
-__all__ = [
-    "bind",
-    "channels_last",
-    "few_threads",
-    "flat",
-    "plain",
-    "require",
-    "require_fast",
-    "source",
-    "spread",
-    "vectors",
-]
-
 _DTYPES = (FLOAT32, BFLOAT16)
 
 
@@ -115,7 +102,6 @@ def spread(engine: Engine, array: Array, data_type: DataType | None = None) -> D
     """The layout with axis 1 running fastest, whichever the array has.
 
     Args:
-        engine: The engine.
         array: Of any strides.
         data_type: The library's name for its dtype; None for one that it computes in.
     """
@@ -133,7 +119,6 @@ def flat(engine: Engine, array: Array, shape: tuple[int, ...]) -> Descriptor:
     """The layout of an array without gaps, taken as of another shape with as many elements.
 
     Args:
-        engine: The engine.
         array: Its elements lie next to each other.
         shape: In the order of memory.
     """

@@ -27,8 +27,6 @@ from gluonish.kernels.onednn.pooling import Pooling, pooling_of
 from gluonish.kernels.onednn.primitive import ELTWISE, Eltwise, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError
 
-__all__ = ["int8_convolution", "int8_dense", "int8_pooling", "int8_quantize"]
-
 Arrays = Sequence[Array]
 Attrs = Mapping[str, Any]
 
@@ -108,7 +106,6 @@ def int8_convolution(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
     Args:
         outputs: out (N, O, *spatial).
         inputs: data, weight, scale (O,), bias (O,), out_step (1,), and under ``with_sum`` addend.
-        attrs: Those of the operator.
 
     Raises:
         RefusedError: The library cannot take the arrays or the attributes.
@@ -129,7 +126,6 @@ def int8_dense(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
         outputs: out (..., units).
         inputs: data, weight, scale (units,), bias (units,), out_step (1,), and under ``with_sum``
             addend.
-        attrs: Those of the operator.
 
     Raises:
         RefusedError: The library cannot take the arrays.
@@ -262,7 +258,6 @@ def int8_quantize(outputs: Arrays, inputs: Arrays, attrs: Attrs) -> Bound:
     Args:
         outputs: out.
         inputs: data, scale (1,).
-        attrs: Those of the operator.
 
     Raises:
         RefusedError: The library cannot take the arrays.

@@ -17,8 +17,6 @@ import numpy as np
 from gluonish.kernels.onednn.engine import Engine
 from gluonish.ops.kernel import RefusedError
 
-__all__ = ["MAX_NBYTES", "PlanCache"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -13,15 +13,12 @@ from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound
 from gluonish.ops.registry import Attrs
 
-__all__ = ["concat", "reorder", "supports_reorder"]
-
 
 def concat(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
     """Plan for the arrays beside each other.
 
     Args:
         outputs: The result, to be filled.
-        inputs: The arrays.
         attrs: ``dim``, the axis.
 
     Returns:

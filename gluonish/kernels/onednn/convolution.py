@@ -20,14 +20,6 @@ from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import Attributes, Finish, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError
 
-__all__ = [
-    "Window",
-    "convolution",
-    "convolution_backward_data",
-    "convolution_backward_weight",
-    "window_of",
-]
-
 Ints = tuple[int, ...]
 Arrays = Sequence[Array]
 Attrs = Mapping[str, Any]

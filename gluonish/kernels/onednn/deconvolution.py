@@ -16,8 +16,6 @@ from gluonish.ops.nn.deconvolution import transposed_window
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.windows import Geometry, channels_first
 
-__all__ = ["deconvolution"]
-
 
 class _Window(NamedTuple):
     """The window, what each output axis has beyond it, and the groups."""
@@ -35,7 +33,6 @@ def deconvolution(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attr
         inputs: data (N, C, *spatial), weight (C, O / num_group, *kernel), and bias (O,) if the
             operator has one. In layouts that end in C, the channels of data, weight and output
             come last.
-        attrs: The operator's.
 
     Returns:
         The plan, for (out, *inputs).

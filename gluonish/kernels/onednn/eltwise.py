@@ -11,17 +11,6 @@ from gluonish.kernels.onednn.plan import Builder, Plan, Slot
 from gluonish.kernels.onednn.primitive import Attributes, Eltwise, Finish, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound
 
-__all__ = [
-    "binary",
-    "chain_step",
-    "eltwise",
-    "eltwise_backward",
-    "eltwise_backward_step",
-    "eltwise_step",
-    "sum_step",
-    "weighted_sum",
-]
-
 
 def eltwise(
     out: Array, data: Array, algorithm: AlgorithmKind, alpha: float = 0.0, beta: float = 0.0

@@ -21,8 +21,6 @@ from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.kernels.onednn.workspaces import Workspace, Workspaces
 from gluonish.ops.kernel import Array, RefusedError
 
-__all__ = ["Engine", "ThreadState"]
-
 _OWN = 1 << 20  # bytes of scratch that each thread may have to itself
 
 _FLOAT32 = np.dtype(np.float32)

@@ -8,8 +8,6 @@ from gluonish.kernels.onednn.plan import Builder, Slot
 from gluonish.kernels.onednn.primitive import ELTWISE, Finish, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, RefusedError, address
 
-__all__ = ["add_finished", "finish_of"]
-
 
 def finish_of(
     out: Array, inputs: Sequence[Array], attrs: Mapping[str, Any]

@@ -17,8 +17,6 @@ from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import Attributes, Finish, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError
 
-__all__ = ["fully_connected"]
-
 # Measured on two Zen 4 cores: up to so many rows, by the bytes of a number, the library's inner
 # product on a plain weight is up to 4 times faster than its matrix product, from twice as many rows
 # on it is slower. A weight packed for each call never pays; one packed once makes the matrix

@@ -23,8 +23,6 @@ from gluonish.kernels.onednn.primitive import Eltwise, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError
 from gluonish.ops.registry import Attrs
 
-__all__ = ["layer_norm", "layer_norm_backward"]
-
 _ROOT = Eltwise(AlgorithmKind.ELTWISE_SQRT)
 _SQUARE = Eltwise(AlgorithmKind.ELTWISE_SQUARE)
 _AFFINE = NormalizationFlag.USE_SCALE | NormalizationFlag.USE_SHIFT
@@ -36,7 +34,6 @@ def layer_norm(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) 
     Args:
         outputs: out (*, C), mean and standard deviation (*, 1), to be filled.
         inputs: data (*, C), gamma and beta (C,).
-        attrs: The operator's.
 
     Returns:
         The plan, for (*outputs, *inputs).
@@ -56,7 +53,6 @@ def layer_norm_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs
         outputs: The three, to be filled.
         inputs: Gradient of the output and data (*, C), gamma (C,), mean and standard deviation
             (*, 1).
-        attrs: The operator's.
 
     Returns:
         The plan, for (*outputs, *inputs).

@@ -18,8 +18,6 @@ from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError
 from gluonish.ops.registry import Attrs
 
-__all__ = ["has_exact_backward", "lrn", "lrn_backward"]
-
 _BLOCK = 16  # channels
 _LONGEST = 6  # channels of a window, for `has_exact_backward`
 _LEAST = 3  # for a window of one channel, oneDNN 3.2 crashes
@@ -32,7 +30,6 @@ def lrn(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Boun
     Args:
         outputs: out (N, C, *spatial), to be filled, and one that stays as it is.
         inputs: data (N, C, *spatial).
-        attrs: The operator's.
 
     Returns:
         The plan, for (out, nothing, data).
@@ -52,7 +49,6 @@ def lrn_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs
     Args:
         outputs: The gradient, to be filled.
         inputs: Gradient of the output, and data.
-        attrs: The operator's.
 
     Returns:
         The plan, for (gradient, gradient of the output, data).

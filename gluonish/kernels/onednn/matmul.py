@@ -12,8 +12,6 @@ from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import Attributes, Finish, PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound, RefusedError, address
 
-__all__ = ["batch_dot", "dot", "matrix_view", "plan_product"]
-
 Arrays = Sequence[Array]
 Attrs = Mapping[str, Any]
 
@@ -61,7 +59,6 @@ def plan_product(engine: Engine, arrays: Sequence[Array], finish: Finish, *, pac
     """Plan ``out = a b + bias``, finished.
 
     Args:
-        engine: The engine.
         arrays: out, a, b; a bias that broadcasts, if there is one; then the addend, if it lies
             beside out. They are the operands.
         finish: What is done to the result.

@@ -8,15 +8,6 @@ import numpy as np
 from gluonish.kernels.onednn.api import Api, dims
 from gluonish.ops.kernel import Array, address
 
-__all__ = [
-    "Descriptor",
-    "aligned_bytes",
-    "contiguous_strides",
-    "describable",
-    "element_strides",
-    "signature",
-]
-
 _ANY_TAG = 1
 _CACHE_LINE = 64  # bytes
 

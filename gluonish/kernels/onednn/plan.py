@@ -20,8 +20,6 @@ from gluonish.kernels.onednn.memory import Descriptor, aligned_bytes
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Key, address
 
-__all__ = ["Attached", "Builder", "Joined", "Packing", "Plan", "Slot"]
-
 # The handle of a primitive, how many arguments, the arguments, and how many threads.
 RunnableStep = tuple[int, int, CArray[ExecArgument], int]
 _ALIGNMENT = 64  # bytes: a cache line, and the widest vector
@@ -375,7 +373,6 @@ class Builder:
         """Add a primitive, with reorders where a slot's layout is not the one it wants.
 
         Args:
-            descriptor: The primitive.
             reads: The slot for each argument that it reads.
             writes: The slot for each argument that it fills.
             given: Further slots that it reads as they are: scales.

@@ -10,8 +10,6 @@ from gluonish.kernels.onednn.memory import Descriptor
 from gluonish.kernels.onednn.plan import Builder, Call, Plan, Slot
 from gluonish.kernels.onednn.primitive import Attributes, Finish, PrimitiveDescriptor
 
-__all__ = ["PlaneCalls", "PlaneProduct", "Stack", "packing", "plane_product"]
-
 _PAGE = 4096  # bytes
 
 
@@ -137,7 +135,6 @@ def plane_product(
     """Plan the products of two stacks of matrices.
 
     Args:
-        engine: The engine.
         left: (rows, inner), or (inner, rows) if ``transposed``.
         right: (inner, columns).
         transposed: Whether the left matrices are transposed first.

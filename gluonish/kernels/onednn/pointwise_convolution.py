@@ -16,8 +16,6 @@ from gluonish.core.spec import Spec
 from gluonish.kernels.onednn.sgemm import dot
 from gluonish.ops.kernel import Array, RefusedError
 
-__all__ = ["takes", "weight_gradient"]
-
 _NARROW = 128  # channels of the data
 _FEW_PIXELS = 1 << 12
 
@@ -52,7 +50,6 @@ def weight_gradient(xp: ModuleType, out: Array, grad: Array, data: Array, **_: A
         out: (O, C, 1, ..).
         grad: Gradient of the convolution's output, (N, O, *spatial).
         data: (N, C, *spatial).
-        **_: Attributes.
 
     Raises:
         RefusedError: An array lies otherwise than channels last.

@@ -23,8 +23,6 @@ from gluonish.ops.nn.pooling import pooling_steps
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.windows import channels_first
 
-__all__ = ["Pooling", "pooling", "pooling_backward", "pooling_of"]
-
 Ints = tuple[int, ...]
 
 _ALGORITHMS = {
@@ -57,7 +55,6 @@ def pooling(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> 
         outputs: (N, C, *pooled), to be filled; its shape says how the number of windows is rounded.
         inputs: data (N, C, *spatial), of 1 to 3 spatial axes. In layouts that end in C, the
             channels of both come last.
-        attrs: Those of the operator.
 
     Returns:
         The plan, for (out, data).
@@ -88,7 +85,6 @@ def pooling_backward(outputs: Sequence[Array], inputs: Sequence[Array], attrs: A
     Args:
         outputs: The gradient, (N, C, *spatial), to be filled.
         inputs: Gradient of the output (N, C, *pooled), data, and the output, which is not used.
-        attrs: Those of the operator.
 
     Returns:
         The plan, for (gradient, gradient of the output, data, output).

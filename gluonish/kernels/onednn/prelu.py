@@ -8,8 +8,6 @@ from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound
 
-__all__ = ["prelu", "prelu_backward"]
-
 
 def prelu(out: Array, data: Array, gamma: Array) -> Bound:
     """Plan for the forward, on operands (out, data, gamma).
@@ -33,7 +31,6 @@ def prelu_backward(out: Array, gamma_out: Array, grad: Array, data: Array, gamma
         out: Gradient of the data, to be filled.
         gamma_out: Gradient of gamma, to be filled.
         grad: Gradient of the output.
-        data: The data.
         gamma: The factor.
 
     Raises:

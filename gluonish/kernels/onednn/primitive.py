@@ -7,8 +7,6 @@ from typing import NamedTuple
 from gluonish.kernels.onednn.api import AlgorithmKind, Api, OneDNNError
 from gluonish.kernels.onednn.memory import Descriptor
 
-__all__ = ["ELTWISE", "Attributes", "Eltwise", "Finish", "PrimitiveDescriptor"]
-
 
 class PrimitiveDescriptor:
     """One ``dnnl_primitive_desc_t``, owned: an operation for fixed shapes, with the implementation

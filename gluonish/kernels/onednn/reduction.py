@@ -7,8 +7,6 @@ from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound
 
-__all__ = ["reduction"]
-
 
 def reduction(out: Array, data: Array, axes: tuple[int, ...], algorithm: AlgorithmKind) -> Bound:
     """Plan for reducing ``data`` along ``axes``, on operands (out, data).

@@ -21,9 +21,6 @@ from gluonish.kernels.openmp import SPIN_COUNT
 from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.registry import Operator
 
-__all__ = ["enabled", "planned"]
-
-
 # Who asks in the middle of loading, as a handler may, loads as well: what is in use is replaced as
 # a whole, and plans keep the library that they were made with.
 _turn = Turn()

@@ -25,8 +25,6 @@ from gluonish.ops.reductions.reduction import MEAN, SUM, reduced_axes
 from gluonish.ops.registry import Attrs
 from gluonish.ops.shape.concat import CONCAT
 
-__all__ = ["KERNELS"]
-
 # Elements below which NumPy is as fast as the library.
 _SMALL_PRELU = 1 << 12
 _SMALL_SUM = 1 << 22

@@ -15,8 +15,6 @@ from gluonish.ops.quantization.layers import INT8_CONVOLUTION, INT8_DENSE
 from gluonish.ops.quantization.passing import INT8_POOLING
 from gluonish.ops.quantization.scales import INT8_QUANTIZE
 
-__all__ = ["KERNELS"]
-
 # Elements below which NumPy is as fast as the call into the library.
 _SMALL = 1 << 10
 _MAKES = (FLOAT32, INT8, UINT8, INT32)

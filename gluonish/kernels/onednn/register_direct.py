@@ -6,8 +6,6 @@ from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.linalg.matmul import DOT
 from gluonish.ops.nn.convolution import CONVOLUTION_BACKWARD_WEIGHT
 
-__all__ = ["KERNELS"]
-
 KERNELS = (
     (
         CONVOLUTION_BACKWARD_WEIGHT,

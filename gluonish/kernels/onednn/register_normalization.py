@@ -15,8 +15,6 @@ from gluonish.ops.normalization.batch_norm_apply import BATCH_NORM_APPLY
 from gluonish.ops.normalization.batch_norm_relu import BATCH_NORM_RELU, BATCH_NORM_RELU_BACKWARD
 from gluonish.ops.normalization.layer_norm import LAYER_NORM, LAYER_NORM_BACKWARD
 
-__all__ = ["KERNELS"]
-
 # Elements below which NumPy is as fast as the call into the library, one thread each.
 _SMALL_SOFTMAX = 1 << 8
 _SMALL_SOFTMAX_BACKWARD = 1 << 13

@@ -26,8 +26,6 @@ from gluonish.ops.nn.convolution import (
 )
 from gluonish.ops.nn.dense import FULLY_CONNECTED, has_vector_bias
 
-__all__ = ["KERNELS"]
-
 
 def _takes_convolution(*specs: Spec, **attrs: Any) -> bool:
     return plain(*specs)

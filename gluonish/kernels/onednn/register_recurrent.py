@@ -8,8 +8,6 @@ from gluonish.ops.kernel import BackEnd, FastKernel
 from gluonish.ops.recurrent.fused_rnn import FUSED_RNN, FUSED_RNN_BACKWARD
 from gluonish.ops.recurrent.rnn import RNN, RNN_BACKWARD
 
-__all__ = ["KERNELS"]
-
 
 def _enabled() -> bool:
     return MXNET_USE_MKLDNN_RNN.value and enabled()

@@ -17,8 +17,6 @@ from gluonish.ops.nn.upsampling import UPSAMPLING, UPSAMPLING_BACKWARD
 from gluonish.ops.normalization.lrn import LRN, LRN_BACKWARD
 from gluonish.ops.registry import Attrs
 
-__all__ = ["KERNELS"]
-
 # Elements below which NumPy is as fast as the call into the library, one thread each.
 _SMALL_LRN = 1 << 12
 _SMALL_RESAMPLING = 1 << 14

@@ -14,8 +14,6 @@ from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound
 from gluonish.ops.registry import Attrs
 
-__all__ = ["nearest", "nearest_backward"]
-
 
 def nearest(outputs: Sequence[Array], inputs: Sequence[Array], attrs: Attrs) -> Bound:
     """Plan for the forward of one input.

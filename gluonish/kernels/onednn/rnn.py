@@ -30,16 +30,6 @@ from gluonish.ops.recurrent.layout import GATES, Dims, Reserve, Weights, dims_of
 from gluonish.ops.recurrent.reference import Arguments, time_order
 from gluonish.ops.recurrent.rnn import arguments, dropout_factors
 
-__all__ = [
-    "fused_rnn",
-    "fused_rnn_backward",
-    "rnn",
-    "rnn_backward",
-    "takes",
-    "takes_backward",
-]
-
-
 _SMALL = 1 << 14  # gates over all steps: below, NumPy's calls cost less than compiling pays back
 _MASK_GRAIN = 4  # tiles of a mask that are worth a thread
 

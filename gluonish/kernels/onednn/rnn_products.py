@@ -16,8 +16,6 @@ from gluonish.kernels.onednn.plan import Builder, Plan
 from gluonish.kernels.onednn.primitive import Attributes, Finish, PrimitiveDescriptor
 from gluonish.ops.kernel import Array
 
-__all__ = ["PackedProduct", "Scratch", "product"]
-
 
 def product(
     out: Array, a: Array, b: Array, bias: Array | None = None, *, add: bool = False

@@ -16,8 +16,6 @@ from gluonish.kernels.onednn.binding import require
 from gluonish.kernels.onednn.memory import element_strides
 from gluonish.ops.kernel import Array, RefusedError, address
 
-__all__ = ["dot", "takes_dot"]
-
 # Multiplications from which on it is faster than the primitive, on matrices that are not tiny in
 # any direction.
 _LARGE = 1 << 26

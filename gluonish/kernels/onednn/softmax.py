@@ -12,8 +12,6 @@ from gluonish.kernels.onednn.primitive import PrimitiveDescriptor
 from gluonish.ops.kernel import Array, Bound
 from gluonish.ops.registry import Attrs
 
-__all__ = ["log_softmax", "softmax", "softmax_backward"]
-
 _ALGORITHMS = {False: AlgorithmKind.SOFTMAX_ACCURATE, True: AlgorithmKind.SOFTMAX_LOG}
 
 

@@ -4,8 +4,6 @@ from gluonish.core.config import MXNET_SUBGRAPH_BACKEND
 from gluonish.kernels.back_ends import Passes, Support
 from gluonish.kernels.onednn.register import enabled
 
-__all__ = ["SUPPORT"]
-
 _PASSES = ("fuse_batch_norm_relu", "fold_batch_norm", "move_strides", "fuse_primitives")
 
 

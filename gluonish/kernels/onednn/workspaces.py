@@ -13,8 +13,6 @@ from gluonish.core.device import Device, watch_devices
 from gluonish.core.holders import Holder, describe_holders
 from gluonish.ops.kernel import Array
 
-__all__ = ["Workspace", "Workspaces"]
-
 _PAGE = 4096  # bytes
 
 _devices: list[Device] = []  # those whose operators run here

@@ -22,8 +22,6 @@ from gluonish.core.errors import DistributedError
 from gluonish.kvstore.distributed.messages import shares
 from gluonish.kvstore.distributed.world import World
 
-__all__ = ["HostMemory", "host_memory"]
-
 _NBYTES = 16 << 20  # of all places; Docker gives all programs of a container 64 MB
 _PLACE_NBYTES = 4 << 20  # at most
 _LINE_NBYTES = 64  # by which processors share memory

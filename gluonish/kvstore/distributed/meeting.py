@@ -24,8 +24,6 @@ from gluonish.kvstore.distributed.host_memory import HostMemory
 from gluonish.kvstore.distributed.new_gradients import NewGradients, new_on_any_rank
 from gluonish.kvstore.distributed.world import World
 
-__all__ = ["END", "STALE", "Meeting", "wait_for_ranks"]
-
 END = "the end of the program"
 STALE = "a step without new gradients"
 

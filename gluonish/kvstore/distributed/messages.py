@@ -8,8 +8,6 @@ import numpy as np
 
 from gluonish.kvstore.distributed.world import World
 
-__all__ = ["Messages", "Transport", "shares"]
-
 # MPI's memory between processes stays in the caches: a sum of 44 MB takes 4 ms so, 16 ms at once.
 _AT_ONCE_NBYTES = 1 << 20
 _GRAIN = 64  # elements, so that shares begin on lines of the caches

@@ -11,8 +11,6 @@ from typing import NamedTuple
 
 from gluonish.core.errors import DistributedError
 
-__all__ = ["NewGradients", "new_on_any_rank"]
-
 
 class NewGradients(NamedTuple):
     """What a rank has to say of a step.

@@ -9,18 +9,6 @@ import numpy as np
 
 from gluonish.ndarray import NDArray
 
-__all__ = [
-    "BUCKET_NBYTES",
-    "Edges",
-    "Named",
-    "Piece",
-    "Purpose",
-    "buckets",
-    "on_host",
-    "pieces",
-    "unpack",
-]
-
 BUCKET_NBYTES = 4 << 20  # of arrays that are exchanged at once
 _PACKED_NBYTES = 1 << 16  # smaller arrays are copied into one piece of memory
 

@@ -18,8 +18,6 @@ from gluonish.kvstore.distributed.meeting import wait_for_ranks
 from gluonish.kvstore.distributed.watch import names_of, nbytes_of, tell, watchers
 from gluonish.kvstore.distributed.world import World
 
-__all__ = ["Request", "Server", "ask"]
-
 _REQUEST, _REPLY = 1, 2  # tags
 _SHORTEST_S, _LONGEST_S = 2e-5, 1e-3
 _BUSY_S = 2e-3  # how long after a message the next one is looked for at the shortest intervals

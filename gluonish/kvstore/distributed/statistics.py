@@ -4,8 +4,6 @@ from gluonish.kvstore.distributed.channel import Channel, Named
 from gluonish.ndarray import NDArray
 from gluonish.ops.support.across_ranks import join_ranks
 
-__all__ = ["share_statistics"]
-
 
 def share_statistics(channel: Channel) -> None:
     """Let SyncBatchNorm use the statistics of all ranks from now on, if there are several.

@@ -7,8 +7,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-__all__ = ["Exchange", "names_of", "nbytes_of", "tell", "watchers"]
-
 Kind = Literal["exchange", "request", "answer"]
 
 

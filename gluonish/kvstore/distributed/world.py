@@ -28,8 +28,6 @@ from gluonish.core.config.environment import LoadEnvironment, get_variable
 from gluonish.core.errors import NotSupportedError
 from gluonish.core.optional import IMPORT_FAILURES
 
-__all__ = ["World", "joined", "world"]
-
 _DRAIN_S = 0.2  # until a launcher has passed on what was written
 
 # What launchers tell a process of their number.

@@ -30,8 +30,6 @@ from gluonish.ndarray.npz_file import read_npz
 from gluonish.ndarray.safetensors_file import read_safetensors
 from gluonish.ndarray.sharded_file import ShardReader, read_index
 
-__all__ = ["Checkpoint", "open_checkpoint"]
-
 # Where training programs keep averaged weights, which are the better ones, and then the others.
 _AVERAGED_KEYS = ("state_dict_ema", "model_ema", "ema_state_dict", "ema")
 _STATE_KEYS = (

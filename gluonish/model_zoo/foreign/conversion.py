@@ -40,8 +40,6 @@ from gluonish.model_zoo.vision.squeezenet import SqueezeNet
 from gluonish.model_zoo.vision.vgg import VGG
 from gluonish.ndarray import array, zeros
 
-__all__ = ["Conversion", "convert", "import_weights", "input_shape", "recipes_of"]
-
 _FAMILIES: dict[type[HybridBlock], Callable[[Any], list[Recipe]]] = {
     AlexNet: alexnet_recipes,
     DenseNet: densenet_recipes,

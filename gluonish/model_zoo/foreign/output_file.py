@@ -10,8 +10,6 @@ from gluonish.core.files import path_text
 from gluonish.model_zoo.foreign.conversion import Conversion
 from gluonish.ndarray.array_file import DenseRecord, write_array_list, write_arrays
 
-__all__ = ["save_conversion"]
-
 _SHORT_LENGTH = 8
 
 

@@ -13,8 +13,6 @@ from gluonish.model_zoo.foreign.source_layers import SourceLayers
 from gluonish.model_zoo.foreign.torch_file import arranged, arranged_shape
 from gluonish.ndarray.list_file import StoredArray
 
-__all__ = ["MOST_NAMES", "Plan", "listed", "source_of"]
-
 MOST_NAMES = 12  # of each kind in one message
 _NORM_PARTS = ("gamma", "beta", "running_mean", "running_var")
 

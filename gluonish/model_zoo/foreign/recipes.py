@@ -17,24 +17,6 @@ from gluonish.model_zoo.vision.resnet import BottleneckV1, ResNetV1
 from gluonish.model_zoo.vision.squeezenet import SqueezeNet
 from gluonish.model_zoo.vision.vgg import VGG
 
-__all__ = [
-    "CAFFE_INPUT",
-    "IMAGENET_INPUT",
-    "Identity",
-    "Link",
-    "Recipe",
-    "Step",
-    "alexnet_recipes",
-    "densenet_recipes",
-    "inception_recipes",
-    "mobilenet_recipes",
-    "mobilenet_v2_recipes",
-    "normalized",
-    "resnet_recipes",
-    "squeezenet_recipes",
-    "vgg_recipes",
-]
-
 IMAGENET_INPUT = (
     "RGB, (x / 255 - [0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225]: as for the networks of the zoo"
 )

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from gluonish.core.errors import FileFormatError
 from gluonish.ndarray.list_file import StoredArray
 
-__all__ = ["SourceLayers", "source_layers"]
-
 _KERAS_PARTS = {
     "kernel": "weight",
     "bias": "bias",

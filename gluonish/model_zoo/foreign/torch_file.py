@@ -29,15 +29,6 @@ from gluonish.model_zoo.foreign.torch_pickle import (
 )
 from gluonish.ndarray.list_file import StoredArray
 
-__all__ = [
-    "arranged",
-    "arranged_shape",
-    "is_legacy_start",
-    "read_torch_legacy",
-    "read_torch_zip",
-    "stored_array",
-]
-
 # Returns the bytes of a storage.
 ReadStorage = Callable[[str], Any]
 

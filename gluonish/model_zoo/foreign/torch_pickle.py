@@ -17,8 +17,6 @@ from gluonish.core.dtype import BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT8,
 from gluonish.core.errors import FileFormatError
 from gluonish.core.pickle_safety import BROKEN_PICKLE, Sealed, check_opcodes
 
-__all__ = ["MAX_OPCODES", "MAX_PICKLE_NBYTES", "Storage", "StoredTensor", "load_torch_pickle"]
-
 MAX_PICKLE_NBYTES = 4 << 20
 """A checkpoint's pickle has some 200 bytes for each tensor; its numbers lie elsewhere."""
 MAX_OPCODES = 300_000

@@ -17,8 +17,6 @@ from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, load_published
 
-__all__ = ["AlexNet", "alexnet"]
-
 _CPU = cpu()
 
 

@@ -30,23 +30,6 @@ from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import load_published
 from gluonish.model_zoo.vision.resnet import BasicBlockV1, BasicBlockV2, ResNet, Unit, conv3x3
 
-__all__ = [
-    "CIFARBasicBlockV2",
-    "CIFARResNetV1",
-    "CIFARResNetV2",
-    "cifar_resnet20_v1",
-    "cifar_resnet20_v2",
-    "cifar_resnet32_v1",
-    "cifar_resnet32_v2",
-    "cifar_resnet44_v1",
-    "cifar_resnet44_v2",
-    "cifar_resnet56_v1",
-    "cifar_resnet56_v2",
-    "cifar_resnet110_v1",
-    "cifar_resnet110_v2",
-    "get_cifar_resnet",
-]
-
 _CPU = cpu()
 _CHANNELS = (16, 16, 32, 64)
 _STAGES = 3

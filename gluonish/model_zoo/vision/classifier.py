@@ -11,8 +11,6 @@ from gluonish.gluon.nn.sequential import HybridSequential
 from gluonish.gluon.nn.tensor import Tensor
 from gluonish.model_zoo.model_store import get_model_file
 
-__all__ = ["Classifier", "chain", "load_published"]
-
 
 class Classifier(HybridBlock):
     """Base class of the zoo's networks, which have two parts that can be replaced or used alone.

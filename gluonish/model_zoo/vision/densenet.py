@@ -20,16 +20,6 @@ from gluonish.gluon.nn.sequential import HybridConcurrent, HybridSequential, Ide
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, chain, load_published
 
-__all__ = [
-    "DenseNet",
-    "dense_layer",
-    "densenet121",
-    "densenet161",
-    "densenet169",
-    "densenet201",
-    "transition",
-]
-
 _CPU = cpu()
 
 

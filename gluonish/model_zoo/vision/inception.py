@@ -23,18 +23,6 @@ from gluonish.gluon.nn.tensor import Extents
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, chain, load_published
 
-__all__ = [
-    "AVERAGE",
-    "Branch",
-    "Conv",
-    "Inception3",
-    "Layer",
-    "Split",
-    "add_module",
-    "inception_v3",
-    "normalized_conv",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Conv:

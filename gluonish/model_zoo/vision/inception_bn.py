@@ -26,8 +26,6 @@ from gluonish.model_zoo.vision.inception import (
     normalized_conv,
 )
 
-__all__ = ["InceptionBN", "inception_bn"]
-
 _CPU = cpu()
 _MAXIMUM: Callable[[], HybridBlock] = partial(MaxPool2D, 3, 1, 1)
 _MAXIMUM_HALVING: Callable[[], HybridBlock] = partial(MaxPool2D, 3, 2, 1)

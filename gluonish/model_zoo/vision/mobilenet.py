@@ -24,25 +24,6 @@ from gluonish.gluon.nn.tensor import Tensor
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, load_published
 
-__all__ = [
-    "RELU6",
-    "LinearBottleneck",
-    "MobileNet",
-    "MobileNetV2",
-    "add_conv",
-    "get_mobilenet",
-    "get_mobilenet_v2",
-    "mobilenet0_5",
-    "mobilenet0_25",
-    "mobilenet0_75",
-    "mobilenet1_0",
-    "mobilenet_v2_0_5",
-    "mobilenet_v2_0_25",
-    "mobilenet_v2_0_75",
-    "mobilenet_v2_1_0",
-    "relu",
-]
-
 
 class RELU6(HybridBlock):
     """The activation ``min(max(x, 0), 6)``.

@@ -26,27 +26,6 @@ from gluonish.gluon.nn.tensor import Tensor
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, load_published
 
-__all__ = [
-    "BasicBlockV1",
-    "BasicBlockV2",
-    "BottleneckV1",
-    "BottleneckV2",
-    "ResNetV1",
-    "ResNetV2",
-    "conv3x3",
-    "get_resnet",
-    "resnet18_v1",
-    "resnet18_v2",
-    "resnet34_v1",
-    "resnet34_v2",
-    "resnet50_v1",
-    "resnet50_v2",
-    "resnet101_v1",
-    "resnet101_v2",
-    "resnet152_v1",
-    "resnet152_v2",
-]
-
 
 def conv3x3(channels: int, stride: int, in_channels: int) -> Conv2D:
     """Return a 3x3 convolution without bias; stride 1 keeps height and width.

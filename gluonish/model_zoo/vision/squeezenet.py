@@ -20,8 +20,6 @@ from gluonish.gluon.nn.sequential import HybridConcurrent, HybridSequential
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, chain, load_published
 
-__all__ = ["SqueezeNet", "convolution", "get_squeezenet", "squeezenet1_0", "squeezenet1_1"]
-
 _CPU = cpu()
 # By version: channels and kernel of the stem, then channels of each fire module's squeezing
 # convolution, where None is pooling. Its two expanding convolutions have four times as many.

@@ -21,19 +21,6 @@ from gluonish.initializer import Xavier
 from gluonish.model_zoo.registry import register_model
 from gluonish.model_zoo.vision.classifier import Classifier, load_published
 
-__all__ = [
-    "VGG",
-    "get_vgg",
-    "vgg11",
-    "vgg11_bn",
-    "vgg13",
-    "vgg13_bn",
-    "vgg16",
-    "vgg16_bn",
-    "vgg19",
-    "vgg19_bn",
-]
-
 _CPU = cpu()
 
 

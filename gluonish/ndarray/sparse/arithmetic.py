@@ -25,8 +25,6 @@ from gluonish.ops.indexing.take import take
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.shape.reshape import reshape
 
-__all__ = ["add_rows", "take_rows"]
-
 _SUMS = "elemwise_add elemwise_sub _grad_add"
 _ZERO_AT_ZEROS = "_maximum _minimum _hypot"
 

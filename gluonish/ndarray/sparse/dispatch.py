@@ -22,8 +22,6 @@ from gluonish.ndarray.sparse.storage import convert
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.sparse.cast_storage import CAST_STORAGE
 
-__all__ = ["Implementation", "apply_sparse", "implement", "kinds_of"]
-
 # (operator, inputs, attributes) -> the result, or NotImplemented: run it on dense arrays. Behind
 # these comes, for what works in place, the array to leave the result in, or None.
 Implementation = Callable[..., Any]

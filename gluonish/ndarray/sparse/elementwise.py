@@ -9,8 +9,6 @@ from gluonish.ndarray.sparse.dispatch import implement
 from gluonish.ndarray.sparse.storage import nothing
 from gluonish.ops.registry import Attrs, Operator
 
-__all__ = ["on_values"]
-
 _ZERO_KEEPING = """
     abs arcsin arcsinh arctan arctanh cbrt ceil degrees expm1 fix floor log1p make_loss negative
     radians relu rint round sign sin sinh sqrt square tan tanh trunc BlockGrad _copy

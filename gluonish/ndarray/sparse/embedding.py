@@ -14,8 +14,6 @@ from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.shape.reshape import reshape
 
-__all__ = ["embedding_gradient"]
-
 
 def embedding_gradient(grad: NDArray, data: NDArray, attrs: Attrs) -> RowSparseNDArray:
     """Return each row of ``grad``, (*data.shape, output_dim), added to the row that ``data`` names.

@@ -9,8 +9,6 @@ from gluonish.ops.elementwise.arithmetic import scalar_attrs
 from gluonish.ops.registry import apply
 from gluonish.ops.support.binary_row import Row
 
-__all__ = ["add", "divide", "multiply", "subtract"]
-
 
 def _combine(row: Row, lhs: Any, rhs: Any) -> Any:
     if isinstance(lhs, NDArray) and isinstance(rhs, NDArray):

@@ -25,8 +25,6 @@ from gluonish.ops.nn.embedding import EMBEDDING_BACKWARD
 from gluonish.ops.registry import Attrs, apply
 from gluonish.ops.sparse.cast_storage import CAST_STORAGE, RETAIN, cast_storage
 
-__all__ = ["attach"]
-
 
 def _astype(self: BaseSparseNDArray, dtype: Any, copy: bool = True) -> BaseSparseNDArray:
     """Convert to another dtype; ``copy=False`` returns the array itself if it has that dtype."""

@@ -6,8 +6,6 @@ from gluonish.ndarray.namespace import make_operator_function
 from gluonish.ops.face import chosen
 from gluonish.ops.sparse.names import OPERATORS
 
-__all__ = ["names", "operator_function"]
-
 _MODULE = "gluonish.ndarray.sparse"
 
 operator_function = chosen(OPERATORS, _MODULE, make_operator_function)

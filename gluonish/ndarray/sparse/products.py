@@ -16,8 +16,6 @@ from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.sparse.cast_storage import cast_storage
 from gluonish.ops.sparse.compressed import CSR_DOT
 
-__all__ = ["SPARSE_DOT"]
-
 
 def _of_left(g: Any, rhs: Any, transpose_a: bool, transpose_b: bool) -> Any:
     if transpose_a:

@@ -12,8 +12,6 @@ from gluonish.ops.registry import Attrs, Operator
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.sparse.compressed import CSR_COLUMN_SUMS
 
-__all__: list[str] = []
-
 
 @implement("sum mean", "c")
 def _sum(op: Operator, inputs: Sequence[CSRNDArray], attrs: Attrs) -> Any:

@@ -14,8 +14,6 @@ from gluonish.ndarray.sparse.storage import compressed, element_rows, no_rows, n
 from gluonish.ops.indexing.take import take, whole_positions
 from gluonish.ops.registry import Attrs, Operator
 
-__all__ = ["retain_rows", "slice_rows"]
-
 
 def retain_rows(x: NDArray, rows: Any) -> RowSparseNDArray:
     """Return a row-sparse array of some rows of a dense or row-sparse one, and of no others.

@@ -18,20 +18,6 @@ from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.sparse.cast_storage import ROWS_TO_DENSE
 from gluonish.ops.sparse.compressed import CSR_TO_DENSE
 
-__all__ = [
-    "STYPES",
-    "compressed",
-    "convert",
-    "element_rows",
-    "no_rows",
-    "nothing",
-    "numbers",
-    "place_rows",
-    "to_dense",
-    "union",
-    "with_rows",
-]
-
 STYPES = ("default", "row_sparse", "csr")
 
 

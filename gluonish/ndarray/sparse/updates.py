@@ -14,8 +14,6 @@ from gluonish.ndarray.sparse.dispatch import implement
 from gluonish.ndarray.sparse.storage import numbers, place_rows, union, with_rows
 from gluonish.ops.registry import Attrs, Operator
 
-__all__ = ["put_rows"]
-
 
 def put_rows(target: NDArray, rows: Any, values: NDArray) -> None:
     """Overwrite some rows of a dense or row-sparse array.

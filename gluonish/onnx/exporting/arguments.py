@@ -12,8 +12,6 @@ from gluonish.core.numpy_mode import is_np_shape
 from gluonish.onnx.exporting.package import newest_opset
 from gluonish.onnx.exporting.tensors import Extent, OpenExtent
 
-__all__ = ["DEFAULT_OPSET", "OLDEST_OPSET", "dtypes_of", "opset_of", "shapes_of"]
-
 OLDEST_OPSET = 13
 # Has LayerNormalization and bitwise operators; runtimes of 2023 and later read it.
 DEFAULT_OPSET = 18

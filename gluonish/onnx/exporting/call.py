@@ -14,16 +14,6 @@ from gluonish.onnx.exporting.package import CannotExportError
 from gluonish.onnx.exporting.tensors import Emitter, Extent, OpenExtent, Tensor
 from gluonish.ops.registry import Attrs
 
-__all__ = [
-    "FAMILIES",
-    "Call",
-    "OutputSpec",
-    "Translator",
-    "translator_of",
-    "translators",
-    "unread_inputs",
-]
-
 
 class OutputSpec(NamedTuple):
     """What an output of a node is.

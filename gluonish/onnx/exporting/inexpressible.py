@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-__all__ = ["REASONS", "reason_of"]
-
 _GRADIENT = "only gradients have it, and files hold what a network computes for inference"
 _UPDATE = "it updates weights, and files hold what a network computes for inference"
 _FUSED = "only the passes that prepare a graph to run make it; export the Symbol or the block"

@@ -16,8 +16,6 @@ from gluonish.onnx.exporting.sources import Source, source_of
 from gluonish.onnx.exporting.tensors import Emitter, OpenExtent, Tensor
 from gluonish.onnx.exporting.walk import Known, Walk, inferred
 
-__all__ = ["write_model"]
-
 
 def write_model(
     sym: Any,

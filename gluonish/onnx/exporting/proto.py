@@ -14,8 +14,6 @@ from gluonish.core.files import atomic_write, written_together
 from gluonish.onnx.exporting.package import onnx_package
 from gluonish.onnx.exporting.tensors import Body, Draft, Emitter, OpenExtent, Tensor
 
-__all__ = ["LARGEST_MESSAGE", "SMALLEST_OUTSIDE", "ModelFile"]
-
 LARGEST_MESSAGE = 2_000_000_000  # bytes of weights that one message of protobuf may hold
 SMALLEST_OUTSIDE = 1024  # bytes; what shapes and axes are stays in the message
 _ALIGNMENT = 4096  # so that the weights of a file can be mapped into memory

@@ -22,8 +22,6 @@ from gluonish.onnx.exporting.tensors import Extent, OpenExtent
 from gluonish.symbol import NameManager, Symbol, var
 from gluonish.symbol import load as load_symbol
 
-__all__ = ["Source", "source_of"]
-
 Shapes = Sequence[tuple[Extent, ...]]
 
 

@@ -9,34 +9,6 @@ from gluonish.core.dtype import INT64
 from gluonish.onnx.exporting.package import CannotExportError
 from gluonish.onnx.exporting.tensors import Emitter, Extent, OpenExtent, Tensor
 
-__all__ = [
-    "arange",
-    "axis_of",
-    "broadcast",
-    "clip",
-    "concat",
-    "extent_of",
-    "extents",
-    "filled",
-    "flipped",
-    "gather",
-    "pad",
-    "placed",
-    "reduced",
-    "reshaped",
-    "reshaped_to_scalar",
-    "select",
-    "shape_tensor",
-    "sliced",
-    "softmax",
-    "split",
-    "squeezed",
-    "taken",
-    "to_shape",
-    "transposed",
-    "unsqueezed",
-]
-
 _LAST = np.iinfo(np.int64).max
 
 

@@ -14,8 +14,6 @@ import numpy as np
 from gluonish.core.dtype import BOOL, FLOAT32, FLOAT64, INT32, INT64, is_floating
 from gluonish.onnx.exporting.package import allowed_types
 
-__all__ = ["Body", "Draft", "Emitter", "Extent", "Number", "OpenExtent", "Tensor", "word_of"]
-
 Number = int | float | bool
 
 

@@ -14,8 +14,6 @@ from gluonish.onnx.exporting.inexpressible import reason_of
 from gluonish.onnx.exporting.package import CannotExportError
 from gluonish.onnx.exporting.tensors import Emitter, Extent, OpenExtent, Tensor
 
-__all__ = ["Known", "Walk", "inferred"]
-
 # What is given of a variable: its shape, or None, and its element type.
 Known = tuple[Sequence[Extent] | None, Any]
 

@@ -20,26 +20,6 @@ from gluonish.ndarray.namespace import operator_function
 from gluonish.onnx.importing.elements import Narrow, narrowed
 from gluonish.onnx.importing.tensors import Stored
 
-__all__ = [
-    "array_of",
-    "axis_of",
-    "check_size",
-    "check_table",
-    "computed",
-    "constant",
-    "cut",
-    "dtype_of",
-    "filled",
-    "floats",
-    "host",
-    "integer",
-    "integers",
-    "is_known",
-    "op",
-    "plain",
-    "wide",
-]
-
 _MAX_ELEMENTS = 1 << 31  # of an array that a few numbers of a file ask for
 _MAX_TABLE = 1 << 24  # places of a table that says which elements go where
 

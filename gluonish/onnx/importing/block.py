@@ -25,8 +25,6 @@ from gluonish.onnx.importing.nodes import Node
 from gluonish.onnx.importing.running import Program, run
 from gluonish.onnx.importing.tensors import Stored
 
-__all__ = ["OnnxBlock", "trainable"]
-
 # Inputs whose numbers decide about shapes or kernels; what the file gives there is no parameter.
 _NUMBERS = {
     "Clip": (1, 2),

@@ -22,8 +22,6 @@ from gluonish.onnx.importing.programs import program_of
 from gluonish.onnx.importing.running import Program, reads_of
 from gluonish.onnx.importing.tensors import Stored
 
-__all__ = ["on_bytes"]
-
 Array = np.ndarray[Any, Any]
 
 

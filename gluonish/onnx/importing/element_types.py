@@ -16,8 +16,6 @@ from gluonish.onnx.importing.nodes import Node
 from gluonish.onnx.importing.package import schema_of
 from gluonish.onnx.importing.running import Program
 
-__all__ = ["check_element_types"]
-
 _BY_WORD = {f"tensor({entry.name.lower()})": entry for entry in ELEMENTS.values()}
 
 

@@ -14,8 +14,6 @@ import numpy as np
 from gluonish.core.dtype import BFLOAT16, FLOAT32
 from gluonish.core.errors import FileFormatError, NotSupportedError
 
-__all__ = ["ELEMENTS", "Element", "Narrow", "element", "element_of", "narrowed"]
-
 _INT8, _UINT8 = np.dtype(np.int8), np.dtype(np.uint8)
 
 

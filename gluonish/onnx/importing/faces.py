@@ -14,8 +14,6 @@ from gluonish.onnx.importing.models import declared_values, load_model, parse_mo
 from gluonish.onnx.importing.symbols import Composed, compose, declared_shapes, is_open
 from gluonish.symbol import Symbol, var
 
-__all__ = ["get_model_metadata", "import_model", "import_to_gluon"]
-
 _File = str | os.PathLike[str] | bytes
 
 

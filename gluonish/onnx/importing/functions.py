@@ -10,8 +10,6 @@ from gluonish.onnx.importing.nodes import Call, Node
 from gluonish.onnx.importing.package import onnx_package
 from gluonish.onnx.importing.running import Program, run
 
-__all__ = ["FunctionRule", "SchemaFunction"]
-
 
 class _Kind(NamedTuple):
     """What the body of an operator may depend on.

@@ -14,8 +14,6 @@ from gluonish.onnx.importing.package import onnx_package
 from gluonish.onnx.importing.programs import Compiler, opset_versions
 from gluonish.onnx.importing.running import Program
 
-__all__ = ["Declared", "Model", "declared_values", "load_model", "model_of_graph", "parse_model"]
-
 _MAX_RANK = 32
 
 

@@ -7,8 +7,6 @@ from typing import Any, NoReturn
 from gluonish.core.errors import FileFormatError, NotSupportedError
 from gluonish.onnx.importing.tensors import dense_of, read_tensor
 
-__all__ = ["Call", "Node", "Rule", "Scope", "attributes_of", "tidy_domain"]
-
 
 class Scope:
     """Values by name.

@@ -17,8 +17,6 @@ from gluonish.graph.ir import Node, Value, topological_order
 from gluonish.ops.registry import find_operator
 from gluonish.ops.support.shape_codes import resolve_shape
 
-__all__ = ["check", "merged", "stand_ins"]
-
 Pair = tuple[int, int]  # an extent in the one trace, and in the other
 Shapes = Mapping[str, Sequence[Any]]
 _Known = list[tuple[Value, list[Pair]]]  # inputs, and their extents in both traces

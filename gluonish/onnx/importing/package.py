@@ -5,8 +5,6 @@ from typing import Any
 from gluonish.core.errors import NotSupportedError
 from gluonish.core.optional import IMPORT_FAILURES
 
-__all__ = ["onnx_package", "schema_of"]
-
 
 def onnx_package(wanted_by: str) -> Any:
     """Return the module `onnx`.

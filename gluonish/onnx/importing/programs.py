@@ -12,8 +12,6 @@ from gluonish.onnx.importing.rules import find_rule
 from gluonish.onnx.importing.running import Program, reads_of
 from gluonish.onnx.importing.tensors import Stored, dense_of, read_tensor
 
-__all__ = ["Compiler", "program_of"]
-
 _MAX_DEPTH = 24
 
 

@@ -6,8 +6,6 @@ from functools import cache
 from gluonish.core.loading import load
 from gluonish.onnx.importing.nodes import Node, Rule
 
-__all__ = ["KEEPS_NARROW", "TAKES_NARROW", "all_rules", "find_rule"]
-
 _FAMILIES = (
     "arithmetic",
     "texts",

@@ -10,8 +10,6 @@ from gluonish.onnx.importing.nodes import Call, Node, Scope
 from gluonish.onnx.importing.rules import KEEPS_NARROW, TAKES_NARROW
 from gluonish.onnx.importing.tensors import Stored
 
-__all__ = ["Program", "reads_of", "run"]
-
 
 class Program(NamedTuple):
     """A graph that can be run.

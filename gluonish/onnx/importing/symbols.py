@@ -17,8 +17,6 @@ from gluonish.symbol import NameManager, Symbol
 # Of an input: a trace makes tables as long as its axes, and a hostile file says any extent.
 _MAX_ELEMENTS, _MAX_EXTENT = 1 << 28, 1 << 24
 
-__all__ = ["Composed", "compose", "declared_shapes", "is_open"]
-
 
 class ModelBlock(Protocol):
     """The block of a model; see `OnnxBlock`."""

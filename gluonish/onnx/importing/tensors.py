@@ -10,8 +10,6 @@ import numpy as np
 from gluonish.core.errors import FileFormatError, NotSupportedError
 from gluonish.onnx.importing.elements import Element, element
 
-__all__ = ["Stored", "dense_of", "read_tensor"]
-
 _MAX_RANK = 32
 _MAX_SPARSE = 1 << 28  # elements of a sparse tensor when it is written out
 _MAX_SHOWN = 200  # characters of a path in an error message

@@ -11,8 +11,6 @@ from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.support.broadcasting import complete_same
 from gluonish.ops.support.precision import as_real
 
-__all__ = ["DIV_SQRT_DIM"]
-
 
 def _infer(data: Spec) -> tuple[Spec]:
     if not data.shape:

@@ -24,8 +24,6 @@ from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.precision import is_narrow
 from gluonish.ops.support.product import fill_product
 
-__all__ = ["ENCDEC_QK", "ENCDEC_VALATT", "SELFATT_QK", "SELFATT_VALATT"]
-
 _SCHEMA = Schema(heads=integer(low=1))
 
 
@@ -92,7 +90,6 @@ def _expanding(operator: str, compute: Callable[..., Any]) -> ShapeFacts:
     """Return how graphs compute an operator: by others, which read the parts where they lie.
 
     Args:
-        operator: Its name.
         compute: ``compute(*inputs, heads)`` gives its output.
     """
 

@@ -23,8 +23,6 @@ from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["SLDWIN_CONTEXT", "SLDWIN_MASK_LIKE", "SLDWIN_SCORE"]
-
 _SCHEMA = Schema(w=integer(low=0), symmetric=boolean())
 
 

@@ -12,8 +12,6 @@ from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.precision import as_real
 
-__all__ = ["ALLCLOSE"]
-
 
 def _infer(a: Spec, b: Spec, **_: object) -> tuple[Spec]:
     check_same_dtype("_contrib_allclose", a, b)

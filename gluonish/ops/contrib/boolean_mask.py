@@ -11,8 +11,6 @@ from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.dtype_rules import dtype_rule
 
-__all__ = ["BOOLEAN_MASK"]
-
 
 def _infer(data: Spec, index: Spec, *, axis: int) -> tuple[Spec]:
     if axis != 0 or not data.shape:

@@ -12,8 +12,6 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, register
 from gluonish.ops.support.broadcasting import complete_same, infer_same
 
-__all__ = ["COPYTO", "CROSS_DEVICE_COPY", "IDENTITY_LIKE_RHS", "ZEROS_WITHOUT_DTYPE"]
-
 
 def _copy(xp: ModuleType, out: Any, data: Any, *_: Any) -> None:
     out[...] = data

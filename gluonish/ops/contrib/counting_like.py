@@ -14,8 +14,6 @@ from gluonish.ops.support.precision import check_steps
 from gluonish.ops.support.shape_rules import normalize_axis
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["ARANGE_LIKE", "INDEX_ARRAY"]
-
 
 def _arange_infer(
     data: Spec, *, start: float, step: float, repeat: int, axis: int | None, **_: object

@@ -10,8 +10,6 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.shape_rules import normalize_axis
 
-__all__ = ["DIAG"]
-
 _MOST = 1 << 16  # how far off a diagonal of a vector may lie: beyond, the matrix fits no memory
 
 _AXES = {"k": integer(0), "axis1": integer(0), "axis2": integer(1)}

@@ -11,8 +11,6 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support.precision import widen
 
-__all__ = ["ALL_FINITE", "MULTI_ALL_FINITE"]
-
 _NOTE = "With init_output=False a 0 that out already holds stays 0; out must be given then."
 
 

@@ -16,8 +16,6 @@ from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.precision import widen
 
-__all__ = ["FFT", "IFFT"]
-
 _SCHEMA = Schema(compute_size=integer(128, low=1))
 
 

@@ -13,8 +13,6 @@ from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.precision import widen
 
-__all__ = ["GROUP_ADAGRAD_UPDATE"]
-
 _NAME = "_contrib_group_adagrad_update"
 
 

@@ -23,8 +23,6 @@ from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["HAWKESLL"]
-
 _NAME = "_contrib_hawkesll"
 _INPUTS = ("lda", "alpha", "beta", "state", "lags", "marks", "valid_length", "max_time")
 

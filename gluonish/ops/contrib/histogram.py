@@ -14,8 +14,6 @@ from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.precision import as_real
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["HISTOGRAM"]
-
 Bounds = tuple[float, ...] | None
 
 

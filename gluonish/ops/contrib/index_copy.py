@@ -12,8 +12,6 @@ from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.dtype_rules import dtype_rule
 
-__all__ = ["INDEX_COPY"]
-
 _NAME = "_contrib_index_copy"
 
 

@@ -16,8 +16,6 @@ from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.precision import widen
 
-__all__ = ["MULTI_LARS", "MULTI_SUM_SQ", "RESET_ARRAYS"]
-
 _SCHEMA = Schema(num_arrays=integer(low=1))
 
 

@@ -16,8 +16,6 @@ from gluonish.ops.elementwise.cast import cast, convert
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, register
 
-__all__ = ["AMP_CAST", "AMP_MULTICAST"]
-
 
 def _cast_dtype(data: np.dtype[Any], wanted: np.dtype[Any]) -> np.dtype[Any]:
     return wanted if is_floating(data) else data

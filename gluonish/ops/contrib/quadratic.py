@@ -9,8 +9,6 @@ from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.support.broadcasting import complete_same, infer_same
 from gluonish.ops.support.precision import as_real
 
-__all__ = ["QUADRATIC"]
-
 
 def _kernel(xp: ModuleType, out: Any, data: Any, *, a: float, b: float, c: float) -> None:
     x = as_real(xp, data)

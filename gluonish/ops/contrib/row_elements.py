@@ -13,8 +13,6 @@ from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["FILL_ELEMENT_0INDEX", "ONEHOT_ENCODE"]
-
 
 def _fill_infer(lhs: Spec, mhs: Spec, rhs: Spec) -> tuple[Spec]:
     check_same_dtype("fill_element_0index", lhs, mhs)

@@ -14,8 +14,6 @@ from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.dtype_rules import dtype_rule
 
-__all__ = ["SCATTER_SET_ND"]
-
 
 def _set_infer(lhs: Spec, rhs: Spec, indices: Spec, *, shape: Shape) -> tuple[Spec]:
     name = "_scatter_set_nd"

@@ -9,8 +9,6 @@ from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["SHAPE_ARRAY", "SIZE_ARRAY"]
-
 
 def _shape_kernel(xp: ModuleType, out: Any, data: Any) -> None:
     out[...] = xp.asarray(data.shape, dtype=out.dtype)

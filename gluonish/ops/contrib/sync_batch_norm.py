@@ -18,8 +18,6 @@ from gluonish.ops.normalization.batch_norm import (
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.across_ranks import ranks_sum
 
-__all__ = ["SYNC_BATCH_NORM"]
-
 _INPUTS = ("data", "gamma", "beta", "moving_mean", "moving_var")
 
 

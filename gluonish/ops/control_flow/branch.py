@@ -19,8 +19,6 @@ from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, apply, register
 from gluonish.ops.support.work import endless
 
-__all__ = ["BRANCH", "COND"]
-
 
 class _Choice(NamedTuple):
     """The two bodies, and where their inputs stand among the operator's."""

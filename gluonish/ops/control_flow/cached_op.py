@@ -9,8 +9,6 @@ from gluonish.ops.control_flow.subgraph import Subgraph
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 
-__all__ = ["CACHED_OP"]
-
 
 def _body(attrs: Attrs) -> Subgraph:
     if "subgraphs" not in attrs:

@@ -25,8 +25,6 @@ from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support.work import endless
 
-__all__ = ["FOREACH"]
-
 
 def _counts(attrs: Attrs) -> tuple[int, int, int]:
     return len(attrs["in_data_locs"]), len(attrs["in_state_locs"]), attrs["num_out_data"]

@@ -19,16 +19,6 @@ from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.registry import Attrs, Operator, V, apply, find_operator, register
 from gluonish.ops.support.work import endless
 
-__all__ = [
-    "SCAN",
-    "Loop",
-    "check_states",
-    "iterate",
-    "loop_gradient",
-    "loop_outputs",
-    "sorted_arrays",
-]
-
 
 class Loop(NamedTuple):
     """The arrays of a loop, raw or as values of a gradient rule.
@@ -68,7 +58,6 @@ def sorted_arrays(
 
     Args:
         inputs: Data, states, remaining inputs.
-        results: Outputs of the operator.
         counts: How many data, states, and outputs of each iteration.
     """
     data, states, outs = counts
@@ -107,7 +96,6 @@ def loop_outputs(
 
     Args:
         name: The operator, for messages.
-        body: The body.
         inputs: What one iteration reads: slices of data, states, remaining inputs.
         length: How many iterations there are at most.
         num_states: How many states.
@@ -145,7 +133,6 @@ def iterate(
     """Run a loop.
 
     Args:
-        xp: NumPy or CuPy.
         step: The body.
         order: Which slice each iteration reads and writes.
         arrays: Raw arrays; outputs of slices behind those in ``order`` become zero.
@@ -206,11 +193,9 @@ def loop_gradient(
         g: Gradients of the results.
         body: The loop's body.
         inputs: Data, states, remaining inputs.
-        results: Outputs of the operator.
         counts: How many data, states, and outputs of each iteration.
         ran: How many iterations ran, if fewer than there are slices: an array of one number.
         reverse: Whether the loop began at the last slice.
-        train: The mode.
     """
     arrays = sorted_arrays(inputs, results, counts)
     heads = _sorted_heads(g, counts)

@@ -11,22 +11,6 @@ from gluonish.core.dtype import normalize_dtype
 from gluonish.core.spec import PartialSpec, Shape, Spec
 from gluonish.ops.registry import Attrs, V
 
-__all__ = [
-    "BranchGradient",
-    "Key",
-    "LoopGradient",
-    "Step",
-    "Subgraph",
-    "any_draws",
-    "drop_first",
-    "inner_key",
-    "keeps",
-    "num_visible",
-    "slice_spec",
-    "spec_of",
-    "stacked",
-]
-
 Key = tuple[int, int]
 # Runs a body on raw arrays of its inputs and results.
 Step = Callable[[list[Any], Key], None]
@@ -104,9 +88,7 @@ class Subgraph(Protocol):
         """Return what runs the body, and how many random keys each run uses.
 
         Args:
-            xp: NumPy or CuPy.
             arrays: Raw arrays like its inputs.
-            train: The mode.
             keep: Whether kept values are wanted, behind the outputs.
         """
         raise NotImplementedError
@@ -126,7 +108,6 @@ class Subgraph(Protocol):
             counts: How many are data, and how many states.
             heads: Whether there is a gradient of each output that is no state, each state that
                 an iteration started from, and each kept value.
-            train: The mode.
         """
         raise NotImplementedError
 
@@ -145,7 +126,6 @@ class Subgraph(Protocol):
             heads: Whether there is a gradient of each output and each kept value.
             flows: Positions of the inputs that it gives a gradient of, zero where none flows; None
                 for those where one does.
-            train: The mode.
         """
         raise NotImplementedError
 

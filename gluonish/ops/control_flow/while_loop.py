@@ -27,8 +27,6 @@ from gluonish.ops.facts import Execution, Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support.work import endless
 
-__all__ = ["WHILE_LOOP"]
-
 # Of the keys that a node's iterations use, those of the condition lie above this.
 _CONDITION_KEYS = 1 << 40
 

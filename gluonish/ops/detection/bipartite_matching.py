@@ -15,8 +15,6 @@ from gluonish.ops.support.precision import check_positions
 from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.extents import check_floating
 
-__all__ = ["BIPARTITE_MATCHING"]
-
 _NAME = "_contrib_bipartite_matching"
 
 

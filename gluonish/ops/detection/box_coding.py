@@ -12,8 +12,6 @@ from gluonish.ops.support.precision import widen
 from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.extents import check_floating
 
-__all__ = ["BOX_DECODE", "BOX_ENCODE"]
-
 _ENCODE = "_contrib_box_encode"
 _DECODE = "_contrib_box_decode"
 

@@ -13,8 +13,6 @@ from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.extents import check_floating
 
-__all__ = ["BOX_IOU"]
-
 _NAME = "_contrib_box_iou"
 
 

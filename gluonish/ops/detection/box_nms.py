@@ -25,8 +25,6 @@ from gluonish.ops.support.host import widened_on_host
 from gluonish.ops.vision.extents import check_floating
 from gluonish.ops.vision.points import scatter_points
 
-__all__ = ["BOX_NMS", "box_nms_kernel"]
-
 _NAME = "_contrib_box_nms"
 
 

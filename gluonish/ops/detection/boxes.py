@@ -12,16 +12,6 @@ import numpy as np
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 
-__all__ = [
-    "Rule",
-    "Suppress",
-    "as_corners",
-    "box_overlaps",
-    "check_boxes",
-    "kept_by_overlap",
-    "to_centers",
-]
-
 Matrix = np.ndarray[Any, Any]
 
 
@@ -57,7 +47,6 @@ def box_overlaps(xp: ModuleType, first: Any, second: Any, border: int = 0) -> An
     A box whose corners are in the wrong order has no area.
 
     Args:
-        xp: NumPy or CuPy.
         first: Boxes.
         second: Boxes.
         border: Added to every side: 1 where corners are pixels that the box takes in.

@@ -27,8 +27,6 @@ from gluonish.ops.support.host import widened_on_host
 from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.extents import check_floating
 
-__all__ = ["MULTIBOX_DETECTION", "multibox_detection_kernel"]
-
 _NAME = "_contrib_MultiBoxDetection"
 
 

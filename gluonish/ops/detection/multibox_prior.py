@@ -20,8 +20,6 @@ from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.extents import check_floating
 
-__all__ = ["MULTIBOX_PRIOR"]
-
 _NAME = "_contrib_MultiBoxPrior"
 _Numbers = tuple[float, ...]
 

@@ -21,8 +21,6 @@ from gluonish.ops.support.host import widened_on_host
 from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.extents import check_floating
 
-__all__ = ["MULTIBOX_TARGET", "match_boxes"]
-
 _NAME = "_contrib_MultiBoxTarget"
 _LEAST_OVERLAP = 1e-6  # of a box and the anchor that it is given whatever the threshold
 _NEGATIVE, _IGNORED = -1, -2  # in place of a box's number

@@ -21,8 +21,6 @@ from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.extents import check_floating, check_rank
 
-__all__ = ["MULTI_PROPOSAL", "PROPOSAL", "base_anchors", "proposal_kernel"]
-
 _Numbers = tuple[float, ...]
 
 
@@ -76,7 +74,6 @@ def _proposed(
         scores: (anchors, H, W) of the foreground.
         offsets: (4 * anchors, H, W).
         image: Height, width and scale.
-        attrs: The operator's.
         suppress: Removes boxes.
     """
     count, height, width = scores.shape

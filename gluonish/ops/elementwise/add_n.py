@@ -11,8 +11,6 @@ from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.support.broadcasting import complete_same, refuse_truth_values
 from gluonish.ops.support.precision import widen
 
-__all__ = ["ADD_N"]
-
 
 def _infer(*arrays: Spec, num_args: int) -> tuple[Spec]:
     if any(spec != arrays[0] for spec in arrays):

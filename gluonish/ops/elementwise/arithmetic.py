@@ -17,8 +17,6 @@ from gluonish.ops.elementwise.unary import ABS, NEGATIVE
 from gluonish.ops.registry import Attrs, Operator, apply
 from gluonish.ops.support.binary_row import Row
 
-__all__ = ["Arithmetic", "apply_row", "as_whole", "combine", "scalar_attrs"]
-
 _NUMBERS = (int, float, np.integer, np.floating, np.bool_, BFLOAT16.type)
 
 

@@ -23,30 +23,6 @@ from gluonish.ops.support.binary_row import (
 from gluonish.ops.support.integer_gradient import cut_from_reals, zero_of_integers
 from gluonish.ops.support.precision import as_real
 
-__all__ = [
-    "ADD",
-    "DIVIDE",
-    "EQUAL",
-    "GREATER",
-    "GREATER_EQUAL",
-    "HYPOT",
-    "LESSER",
-    "LESSER_EQUAL",
-    "LOGICAL_AND",
-    "LOGICAL_OR",
-    "LOGICAL_XOR",
-    "MAXIMUM",
-    "MINIMUM",
-    "MODULO",
-    "MULTIPLY",
-    "NOT_EQUAL",
-    "POWER",
-    "SUBTRACT",
-    "is_zero",
-    "over_root",
-    "over_square",
-]
-
 
 def _ufunc(name: str) -> Expression:
     of_numpy = getattr(np, name)
@@ -143,7 +119,6 @@ def over_square(x: Any, a: Any, b: Any) -> Any:
     """Return ``x / (a a + b b)``, whose squares may leave the range, and 0 at the origin.
 
     Args:
-        x: A value.
         a: A value or a number; so is ``b``.
         b: One of the two is a value.
     """

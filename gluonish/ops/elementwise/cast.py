@@ -11,8 +11,6 @@ from gluonish.core.spec import PartialSpec, Spec, merge_shapes
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 
-__all__ = ["CAST", "cast"]
-
 
 def _infer(data: Spec, *, dtype: np.dtype[Any]) -> tuple[Spec]:
     return (Spec(data.shape, dtype),)

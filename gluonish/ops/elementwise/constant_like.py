@@ -8,8 +8,6 @@ from gluonish.ops.registry import Operator, apply, register
 from gluonish.ops.support.broadcasting import complete_same, infer_same
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["ONES_LIKE", "ZEROS_LIKE", "ones_like", "zeros_like"]
-
 
 def _row(value: int, name: str, *aliases: str) -> Operator:
     def kernel(xp: ModuleType, out: Any, data: Any) -> None:

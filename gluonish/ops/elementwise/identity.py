@@ -16,8 +16,6 @@ from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.broadcasting import complete_same, infer_same
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["BLOCK_GRAD", "COPY", "MAKE_LOSS", "MAKE_LOSS_OUTPUT", "stop_gradient"]
-
 
 def _kernel(xp: ModuleType, out: Any, data: Any, **_attrs: Any) -> None:
     out[...] = data

@@ -25,8 +25,6 @@ from gluonish.ops.support.broadcasting import complete_same, infer_broadcast, in
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import widen
 
-__all__ = ["flat_power"]
-
 
 def _operator(
     name: str,
@@ -38,7 +36,6 @@ def _operator(
     """Register an elementwise operator on floats that broadcast.
 
     Args:
-        name: Registry name.
         kernel: ``kernel(xp, out, *inputs)``.
         formula: What it computes, in operators whose gradients are right at the kinks, too.
         inputs: Their names.

@@ -18,8 +18,6 @@ from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.broadcasting import complete_same, infer_numbers
 from gluonish.ops.support.precision import as_real, in_dtype
 
-__all__ = ["CLIP", "CLIP_BACKWARD", "HARD_SIGMOID", "SMOOTH_L1"]
-
 
 def _operator(
     name: str,

@@ -15,16 +15,6 @@ from gluonish.ops.nn.activation import ACTIVATION, ACTIVATION_BACKWARD
 from gluonish.ops.nn.leaky_relu import LEAKY_RELU
 from gluonish.ops.registry import Operator, V, apply
 
-__all__ = [
-    "ACTIVATIONS",
-    "ATTRIBUTES",
-    "REVERSIBLE",
-    "Finish",
-    "finish",
-    "finished",
-    "finished_gradient",
-]
-
 
 class _Call(NamedTuple):
     """An operator of one array, with attributes."""
@@ -92,7 +82,6 @@ def finish(xp: ModuleType, out: Any, result: Any, addend: Any, what: Finish) -> 
     """Fill ``out`` with the finished result.
 
     Args:
-        xp: NumPy or CuPy.
         out: To be filled; may be the memory of ``result`` or of ``addend``.
         result: What was computed; overwritten.
         addend: Added to it; None for nothing.

@@ -3,8 +3,6 @@
 from gluonish.ops.fused.operator import register_fused
 from gluonish.ops.nn.convolution import CONVOLUTION
 
-__all__ = ["FUSED_CONVOLUTION"]
-
 FUSED_CONVOLUTION = register_fused(
     CONVOLUTION,
     "_fused_convolution",

@@ -4,8 +4,6 @@ from gluonish.core.schema import boolean
 from gluonish.ops.fused.operator import register_fused
 from gluonish.ops.nn.dense import FULLY_CONNECTED
 
-__all__ = ["FUSED_DENSE"]
-
 FUSED_DENSE = register_fused(
     FULLY_CONNECTED,
     "_fused_dense",

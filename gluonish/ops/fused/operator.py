@@ -11,8 +11,6 @@ from gluonish.ops.fused.activation import ATTRIBUTES, Finish, finish, finished, 
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.composite import composite_gradient
 
-__all__ = ["register_fused"]
-
 
 def register_fused(base: Operator, name: str, doc: str, **extra: Attribute) -> Operator:
     """Register ``activation(base(data, weight, bias) + addend)``.

@@ -14,14 +14,6 @@ from gluonish.core.spec import Spec
 from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Attrs, Operator, register
 
-__all__ = [
-    "FUSED_POINTWISE",
-    "FUSED_POINTWISE_MANY",
-    "FUSED_POINTWISE_RANDOM",
-    "Instruction",
-    "Program",
-]
-
 
 class Instruction(NamedTuple):
     """One operator of a program.

@@ -3,8 +3,6 @@
 A line of operators, then what their arguments are; an indented line goes on with the one above.
 """
 
-__all__ = ["TEXTS"]
-
 TEXTS = """
 Concat
   dim: Axis along which to concatenate, negative from the last

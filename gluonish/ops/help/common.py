@@ -3,8 +3,6 @@
 An indented line goes on with the one above.
 """
 
-__all__ = ["ATTRIBUTES", "INPUTS"]
-
 # Arrays that operators read.
 INPUTS = """
 A: Matrices (..., rows, columns); the axes before the last two are batch axes

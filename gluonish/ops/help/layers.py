@@ -3,8 +3,6 @@
 A line of operators, then what their arguments are; an indented line goes on with the one above.
 """
 
-__all__ = ["TEXTS"]
-
 TEXTS = """
 FullyConnected _contrib_quantized_fully_connected
   data: (N, ...) with flatten, else (..., features)

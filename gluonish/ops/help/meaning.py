@@ -9,15 +9,12 @@ from functools import cache
 
 from gluonish.ops.help import arrays, common, layers, training, vision
 
-__all__ = ["meaning", "own_texts"]
-
 
 def meaning(operator: str, argument: str, *, is_input: bool) -> str | None:
     """Return what an operator's argument is, as a text without a stop; None if nobody wrote it.
 
     Args:
         operator: Name in the registry.
-        argument: Name of the argument.
         is_input: Whether it is an array that the operator reads.
     """
     own = own_texts().get((operator, argument))

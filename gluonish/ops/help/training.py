@@ -3,8 +3,6 @@
 A line of operators, then what their arguments are; an indented line goes on with the one above.
 """
 
-__all__ = ["TEXTS"]
-
 TEXTS = """
 adam_update _adamw_update _mp_adamw_update
   eta: Factor of the whole step, of weight decay too

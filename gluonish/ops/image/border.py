@@ -11,8 +11,6 @@ from gluonish.ops.image.layout import check_image, store
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.dtype_rules import complete_alike
 
-__all__ = ["MAKE_BORDER"]
-
 _NAME = "_cvcopyMakeBorder"
 # OpenCV's kinds of borders: which pixel of an extent of n stands at a position outside it.
 _CONSTANT, _REPLICATE, _REFLECT, _WRAP, _REFLECT_101 = range(5)

@@ -15,8 +15,6 @@ from gluonish.core.file_kind import HEAD_NBYTES, found_instead
 from gluonish.core.loading import load
 from gluonish.ops.image.resampling import open_cv
 
-__all__ = ["AS_STORED", "COLOR", "GRAY", "decode", "encode"]
-
 Array = np.ndarray[Any, Any]
 
 # OpenCV's numbers of how to decode.

@@ -33,8 +33,6 @@ from gluonish.ops.support.philox import normal, random_bits, uniform_number
 from gluonish.ops.support.precision import as_real
 from gluonish.ops.support.variates import substream
 
-__all__ = ["ADJUST_LIGHTING", "COLOR_STEPS", "RANDOM_COLORS", "Step"]
-
 Key = tuple[int, int]
 Step = tuple[str, Any]  # a change's word, and its amount: a number, or an offset for each channel
 
@@ -117,9 +115,7 @@ def _register(
     """Register an operator that changes colours by random amounts.
 
     Args:
-        name: Its name.
         doc: What it does.
-        parameters: Its attributes.
         check: ``check(operator, attributes)`` raises an OperatorError for bad ones.
         steps: See `COLOR_STEPS`; it also gets ``key``.
     """

@@ -15,8 +15,6 @@ from gluonish.ops.image.codec import COLOR, GRAY, decode
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support.host import to_host
 
-__all__ = ["IMDECODE", "IMREAD", "decode_image", "read_image"]
-
 
 def decode_image(
     name: str, buffer: Any, flag: int, to_rgb: bool, *, upright: bool = True
@@ -24,7 +22,6 @@ def decode_image(
     """Return an image (height, width, channels) of a file's bytes.
 
     Args:
-        name: The operator, for errors.
         buffer: NumPy array of bytes.
         flag: 0 gives one channel, 1 three.
         to_rgb: Whether the first channel of three is red rather than blue.
@@ -82,7 +79,6 @@ def read_image(name: str, filename: str, flag: int, to_rgb: bool) -> np.ndarray[
     """Return the image (height, width, channels) in a file.
 
     Args:
-        name: The operator, for errors.
         filename: Its path.
         flag: 0 gives one channel, 1 three.
         to_rgb: Whether the first channel of three is red rather than blue.

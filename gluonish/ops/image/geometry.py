@@ -15,8 +15,6 @@ from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.dtype_rules import complete_alike
 from gluonish.ops.support.philox import random_bits
 
-__all__ = ["CROP", "FLIPS", "RANDOM_FLIPS"]
-
 Key = tuple[int, int]
 
 

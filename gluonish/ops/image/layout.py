@@ -9,8 +9,6 @@ from gluonish.core.dtype import BOOL, is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Spec
 
-__all__ = ["check_color_image", "check_image", "check_images", "store"]
-
 
 def check_image(operator: str, data: Spec) -> Spec:
     """Check one image (height, width, channels).

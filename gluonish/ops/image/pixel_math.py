@@ -8,20 +8,6 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
-__all__ = [
-    "COLOR_COMPONENTS",
-    "COLOR_DEVIATIONS",
-    "GRAY",
-    "changed_brightness",
-    "changed_contrast",
-    "changed_saturation",
-    "gray",
-    "lit",
-    "long_rows",
-    "on_colors",
-    "tinted",
-]
-
 GRAY = (0.299, 0.587, 0.114)  # shares of red, green and blue in the brightness of a pixel
 # Principal components of the colours of ImageNet's pixels, in columns, red first, and the roots of
 # their variances.
@@ -37,7 +23,6 @@ def gray(xp: ModuleType, image: Any, shares: tuple[float, ...] = GRAY) -> Any:
     """Return the brightness of each pixel, with an axis of one channel.
 
     Args:
-        xp: NumPy or CuPy.
         image: (height, width, channels), of floats.
         shares: How much of it red, green and blue are.
     """
@@ -74,7 +59,6 @@ def on_colors(xp: ModuleType, image: Any, change: Callable[[Any], Any]) -> Any:
     """Return an image whose colors are changed; a fourth channel (alpha) stays as it is.
 
     Args:
-        xp: NumPy or CuPy.
         image: (height, width, channels), of floats.
         change: Function that returns the changed image; it gets 3 channels of 4, else all.
     """
@@ -87,7 +71,6 @@ def long_rows(xp: ModuleType, image: Any, amounts: Any) -> tuple[Any, Any]:
     """Return an image and an amount for each channel in a form that is quick to compute with.
 
     Args:
-        xp: NumPy or CuPy.
         image: (height, width, channels).
         amounts: (channels,), or one for all.
 

@@ -25,17 +25,6 @@ from gluonish.core.errors import ArgumentError, OperatorError
 from gluonish.core.optional import IMPORT_FAILURES
 from gluonish.core.spec import Spec
 
-__all__ = [
-    "BY_SIZES",
-    "LINEAR",
-    "by_weights",
-    "check_resampling",
-    "chosen_method",
-    "open_cv",
-    "resample",
-    "resampled",
-]
-
 LINEAR, _CUBIC, _AREA, _METHODS = 1, 2, 3, 5
 BY_SIZES, _RANDOM = 9, 10
 
@@ -81,7 +70,6 @@ def by_weights(xp: ModuleType, out: Any, data: Any, interp: int) -> None:
     """Fill an image (height, width, channels) from one of another size.
 
     Args:
-        xp: NumPy or CuPy.
         out: The new image.
         data: The old one.
         interp: 2 is cubic, 3 the mean of the area, others Lanczos.

@@ -13,8 +13,6 @@ from gluonish.ops.image.resampling import check_resampling, resample
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.dtype_rules import complete_alike
 
-__all__ = ["CV_RESIZE", "RESIZE"]
-
 
 def _wanted(shape: Shape, size: Shape, keep_ratio: bool) -> tuple[int, int]:
     """Return height and width."""

@@ -14,8 +14,6 @@ from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.transpose import transpose
 from gluonish.ops.support.precision import as_real
 
-__all__ = ["NORMALIZE", "TO_TENSOR"]
-
 
 def _tensor_shape(shape: Shape) -> Shape:
     return (*shape[:-3], shape[-1], *shape[-3:-1])

@@ -13,8 +13,6 @@ from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.scatter import add_at, scatter_accumulator
 
-__all__ = ["GATHER_ND", "SCATTER_ADD_ND", "SCATTER_ND", "flat_points", "gather_nd"]
-
 
 def _points(xp: ModuleType, name: str, indices: Any, whole: Shape) -> tuple[Any, ...]:
     """Return coordinates axis by axis, as int64.
@@ -39,8 +37,6 @@ def flat_points(xp: ModuleType, name: str, indices: Any, whole: Shape) -> Any:
     """Return the numbers of points among all of the axes that their coordinates name.
 
     Args:
-        xp: NumPy or CuPy.
-        name: The operator.
         indices: (M, ...), coordinates axis by axis.
         whole: Extents; the points lie along the first M.
 

@@ -14,8 +14,6 @@ from gluonish.ops.support.dtype_rules import named_dtype
 from gluonish.ops.support.precision import check_number, in_dtype
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["ONE_HOT"]
-
 
 def _infer(
     indices: Spec, *, depth: int, on_value: float, off_value: float, dtype: np.dtype[Any]

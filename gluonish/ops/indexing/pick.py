@@ -16,17 +16,6 @@ from gluonish.ops.support.remembered import remembered
 from gluonish.ops.support.scatter import add_at, scatter_accumulator
 from gluonish.ops.support.shape_rules import Shapes, normalize_axis, tell
 
-__all__ = [
-    "ADD_ALONG",
-    "BATCH_TAKE",
-    "PICK",
-    "TAKE_ALONG",
-    "add_along",
-    "along_grid",
-    "pick",
-    "take_along",
-]
-
 _MODE = choice("clip", "wrap", default="clip")
 
 

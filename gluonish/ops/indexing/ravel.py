@@ -13,8 +13,6 @@ from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.precision import check_positions
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["RAVEL_MULTI_INDEX", "UNRAVEL_INDEX"]
-
 _SCHEMA = Schema(shape=optional(shape_attr()))
 
 

@@ -13,16 +13,6 @@ from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.precision import check_number, in_dtype
 from gluonish.ops.support.shape_rules import Shapes, normalize_axes, normalize_axis, tell
 
-__all__ = [
-    "SLICE",
-    "SLICE_ASSIGN",
-    "SLICE_ASSIGN_SCALAR",
-    "SLICE_AXIS",
-    "SLICE_LIKE",
-    "slice_",
-    "slice_axis",
-]
-
 Ends = tuple[int | None, ...]
 
 _INT = optional(integer())

@@ -12,8 +12,6 @@ from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.scatter import add_at, scatter_accumulator
 from gluonish.ops.support.shape_rules import normalize_axis
 
-__all__ = ["TAKE", "TAKE_ADD", "take", "whole_positions"]
-
 _MODE = choice("clip", "raise", "wrap", default="clip")
 
 

@@ -12,8 +12,6 @@ from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.shape_rules import Shapes, alike
 
-__all__ = ["WHERE", "where"]
-
 
 def _infer(condition: Spec, x: Spec, y: Spec) -> tuple[Spec]:
     check_same_dtype("where", x, y)

@@ -21,8 +21,6 @@ from gluonish.ops.linalg.triangular import linalg_trsm, solve_lower
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.shape.reshape import expand_dims, reshape
 
-__all__ = ["LINALG_POTRF", "LINALG_POTRI", "LINALG_SUMLOGDIAG", "NPI_CHOLESKY"]
-
 
 def _half_diagonal(x: Any) -> Any:
     """Return the lower triangle with its diagonal halved."""

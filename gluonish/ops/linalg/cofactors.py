@@ -14,8 +14,6 @@ from gluonish.ops.facts import Execution
 from gluonish.ops.linalg.matrices import iterative, lapack
 from gluonish.ops.registry import Operator, V, apply, register
 
-__all__ = ["SINGULAR_COFACTORS"]
-
 
 def _spectrum(xp: ModuleType, a: Any, det: Any) -> tuple[Any, Any, Any, Any]:
     """Return det(U V) of every matrix, 0 for the regular ones, U, s and V."""

@@ -19,15 +19,6 @@ from gluonish.ops.linalg.matrices import adjoint, check_real, check_square, lapa
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.shape.reshape import reshape
 
-__all__ = [
-    "LINALG_DET",
-    "LINALG_INVERSE",
-    "LINALG_SLOGDET",
-    "NPI_DET",
-    "NPI_SLOGDET",
-    "linalg_inverse",
-]
-
 
 def _inverse_infer(name: str) -> Callable[..., tuple[Spec]]:
     def infer(a: Spec) -> tuple[Spec]:

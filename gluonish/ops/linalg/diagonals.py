@@ -19,16 +19,6 @@ from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.shape_rules import normalize_axis
 
-__all__ = [
-    "LINALG_EXTRACTDIAG",
-    "LINALG_EXTRACTTRIAN",
-    "LINALG_MAKEDIAG",
-    "LINALG_MAKETRIAN",
-    "NP_TRACE",
-    "extract_diagonal",
-    "make_diagonal",
-]
-
 # How far an offset may make a matrix larger than its values ask for.
 _SLACK = 1024
 

@@ -32,14 +32,6 @@ from gluonish.ops.linalg.svd import largest_sign
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.host import to_host
 
-__all__ = [
-    "LINALG_SYEVD",
-    "NPI_EIG",
-    "NPI_EIGH",
-    "NPI_EIGVALS",
-    "NPI_EIGVALSH",
-]
-
 _IMAGINARY = 1e-15  # how large an imaginary part MXNet takes for round-off
 _UPLO = Schema(UPLO=choice("L", "U", default="L"))
 _PAIR = ("output0", "output1")

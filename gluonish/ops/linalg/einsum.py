@@ -16,8 +16,6 @@ from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.precision import is_narrow, widen
 
-__all__ = ["NPI_EINSUM", "einsum"]
-
 _MOST_ELEMENTS = 1 << 31  # of an output, since its size is a product of the operands' sizes
 
 

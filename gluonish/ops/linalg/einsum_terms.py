@@ -5,8 +5,6 @@ from typing import NamedTuple
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Shape
 
-__all__ = ["NAME", "Terms", "read_terms"]
-
 NAME = "_npi_einsum"
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _DOTS = "..."

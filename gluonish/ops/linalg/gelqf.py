@@ -15,8 +15,6 @@ from gluonish.ops.linalg.matrices import (
 from gluonish.ops.linalg.triangular import linalg_trsm
 from gluonish.ops.registry import Operator, V, register
 
-__all__ = ["LINALG_GELQF"]
-
 
 def _infer(a: Spec) -> tuple[Spec, ...]:
     check_wide("_linalg_gelqf", a)

@@ -12,8 +12,6 @@ from gluonish.ops.linalg.matrices import adjoint, check_matrices, check_real, pr
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.dtype_rules import complete_alike
 
-__all__ = ["LINALG_GEMM", "LINALG_SYRK", "linalg_syrk"]
-
 
 def _gemm_infer(a: Spec, b: Spec, c: Spec, *, beta: float, **attrs: Any) -> tuple[Spec]:
     check_real("_linalg_gemm", a, b, c)

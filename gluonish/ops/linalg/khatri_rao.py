@@ -13,8 +13,6 @@ from gluonish.ops.linalg.matrices import check_real
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.shape.reshape import reshape
 
-__all__ = ["KHATRI_RAO"]
-
 _MOST_ARRAYS = 25  # each takes an axis of the product, and NumPy has 32
 _COLUMN = "Z"
 

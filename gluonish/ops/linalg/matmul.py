@@ -18,8 +18,6 @@ from gluonish.ops.support.precision import accumulator, widen
 from gluonish.ops.support.product import fill_product
 from gluonish.ops.support.shape_rules import Shapes, tell
 
-__all__ = ["BATCH_DOT", "DOT", "LINALG_GEMM2", "WIDE_DOT", "batch_dot", "linalg_gemm2", "matmul"]
-
 _STYPES = (None, "csr", "default", "row_sparse")
 _DOT_SCHEMA = Schema(
     transpose_a=boolean(False),

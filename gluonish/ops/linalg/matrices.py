@@ -21,25 +21,6 @@ from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.shape.reshape import expand_dims
 from gluonish.ops.shape.transpose import swap_axes
 
-__all__ = [
-    "TRIANGLE",
-    "adjoint",
-    "check_matrices",
-    "check_real",
-    "check_square",
-    "check_wide",
-    "complete_real",
-    "iterative",
-    "lapack",
-    "product",
-    "real_dtype",
-    "reciprocal_gaps",
-    "scale_columns",
-    "scale_rows",
-    "symmetric",
-    "triangle",
-]
-
 
 def check_real(name: str, *specs: Spec) -> None:
     """Check that arrays are all float32 or all float64.

@@ -20,14 +20,6 @@ from gluonish.ops.support.broadcasting import broadcast_shapes, check_same_dtype
 from gluonish.ops.support.product import fill_product
 from gluonish.ops.support.shape_rules import Shapes, normalize_axis, tell, unknown_of
 
-__all__ = [
-    "NPI_MATMUL",
-    "NPI_TENSORDOT",
-    "NPI_TENSORDOT_INT_AXES",
-    "NP_DOT",
-    "stacked_matmul",
-]
-
 
 def _check_floats(name: str, a: Spec, b: Spec) -> None:
     check_same_dtype(name, a, b)

@@ -29,8 +29,6 @@ from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import as_real
 from gluonish.ops.support.shape_rules import normalize_axis
 
-__all__ = ["NPI_NORM"]
-
 _NAME = "_npi_norm"
 _ALL, _FROBENIUS, _NUCLEAR = -2, 1, 2
 _SINGULAR = (2.0, -2.0)

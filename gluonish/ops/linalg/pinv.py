@@ -13,8 +13,6 @@ from gluonish.ops.linalg.matrices import adjoint, check_matrices, check_real, it
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.support.dtype_rules import dtype_rule
 
-__all__ = ["NPI_PINV", "NPI_PINV_SCALAR_RCOND"]
-
 
 def _turned(name: str, a: Spec) -> Spec:
     check_matrices(name, a)

@@ -27,8 +27,6 @@ from gluonish.ops.shape.reshape import expand_dims, reshape
 from gluonish.ops.shape.transpose import transpose
 from gluonish.ops.support.shape_rules import normalize_axes
 
-__all__ = ["NPI_SOLVE", "NPI_TENSORINV", "NPI_TENSORSOLVE", "solve"]
-
 _REGULAR = "invertible matrices"
 
 

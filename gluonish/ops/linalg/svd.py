@@ -18,8 +18,6 @@ from gluonish.ops.linalg.matrices import (
 )
 from gluonish.ops.registry import Operator, V, apply, register
 
-__all__ = ["NPI_SVD", "largest_sign", "svd"]
-
 
 def _infer(a: Spec) -> tuple[Spec, ...]:
     check_wide("_npi_svd", a)

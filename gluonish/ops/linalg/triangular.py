@@ -15,8 +15,6 @@ from gluonish.ops.facts import Execution, Gradient
 from gluonish.ops.linalg.matrices import check_real, check_square, product, triangle
 from gluonish.ops.registry import Operator, V, apply, register
 
-__all__ = ["LINALG_TRMM", "LINALG_TRSM", "linalg_trmm", "linalg_trsm", "solve_lower"]
-
 _BLOCK = 32  # rows that are solved one by one; longer columns are halved into matrix products
 
 

@@ -14,9 +14,6 @@ from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.broadcasting import complete_same
 from gluonish.ops.support.precision import widen
 
-__all__ = ["ACTIVATION", "ACTIVATION_BACKWARD"]
-
-
 _FORWARD: Mapping[str, Callable[[ModuleType, Any, Any], None]] = {
     "relu": RELU.operator.kernel,
     "sigmoid": SIGMOID.operator.kernel,

@@ -43,14 +43,6 @@ from gluonish.ops.support.windows import (
 )
 from gluonish.ops.support.work import by_data, by_shape, by_weight
 
-__all__ = [
-    "CONVOLUTION",
-    "CONVOLUTION_BACKWARD_DATA",
-    "CONVOLUTION_BACKWARD_WEIGHT",
-    "CONVOLUTION_BACKWARD_WEIGHT_BIAS",
-]
-
-
 _ATTRIBUTES = {
     "kernel": shape(),
     "stride": shape(()),

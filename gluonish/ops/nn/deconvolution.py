@@ -29,8 +29,6 @@ from gluonish.ops.support.windows import (
     normalize_geometry,
 )
 
-__all__ = ["DECONVOLUTION", "convolution_attributes", "transposed_window"]
-
 _NAMES = ("data", "weight", "bias")
 _LAYOUTS = {1: ("NCW",), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
@@ -46,10 +44,6 @@ def _first(shape: Shape, layout: str | None) -> Shape:
 
 def transposed_window(data: Shape, attrs: Attrs) -> tuple[Geometry, Shape]:
     """Return the window, and how many elements each output axis has beyond what windows need.
-
-    Args:
-        data: Shape of the data.
-        attrs: The operator's.
 
     Raises:
         OperatorError: Tuples do not fit one another, the data or the layout.

@@ -15,8 +15,6 @@ from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.broadcasting import check_parameter_dtypes
 from gluonish.ops.support.work import by_weight
 
-__all__ = ["FULLY_CONNECTED", "has_vector_bias"]
-
 
 def _active_inputs(attrs: Attrs) -> tuple[str, ...]:
     return ("data", "weight") if attrs["no_bias"] else ("data", "weight", "bias")

@@ -18,8 +18,6 @@ from gluonish.ops.support.philox import uniform_steps
 from gluonish.ops.support.precision import accumulator
 from gluonish.ops.support.shape_rules import normalize_axes
 
-__all__ = ["DROPOUT", "drops", "fill_dropout"]
-
 
 def _mask_shape(data: Shape, axes: Shape) -> Shape:
     shared = normalize_axes("Dropout", axes, len(data))
@@ -62,7 +60,6 @@ def fill_dropout(xp: ModuleType, out: Any, mask: Any, data: Any, drawn: Any, p: 
     """Fill result and mask.
 
     Args:
-        xp: NumPy or CuPy.
         out: The result.
         mask: The factor of each element.
         data: What is multiplied by it.

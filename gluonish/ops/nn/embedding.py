@@ -12,8 +12,6 @@ from gluonish.ops.indexing.take import whole_positions
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.scatter import add_at, scatter_accumulator
 
-__all__ = ["EMBEDDING", "EMBEDDING_BACKWARD"]
-
 _SCHEMA = Schema(
     input_dim=integer(low=1),
     output_dim=integer(low=1),

@@ -26,8 +26,6 @@ from gluonish.ops.support.broadcasting import complete_same
 from gluonish.ops.support.philox import uniform
 from gluonish.ops.support.precision import widen
 
-__all__ = ["GELU_BACKWARD", "LEAKY_RELU", "gamma_shape"]
-
 # Klambauer et al., section 2: the fixed point of mean 0 and variance 1.
 _SELU_SCALE = 1.0507009873554804934193349852946
 _DENSITY = 1 / math.sqrt(2 * math.pi)  # of the normal distribution at 0

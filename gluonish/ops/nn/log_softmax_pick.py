@@ -24,8 +24,6 @@ from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import accumulator, widen
 from gluonish.ops.support.remembered import remembered
 
-__all__ = ["LOG_SOFTMAX_PICK", "LOG_SOFTMAX_PICK_BACKWARD"]
-
 _SCHEMA = Schema(
     axis=integer(-1),
     keepdims=boolean(False),

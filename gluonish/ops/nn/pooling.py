@@ -32,8 +32,6 @@ from gluonish.ops.support.windows import (
     window_elements,
 )
 
-__all__ = ["POOLING", "POOLING_BACKWARD", "pooling_plan", "pooling_steps"]
-
 _LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
 _SCHEMA = Schema(
@@ -65,10 +63,7 @@ def pooling_plan(
     Args:
         spatial: Extents of the pooled axes; windows of unknown ones are unknown in number.
         kernel: As the attribute, and so on.
-        stride: The attribute.
-        pad: The attribute.
         global_pool: The attribute; one window then covers everything.
-        pooling_convention: The attribute.
 
     Raises:
         OperatorError: The attributes do not fit one another or the data.

@@ -12,14 +12,11 @@ from gluonish.ops.shape.reshape import copy_kernel, reshape
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.shape_rules import normalize_axis
 
-__all__ = ["SAMPLE_WEIGHT", "is_aligned"]
-
 
 def is_aligned(weight: Shape, loss: Shape) -> bool:
     """Whether weights multiply each sample by its own as they are.
 
     Args:
-        weight: Their shape.
         loss: The loss's.
     """
     if len(weight) != len(loss):

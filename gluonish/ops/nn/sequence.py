@@ -11,8 +11,6 @@ from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.precision import check_number, in_dtype
 
-__all__ = ["SEQUENCE_LAST", "SEQUENCE_MASK", "SEQUENCE_REVERSE", "reversed_steps"]
-
 
 def _active(attrs: Attrs) -> tuple[str, ...]:
     return ("data", "sequence_length") if attrs["use_sequence_length"] else ("data",)

@@ -19,15 +19,6 @@ from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import accumulator, widen
 from gluonish.ops.support.shape_rules import normalize_axis
 
-__all__ = [
-    "LOG_SOFTMAX",
-    "SOFTMAX",
-    "SOFTMAX_BACKWARD",
-    "SOFTMIN",
-    "log_softmax",
-    "softmax",
-]
-
 
 def _result_dtype() -> Attribute:
     inner = optional(dtype_attr())
@@ -144,7 +135,6 @@ def _family(name: str, word: str, *aliases: str, sign: float = 1.0, log: bool = 
     """Register one of the three operators; softmax alone takes lengths.
 
     Args:
-        name: Registry name.
         word: What it computes.
         *aliases: Other registry names.
         sign: Factor of the data.

@@ -13,8 +13,6 @@ from gluonish.ops.nn.deconvolution import DECONVOLUTION
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.precision import accumulator, widen
 
-__all__ = ["UPSAMPLING", "UPSAMPLING_BACKWARD"]
-
 
 def _deconvolution_attrs(channels: int, scale: int) -> dict[str, Any]:
     """Return the attributes of the deconvolution that bilinear scaling is."""

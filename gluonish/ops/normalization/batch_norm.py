@@ -26,15 +26,6 @@ from gluonish.ops.support.precision import accumulator, total, widen
 from gluonish.ops.support.remembered import remembered
 from gluonish.ops.support.shape_rules import normalize_axis
 
-__all__ = [
-    "BATCH_NORM",
-    "BATCH_NORM_BACKWARD",
-    "chosen_statistics",
-    "infer_normalized",
-    "move",
-    "moves_at",
-]
-
 _INPUTS = ("data", "gamma", "beta", "moving_mean", "moving_var")
 
 
@@ -44,7 +35,6 @@ def infer_normalized(
     """Return the specs of output, mean and inverse deviation.
 
     Args:
-        operator: Name for messages.
         data: What is normalized.
         *parameters: gamma, beta, moving_mean and moving_var.
         axis: Of the channels.

@@ -10,8 +10,6 @@ from gluonish.ops.normalization.batch_norm import BATCH_NORM
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support.precision import widen
 
-__all__ = ["BATCH_NORM_APPLY"]
-
 _INPUTS = ("data", "gamma", "beta", "mean", "inverse_std")
 
 

@@ -24,8 +24,6 @@ from gluonish.ops.support.precision import total, widen
 # Between which values of the output a gradient passes: none, above one, or from one to another.
 Bounds = tuple[float, ...]
 
-__all__ = ["BATCH_NORM_DATA_GRADIENT", "BATCH_NORM_STATISTICS", "BATCH_NORM_SUMS"]
-
 
 def _statistics(
     xp: ModuleType,

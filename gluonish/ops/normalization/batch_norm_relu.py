@@ -12,8 +12,6 @@ from gluonish.ops.normalization.batch_norm import BATCH_NORM, BATCH_NORM_BACKWAR
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.composite import composite_gradient
 
-__all__ = ["BATCH_NORM_RELU", "BATCH_NORM_RELU_BACKWARD"]
-
 _MASK = np.dtype(np.uint8)
 
 

@@ -13,8 +13,6 @@ from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import accumulator, widen
 
-__all__ = ["FOLD_BATCH_NORM"]
-
 _STATISTICS = ("gamma", "beta", "moving_mean", "moving_var")
 
 

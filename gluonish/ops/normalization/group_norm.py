@@ -25,8 +25,6 @@ from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import total, widen
 
-__all__ = ["GROUP_NORM", "GROUP_NORM_BACKWARD", "INSTANCE_NORM"]
-
 _INPUTS = ("data", "gamma", "beta")
 
 

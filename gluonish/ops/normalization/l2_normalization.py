@@ -17,8 +17,6 @@ from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import accumulator, widen
 
-__all__ = ["L2_NORMALIZATION", "L2_NORMALIZATION_BACKWARD"]
-
 
 def _axes(rank: int, mode: str) -> Shape:
     """Return the axes that one norm covers."""

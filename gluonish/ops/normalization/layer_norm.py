@@ -28,8 +28,6 @@ from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import accumulator, total, widen
 from gluonish.ops.support.shape_rules import normalize_axis
 
-__all__ = ["LAYER_NORM", "LAYER_NORM_BACKWARD"]
-
 _INPUTS = ("data", "gamma", "beta")
 
 

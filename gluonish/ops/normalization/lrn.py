@@ -20,8 +20,6 @@ from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import accumulator, widen
 
-__all__ = ["LRN", "LRN_BACKWARD"]
-
 # Files count two outputs; the second one holds nothing.
 _NOTHING = (1,)
 

@@ -9,14 +9,11 @@ from typing import Any
 
 from gluonish.ops.elementwise.unary import RSQRT
 
-__all__ = ["pull_back", "standardize", "standardize_back"]
-
 
 def standardize(xp: ModuleType, x: Any, axis: int, eps: float) -> tuple[Any, Any, Any]:
     """Return ``(x - mean) / std``, the mean and ``std = sqrt(variance + eps)``.
 
     Args:
-        xp: NumPy or CuPy.
         x: float32 or float64.
         axis: Along which; the statistics keep it with size 1.
         eps: Added to the variance.
@@ -34,7 +31,6 @@ def standardize_back(xp: ModuleType, grad: Any, standardized: Any, std: Any, axi
     """Return the gradient of what `standardize` was given; it overwrites ``standardized``.
 
     Args:
-        xp: NumPy or CuPy.
         grad: Gradient of ``standardized``.
         standardized: As `standardize` returns it.
         std: The same.

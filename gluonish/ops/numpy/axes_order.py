@@ -11,8 +11,6 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.shape_rules import normalize_axes, normalize_axis, permuted
 
-__all__ = ["FLIP", "MOVEAXIS", "ROLL", "ROT90", "TRANSPOSE", "moved_order", "transpose"]
-
 
 def _order(axes: Shape | None, rank: int) -> Shape:
     """Return the order of axes that transpose asks for, counted from 0."""

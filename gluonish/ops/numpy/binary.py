@@ -22,8 +22,6 @@ from gluonish.ops.support.binary_row import Row
 from gluonish.ops.support.integer_gradient import cut_from_reals
 from gluonish.ops.support.precision import as_real
 
-__all__: list[str] = []
-
 
 def _numbers(operator: str, lhs: Spec, dtype: np.dtype[Any]) -> None:
     if dtype == BOOL:

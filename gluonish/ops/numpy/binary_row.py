@@ -21,8 +21,6 @@ from gluonish.ops.support.broadcasting import broadcast_shapes
 from gluonish.ops.support.precision import check_number, in_dtype
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["SCALAR", "Expression", "Partial", "converted", "pair_operator", "scalar_operator"]
-
 SCALAR = Schema(scalar=number(1.0), is_int=boolean(True))
 
 Expression = Callable[[ModuleType, Any, Any, Any], None]  # (xp, out, a, b)
@@ -64,7 +62,6 @@ def pair_operator(
     """Register an operation on two arrays that broadcast.
 
     Args:
-        name: Registry name.
         word: For the docstring: ``"lhs + rhs"``.
         expression: Fills the output from two arrays of its dtype.
         left: Gradient of the left operand, given (g, a, b); None where it is zero everywhere.
@@ -117,7 +114,6 @@ def scalar_operator(
     """Register an operation on an array and a number.
 
     Args:
-        name: Registry name.
         word: For the docstring: ``"lhs + rhs"``.
         expression: Fills the output from an array and a number of its dtype.
         partial: Gradient of the array, given (g, left operand, right operand).

@@ -11,8 +11,6 @@ from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.shape.broadcast_to import unbroadcast
 
-__all__ = ["BROADCAST_TO"]
-
 
 def _infer(array: Spec, *, shape: Shape) -> tuple[Spec]:
     lead = len(shape) - len(array.shape)

@@ -10,8 +10,6 @@ from gluonish.core.spec import Spec
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["CONSTRAINT_CHECK", "SHARE_MEMORY"]
-
 
 def _check_infer(input: Spec, *, msg: str) -> tuple[Spec]:  # noqa: A002  # MXNet's name
     if input.dtype != BOOL:

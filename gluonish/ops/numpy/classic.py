@@ -21,8 +21,6 @@ from gluonish.ops.shape.broadcast_to import BROADCAST_TO
 from gluonish.ops.shape.concat import CONCAT, STACK
 from gluonish.ops.shape.transpose import TRANSPOSE
 
-__all__ = ["Form", "classic_form", "classic_operators"]
-
 Form = tuple[Operator, Attrs]
 # (inputs, output, attributes of the NumPy operator): those of the classic one, None for no such
 Reading = Callable[[Sequence[Spec], Spec, Attrs], dict[str, Any] | None]
@@ -171,9 +169,6 @@ def classic_form(op: Operator, inputs: Sequence[Spec], out: Spec, attrs: Attrs) 
 
     Args:
         op: Any operator.
-        inputs: Specs of its inputs.
-        out: Spec of its output.
-        attrs: Its parsed attributes.
 
     Returns:
         None where there is none.

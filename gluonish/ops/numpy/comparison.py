@@ -17,8 +17,6 @@ from gluonish.ops.support.broadcasting import broadcast_shapes
 from gluonish.ops.support.precision import check_number, comparable, in_dtype, widen
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["EQUAL", "EQUAL_SCALAR", "NOT_EQUAL"]
-
 Operators = tuple[Operator, Operator]  # of two arrays, and of an array and a number
 
 

@@ -15,9 +15,6 @@ from gluonish.ops.support.scatter import add_at, scatter_accumulator
 from gluonish.ops.support.shape_rules import normalize_axis
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["BINCOUNT", "NONZERO", "UNIQUE"]
-
-
 _MOST_BINS = 2**31 - 1  # a larger number in data is a slip
 
 

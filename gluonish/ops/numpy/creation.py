@@ -37,18 +37,6 @@ from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.precision import check_number, in_dtype, warn_of_rounded_steps
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = [
-    "ARANGE",
-    "DIAG_INDICES_FROM",
-    "EYE",
-    "FULL_LIKE",
-    "IDENTITY",
-    "INDICES",
-    "LOGSPACE",
-    "ONES",
-    "ZEROS",
-]
-
 _CTX = text("")
 _DTYPE = dtype_attr(FLOAT32)
 _OPTIONAL_DTYPE = Attribute(

@@ -16,8 +16,6 @@ from gluonish.ops.support.broadcasting import infer_same
 from gluonish.ops.support.precision import accumulator, running_total
 from gluonish.ops.support.shape_rules import normalize_axis
 
-__all__ = ["CUMSUM"]
-
 
 def _dtype(data: np.dtype[Any], dtype: str | None) -> np.dtype[Any]:
     if dtype is not None:

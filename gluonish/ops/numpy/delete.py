@@ -11,8 +11,6 @@ from gluonish.ops.numpy.rearrangement import moved_gradient
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support.shape_rules import normalize_axis
 
-__all__ = ["DELETE"]
-
 _NAME = "_npi_delete"
 
 

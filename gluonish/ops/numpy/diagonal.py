@@ -11,8 +11,6 @@ from gluonish.ops.numpy.rearrangement import moved_gradient
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.shape_rules import normalize_axis
 
-__all__ = ["DIAG", "DIAGFLAT", "DIAGONAL", "TRIL"]
-
 _MOST_EXTENT = 2**15  # of a matrix made from a diagonal
 
 

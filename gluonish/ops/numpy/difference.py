@@ -19,8 +19,6 @@ from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import check_number, in_dtype
 from gluonish.ops.support.shape_rules import normalize_axis
 
-__all__ = ["DIFF", "EDIFF1D"]
-
 
 def _infer(a: Spec, *, n: int, axis: int) -> tuple[Spec]:
     refuse_bool("_npi_diff", a)

@@ -19,8 +19,6 @@ from gluonish.ops.support.broadcasting import broadcast_shapes
 from gluonish.ops.support.precision import check_number, in_dtype
 from gluonish.ops.support.shape_rules import normalize_axis
 
-__all__ = ["INSERT_SCALAR", "INSERT_SLICE", "INSERT_TENSOR"]
-
 _SCHEMA = Schema(
     val=optional(number()),
     start=optional(integer()),
@@ -47,8 +45,6 @@ def _layout(
     """Return how values meet an array.
 
     Args:
-        name: Operator.
-        shape: Of the array.
         values: Shape of the values, () for a number.
         axis: As given; None flattens the array.
         places: Positions to insert before.

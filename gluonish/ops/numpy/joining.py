@@ -18,8 +18,6 @@ from gluonish.ops.shape.split import Bounds, bounds_from, fill_pieces, infer_pie
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.shape_rules import normalize_axis
 
-__all__ = ["CONCATENATE"]
-
 _MOST_PIECES = 2**15
 
 Raise = Callable[[Shape, Attrs], Shape]  # the shape in which an array is joined

@@ -17,8 +17,6 @@ from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.precision import check_number, in_dtype
 
-__all__ = ["MASK_ASSIGN_SCALAR", "MASK_ASSIGN_TENSOR"]
-
 _SCALAR_NAME = "_npi_boolean_mask_assign_scalar"
 _TENSOR_NAME = "_npi_boolean_mask_assign_tensor"
 

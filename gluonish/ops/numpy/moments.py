@@ -29,8 +29,6 @@ from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import accumulator, total, widen
 from gluonish.ops.support.shape_rules import normalize_axis
 
-__all__ = ["AVERAGE", "STD", "VAR"]
-
 Axes = tuple[int, ...]
 
 

@@ -16,8 +16,6 @@ from gluonish.ops.shape.concat import concat
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import check_number, in_dtype
 
-__all__ = ["PAD"]
-
 Widths = tuple[tuple[int, int], ...]
 
 _PAIR = shape()

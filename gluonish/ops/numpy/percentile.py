@@ -14,8 +14,6 @@ from gluonish.ops.numpy.reduction import AXIS, all_axes, reduced_shape
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["PERCENTILE"]
-
 Axes = tuple[int, ...]
 
 

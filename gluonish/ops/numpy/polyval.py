@@ -15,8 +15,6 @@ from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import widen
 
-__all__ = ["POLYVAL"]
-
 
 def _infer(p: Spec, x: Spec) -> tuple[Spec]:
     refuse_bool("_npi_polyval", p)

@@ -6,8 +6,6 @@ from gluonish.ops.numpy.promotion import refuse_bool
 from gluonish.ops.reductions.arg_reduction import position_operator
 from gluonish.ops.registry import Operator
 
-__all__ = ["ARGMAX", "ARGMIN"]
-
 
 def _whole(name: str, method: str) -> Operator:
     return position_operator(name, method, refuse_bool, lambda shape, _: Spec(shape, INT64), "")

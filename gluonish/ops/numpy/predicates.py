@@ -10,8 +10,6 @@ from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__: list[str] = []
-
 Question = Callable[[ModuleType, Any], Any]
 
 

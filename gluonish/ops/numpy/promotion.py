@@ -8,15 +8,6 @@ from gluonish.core.dtype import BOOL, FLOAT32, FLOAT64, INT64, is_floating, prom
 from gluonish.core.errors import ArgumentTypeError, OperatorError
 from gluonish.core.spec import Spec
 
-__all__ = [
-    "common_dtype",
-    "dtype_of",
-    "flows",
-    "refuse_bool",
-    "scalar_dtype",
-    "true_divide_dtype",
-]
-
 
 def dtype_of(value: Any) -> np.dtype[Any]:
     """Return the dtype of a value in a gradient rule, which may name it by its type."""

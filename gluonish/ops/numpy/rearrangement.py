@@ -22,8 +22,6 @@ from gluonish.ops.numpy.promotion import dtype_of
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.scatter import add_at, scatter_accumulator
 
-__all__ = ["moved_gradient"]
-
 Kernel = Callable[..., None]
 
 _kernels: dict[str, Kernel] = {}
@@ -40,7 +38,6 @@ def moved_gradient(
     """Return the gradient rule of an operator that moves elements.
 
     Args:
-        name: Of the operator.
         kernel: Its kernel, which must work for int64 as well.
         moving: How many inputs, the first ones, hold the elements; the others say where they go.
             A negative number is counted from the end.

@@ -30,8 +30,6 @@ from gluonish.ops.support.precision import accumulator, average, total, widen
 from gluonish.ops.support.shape_rules import named_axes
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["AXIS", "all_axes", "max_", "reduced_shape", "reduction_dtypes", "spread", "sum_"]
-
 Axes = tuple[int, ...]
 Fill = Callable[[ModuleType, Any, Any, Axes], None]  # (xp, out without the axes, data, axes)
 Rule = Callable[[Any, Any, Any, Axes, int], Any]  # (g, x, y, axes, elements a result)

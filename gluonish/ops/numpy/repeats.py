@@ -14,8 +14,6 @@ from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.precision import accumulator, total
 from gluonish.ops.support.shape_rules import normalize_axis
 
-__all__ = ["NPI_REPEATS"]
-
 _NAME = "_npi_repeats"
 
 

@@ -15,8 +15,6 @@ from gluonish.ops.shape.reshape import reshape, shape_operator, squeezed
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.shape_codes import filled_in, split_extent
 
-__all__ = ["COPY", "NPX_RESHAPE", "RESHAPE", "SQUEEZE"]
-
 
 def _copy_infer(a: Spec) -> tuple[Spec]:
     return (a,)

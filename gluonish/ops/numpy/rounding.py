@@ -17,8 +17,6 @@ from gluonish.ops.support.broadcasting import complete_same, infer_same
 from gluonish.ops.support.precision import as_real, widen
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["AROUND", "NAN_TO_NUM"]
-
 _MOST_DECIMALS = 300  # ten to more than that is no float
 
 

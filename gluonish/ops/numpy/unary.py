@@ -18,8 +18,6 @@ from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.broadcasting import complete_same
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["BITWISE_NOT", "SHARED"]
-
 
 def _row(names: str, base: Unary, given: str = "x") -> Operator:
     name, *aliases = names.split()

@@ -15,8 +15,6 @@ from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.precision import check_number, in_dtype
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["WHERE", "WHERE_LSCALAR", "WHERE_RSCALAR", "WHERE_SCALAR2", "where"]
-
 
 def _infer(condition: Spec, x: Spec, y: Spec) -> tuple[Spec]:
     check_same_dtype("_npi_where", x, y)

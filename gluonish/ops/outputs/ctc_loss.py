@@ -19,8 +19,6 @@ from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.scatter import add_at
 
-__all__ = ["CTC_LOSS", "lengths_of", "states_of", "whole_labels"]
-
 
 def _active(attrs: Attrs) -> tuple[str, ...]:
     names = ["data", "label"]

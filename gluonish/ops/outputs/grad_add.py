@@ -9,8 +9,6 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.support.broadcasting import check_same_dtype, complete_same
 
-__all__ = ["GRAD_ADD"]
-
 
 def _infer(lhs: Spec, rhs: Spec) -> tuple[Spec]:
     check_same_dtype("_grad_add", lhs, rhs)

@@ -14,8 +14,6 @@ from gluonish.ops.shape.broadcast_to import broadcast_to
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.precision import widen
 
-__all__ = ["IDENTITY_ATTACH_KL_SPARSE_REG"]
-
 
 def _infer(data: Spec, moving_avg: Spec, **_: object) -> tuple[Spec, Spec]:
     if len(data.shape) < 2 or not is_floating(data.dtype):

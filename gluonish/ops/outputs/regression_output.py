@@ -14,8 +14,6 @@ from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.precision import widen
 
-__all__ = ["LINEAR_REGRESSION_OUTPUT", "LOGISTIC_REGRESSION_OUTPUT", "MAE_REGRESSION_OUTPUT"]
-
 _KINDS = ("difference", "sign")
 
 
@@ -46,7 +44,6 @@ def _family(name: str, word: str, link: Any, kind: str) -> Operator:
     """Register the output of one loss.
 
     Args:
-        name: The operator.
         word: Output and gradient, for the docstring.
         link: ``link(xp, out, data)`` fills the output.
         kind: How the gradient follows from output minus label.

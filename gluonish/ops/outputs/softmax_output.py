@@ -20,8 +20,6 @@ from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.precision import check_number, in_dtype, widen
 
-__all__ = ["SOFTMAX_ACTIVATION", "SOFTMAX_CROSS_ENTROPY", "SOFTMAX_OUTPUT"]
-
 _SCHEMA = Schema(
     grad_scale=number(1.0),
     ignore_label=number(-1.0),

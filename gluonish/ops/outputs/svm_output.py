@@ -11,8 +11,6 @@ from gluonish.ops.facts import Gradient, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.precision import widen
 
-__all__ = ["SVM_OUTPUT"]
-
 _SCHEMA = Schema(
     margin=number(1.0), regularization_coefficient=number(1.0), use_linear=boolean(False)
 )

@@ -27,8 +27,6 @@ from gluonish.ops.quantization.ranges import (
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.shape_rules import normalize_axis
 
-__all__ = ["QUANTIZED_BATCH_NORM"]
-
 _NAME = "_contrib_quantized_batch_norm"
 
 

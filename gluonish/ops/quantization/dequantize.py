@@ -28,8 +28,6 @@ from gluonish.ops.quantization.ranges import (
 )
 from gluonish.ops.registry import Attrs, Operator, register
 
-__all__ = ["DEQUANTIZE", "REQUANTIZE"]
-
 
 def _infer(data: Spec, min_range: Spec, max_range: Spec, *, out_type: str) -> tuple[Spec]:
     check_quantized("_contrib_dequantize", data)

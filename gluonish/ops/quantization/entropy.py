@@ -18,8 +18,6 @@ from gluonish.ops.quantization.ranges import RANGE, complete_ranges
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.host import to_host
 
-__all__ = ["CALIBRATE_ENTROPY"]
-
 _NAME = "_contrib_calibrate_entropy"
 _SMALL = 1e-4  # what empty bins get of the full ones, so that logarithms are finite
 

@@ -5,8 +5,6 @@ from typing import Any
 
 from gluonish.ops.fused.activation import REVERSIBLE
 
-__all__ = ["function_of"]
-
 Function = tuple[str, float, float]
 
 
@@ -30,9 +28,6 @@ _FUNCTIONS: Mapping[str, Callable[[Mapping[str, Any]], Function | None]] = {
 
 def function_of(node: Any) -> Function | None:
     """Return the name and the two numbers of a function of `gluonish.ops.fused.activation`.
-
-    Args:
-        node: A node of a graph.
 
     Returns:
         None where the node is no such function.

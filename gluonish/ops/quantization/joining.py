@@ -31,8 +31,6 @@ from gluonish.ops.quantization.ranges import (
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.shape.concat import CONCAT
 
-__all__ = ["QUANTIZED_CONCAT", "QUANTIZED_ELEMWISE_ADD", "QUANTIZED_ELEMWISE_MUL"]
-
 _PAIR = ("lhs", "rhs", "lhs_min", "lhs_max", "rhs_min", "rhs_max")
 
 

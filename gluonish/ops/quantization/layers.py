@@ -24,8 +24,6 @@ from gluonish.ops.quantization.passing import infer_as
 from gluonish.ops.quantization.ranges import check_quantized, put
 from gluonish.ops.registry import Attrs, Operator, register
 
-__all__ = ["INT8_CONVOLUTION", "INT8_DENSE"]
-
 _INPUTS = ("data", "weight", "scale", "bias", "out_step")
 
 
@@ -44,7 +42,6 @@ def _layer(
 
     Args:
         base: The layer on floating numbers.
-        name: Name of the operator.
         doc: What it computes.
         channel_axis: ``channel_axis(attrs, rank)``: where the output's channels are.
         **more: Attributes that change nothing in the result.

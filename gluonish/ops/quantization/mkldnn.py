@@ -28,8 +28,6 @@ from gluonish.ops.quantization.ranges import CALIBRATION, RANGE, byte_dtype, cal
 from gluonish.ops.quantization.scales import INT8_SCALES, INT8_WEIGHT
 from gluonish.ops.registry import Attrs, Operator, apply, register
 
-__all__ = ["SG_CONV", "SG_FULLY_CONNECTED"]
-
 _LAYERS = {"Convolution": INT8_CONVOLUTION, "FullyConnected": INT8_DENSE}
 _NORMALIZATION = "BatchNorm"
 _SUM = "elemwise_add"

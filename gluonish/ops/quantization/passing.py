@@ -25,15 +25,6 @@ from gluonish.ops.quantization.ranges import (
 from gluonish.ops.registry import Attrs, Operator, apply, register
 from gluonish.ops.shape.reshape import FLATTEN
 
-__all__ = [
-    "INT8_POOLING",
-    "QUANTIZED_ACT",
-    "QUANTIZED_EMBEDDING",
-    "QUANTIZED_FLATTEN",
-    "QUANTIZED_POOLING",
-    "infer_as",
-]
-
 
 def infer_as(name: str, op: Operator, *specs: Spec, **attrs: Any) -> Spec:
     """Return what another operator infers for float32 arrays of these shapes.
@@ -59,12 +50,10 @@ def _passing(
     """Register an operator on one quantized array whose range does not change.
 
     Args:
-        name: Its name.
         doc: What it computes.
         shapes: Of data and of the result.
         infer: ``infer(name, data, **attrs)`` returns the result.
         fill: ``fill(xp, out, data, **attrs)`` makes it.
-        schema: The attributes.
         on_bytes: What computes it in graphs, with the same attributes.
     """
 

@@ -27,8 +27,6 @@ from gluonish.ops.quantization.ranges import (
 )
 from gluonish.ops.registry import Attrs, Operator, register
 
-__all__ = ["QUANTIZED_CONV", "QUANTIZED_FULLY_CONNECTED"]
-
 _BIASED = (
     "data",
     "weight",
@@ -78,7 +76,6 @@ def _product(
         multiply: ``multiply(xp, out, data, weight, **attrs)`` makes it without bias, in float64.
         units: The attribute that is the bias's extent.
         bias_axis: The axis of the result that the bias lies along, from the end.
-        schema: The attributes.
     """
     name = f"_contrib_quantized_{word}"
 

@@ -29,8 +29,6 @@ from gluonish.ops.quantization.ranges import (
 from gluonish.ops.quantization.scales import INT8_QUANTIZE, INT8_RANGE
 from gluonish.ops.registry import Attrs, Operator, apply, register
 
-__all__ = ["QUANTIZE", "QUANTIZE_ASYM", "QUANTIZE_V2"]
-
 
 def _check_float(name: str, data: Spec) -> None:
     if data.dtype != FLOAT32:

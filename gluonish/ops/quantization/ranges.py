@@ -17,25 +17,6 @@ from gluonish.core.schema import number, optional
 from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.registry import Attrs
 
-__all__ = [
-    "CALIBRATION",
-    "OUTPUT_NAMES",
-    "RANGE",
-    "STEPS",
-    "WIDE_STEPS",
-    "byte_dtype",
-    "calibrated",
-    "check_quantized",
-    "check_ranges",
-    "complete_ranges",
-    "divisor",
-    "largest",
-    "put",
-    "put_product_range",
-    "put_range",
-    "range_of",
-]
-
 STEPS = {INT8: 127.0, UINT8: 255.0, INT32: 2147483647.0}
 WIDE_STEPS = {INT8: 127.5, UINT8: 255.5, INT32: 2147483647.0}
 RANGE = Spec((1,), FLOAT32)
@@ -128,7 +109,6 @@ def put_product_range(
     """Fill two arrays with the range of int32 sums of products.
 
     Args:
-        xp: NumPy or CuPy.
         outputs: The ends.
         *factors: Dtype and range of each factor.
     """

@@ -11,8 +11,6 @@ from gluonish.ops.quantization.ranges import check_ranges
 from gluonish.ops.recurrent.rnn import RNN
 from gluonish.ops.registry import Attrs, Operator, register
 
-__all__ = ["QUANTIZED_RNN"]
-
 _NAME = "_contrib_quantized_rnn"
 _INPUTS = ("data", "parameters", "state", "state_cell", "data_scale", "data_shift")
 

@@ -26,8 +26,6 @@ from gluonish.ops.quantization.ranges import (
 )
 from gluonish.ops.registry import Attrs, Operator, register
 
-__all__ = ["INT8_QUANTIZE", "INT8_RANGE", "INT8_SCALES", "INT8_WEIGHT"]
-
 
 def _weight_infer(weight: Spec, *, channel_wise: bool) -> tuple[Spec, Spec]:
     if weight.dtype != FLOAT32 or not weight.shape:

@@ -24,8 +24,6 @@ from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import accumulator, widen
 from gluonish.ops.support.remembered import remembered
 
-__all__ = ["GRU_STEP", "GRU_STEP_BACKWARD", "LSTM_STEP", "LSTM_STEP_BACKWARD"]
-
 
 class _Dims(NamedTuple):
     """Of `gluonish.ops.recurrent.layout.Dims` what a cell reads."""

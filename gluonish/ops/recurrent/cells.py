@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 
 from gluonish.ops.recurrent.layout import Dims
 
-__all__ = ["CELLS", "Cell"]
-
 
 class Cell(NamedTuple):
     """The two functions of a cell.

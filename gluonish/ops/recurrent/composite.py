@@ -14,8 +14,6 @@ from gluonish.ops.registry import apply
 from gluonish.ops.shape.concat import concat, stack
 from gluonish.ops.shape.reshape import reshape
 
-__all__ = ["compose"]
-
 
 class _Vector:
     """A value of one axis, cut like an array is by `split_parameters`."""

@@ -29,8 +29,6 @@ from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.work import endless
 
-__all__ = ["FUSED_RNN", "FUSED_RNN_BACKWARD", "Split", "part_shapes", "split", "weights_of"]
-
 
 class Split(NamedTuple):
     """A call's arrays: heads of gradients, data, states and lengths, parameters, reserve."""

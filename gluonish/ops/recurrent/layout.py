@@ -16,19 +16,6 @@ from typing import Any, NamedTuple
 from gluonish.core.spec import UNKNOWN, Shape
 from gluonish.ops.registry import Attrs
 
-__all__ = [
-    "GATES",
-    "Dims",
-    "Reserve",
-    "Weights",
-    "dims_of",
-    "parameter_count",
-    "reserve_size",
-    "segments",
-    "split_parameters",
-    "weight_shapes",
-]
-
 GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 # Arrays of the size of the units that one time step keeps: the gates, and for a GRU the recurrent
 # part of the new gate before the reset gate multiplies it.
@@ -94,7 +81,6 @@ def dims_of(shape: Shape, attrs: Attrs) -> Dims:
 
     Args:
         shape: (T, N, features) of the data.
-        attrs: The operator's attributes.
     """
     steps, batch, inputs = shape
     low, high = attrs["lstm_state_clip_min"], attrs["lstm_state_clip_max"]

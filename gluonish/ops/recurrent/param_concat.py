@@ -9,8 +9,6 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.shape.concat import CONCAT
 
-__all__ = ["RNN_PARAM_CONCAT"]
-
 
 def _complete(inputs: list[PartialSpec], outputs: list[PartialSpec], attrs: Attrs) -> None:
     """Find the lengths that are missing from the others and the total.

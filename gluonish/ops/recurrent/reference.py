@@ -12,8 +12,6 @@ from gluonish.ops.recurrent.layout import Dims, Reserve, Weights, split_paramete
 from gluonish.ops.support.precision import total, widen
 from gluonish.ops.support.product import product
 
-__all__ = ["Arguments", "backward", "forward", "previous_hidden", "time_order", "valid_steps"]
-
 
 class Arguments(NamedTuple):
     """The operator's array inputs; the last two are None where they do not apply."""
@@ -42,7 +40,6 @@ def previous_hidden(xp: ModuleType, dims: Dims, run: int, hidden: Any, first: An
     """Return the hidden state before each step (T, N, R).
 
     Args:
-        xp: NumPy or CuPy.
         dims: Extents and options.
         run: Layer and direction.
         hidden: The hidden state after each step.
@@ -68,10 +65,8 @@ def forward(
     """Fill the outputs.
 
     Args:
-        xp: NumPy or CuPy.
         dims: Extents and options.
         outputs: Output, last hidden states, last cells of an LSTM, and the reserve.
-        arrays: The inputs.
         draw: Gives the factors of dropout in a shape.
     """
     weights = split_parameters(widen(arrays.parameters), dims)
@@ -147,11 +142,9 @@ def backward(
     """Fill the gradients.
 
     Args:
-        xp: NumPy or CuPy.
         dims: Extents and options.
         outputs: Gradients of the data, the parameters, the states and, for an LSTM, the cells.
         heads: Gradients of the output, the last hidden states and the last cells; None for zero.
-        arrays: The inputs.
         flat: The reserve.
     """
     d_data, d_parameters, *d_states = outputs

@@ -24,8 +24,6 @@ from gluonish.ops.support.precision import accumulator
 from gluonish.ops.support.remembered import remembered
 from gluonish.ops.support.work import endless
 
-__all__ = ["RNN", "RNN_BACKWARD", "active_inputs", "arguments", "dropout_factors"]
-
 _INPUTS = ("data", "parameters", "state", "state_cell", "sequence_length")
 _HEADS = ("grad_output", "grad_state", "grad_state_cell")
 
@@ -118,11 +116,9 @@ def dropout_factors(
     """Return the factors of dropout between layers: 0, or what keeps the mean; 1 unless training.
 
     Args:
-        xp: NumPy or CuPy.
         key: Of the draw.
         shape: Of the result.
         p: Probability of 0.
-        train: The mode.
     """
     if not train:
         return xp.ones(shape, xp.float32)

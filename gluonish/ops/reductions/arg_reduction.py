@@ -14,8 +14,6 @@ from gluonish.ops.support.precision import check_positions, widen
 from gluonish.ops.support.shape_rules import named_axes
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["ARGMAX", "ARGMAX_CHANNEL", "ARGMIN", "position_operator"]
-
 _ADVICE = "cast the data with astype, or use topk or np.argmax, whose positions have other dtypes"
 _SCHEMA = Schema(axis=optional(integer()), keepdims=boolean(False))
 
@@ -31,7 +29,6 @@ def position_operator(
     """Register an operator that gives the position of an extreme value along an axis.
 
     Args:
-        name: Of the operator.
         method: ``"argmax"`` or ``"argmin"``.
         check: Refuses data, by the operator's name and the spec.
         result_spec: Gives the result's spec from its shape in NumPy and the data.

@@ -19,9 +19,6 @@ from gluonish.ops.support.precision import check_positions, widen
 from gluonish.ops.support.shape_rules import normalize_axis
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["ARGSORT", "SORT", "TOPK"]
-
-
 _ADVICE = "name a wider one, such as dtype='int32'"
 
 

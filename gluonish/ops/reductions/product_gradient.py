@@ -26,8 +26,6 @@ from gluonish.ops.shape.transpose import transpose
 from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import accumulator, widen
 
-__all__ = ["others_times"]
-
 
 def _order(rank: int, axes: Shape) -> Shape:
     """Return the axes with those of the product behind all others."""

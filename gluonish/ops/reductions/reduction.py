@@ -30,21 +30,6 @@ from gluonish.ops.support.precision import accumulator, as_real, average, in_dty
 from gluonish.ops.support.remembered import remembered
 from gluonish.ops.support.shape_rules import normalize_axes
 
-__all__ = [
-    "MAX",
-    "MEAN",
-    "MIN",
-    "NANPROD",
-    "NANSUM",
-    "NORM",
-    "PROD",
-    "SAFE",
-    "SUM",
-    "reduced_axes",
-    "root_of_squares",
-    "sum_",
-]
-
 Axes = tuple[int, ...]
 Reduce = Callable[[ModuleType, Any, Any, Axes], None]  # (xp, out without the axes, data, axes)
 Rule = Callable[[Any, Any, Any, Shape, int], Any]  # (g, x, y, kept shape, elements a result)
@@ -256,7 +241,6 @@ def root_of_squares(xp: ModuleType, x: Any, axes: Axes) -> Any:
     """Return the root of a sum of squares, also where a square leaves the range of its type.
 
     Args:
-        xp: NumPy or CuPy.
         x: float32 or float64.
         axes: What is summed over.
     """

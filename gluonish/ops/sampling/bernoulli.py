@@ -18,8 +18,6 @@ from gluonish.ops.support.dtype_rules import named_dtype
 from gluonish.ops.support.philox import uniform
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["BERNOULLI"]
-
 Key = tuple[int, int]
 
 _NAME = "_npi_bernoulli"

@@ -15,8 +15,6 @@ from gluonish.ops.sampling.random import check_extents
 from gluonish.ops.support import variates
 from gluonish.ops.support.philox import uniform
 
-__all__ = ["CHOICE"]
-
 Key = tuple[int, int]
 
 _NAME = "_npi_choice"

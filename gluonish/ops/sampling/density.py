@@ -25,8 +25,6 @@ from gluonish.ops.support.composite import composite_gradient
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.special import apply_special
 
-__all__ = ["DENSITIES"]
-
 
 class Functions:
     """Functions of the formulas of densities, for arrays of a kernel.

@@ -21,8 +21,6 @@ from gluonish.ops.support.dtype_rules import named_dtype
 from gluonish.ops.support.philox import uniform
 from gluonish.ops.support.precision import check_positions, widen
 
-__all__ = ["SAMPLE_MULTINOMIAL"]
-
 Key = tuple[int, int]
 
 

@@ -15,17 +15,6 @@ from gluonish.ops.registry import Attrs
 from gluonish.ops.sampling.random import Limit, check_extents
 from gluonish.ops.support.broadcasting import broadcast_shapes
 
-__all__ = [
-    "LIMITS",
-    "active",
-    "as_floating",
-    "check_count",
-    "check_numbers",
-    "check_values",
-    "placed",
-    "result_shape",
-]
-
 _NOT_BELOW: Limit = ("of at least 0", lambda value: value >= 0)
 _ABOVE: Limit = ("above 0", lambda value: value > 0)
 

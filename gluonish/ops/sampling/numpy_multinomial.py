@@ -13,8 +13,6 @@ from gluonish.ops.registry import Attrs, Operator, register
 from gluonish.ops.sampling.numpy_limits import check_numbers
 from gluonish.ops.support import variates
 
-__all__ = ["NUMPY_MULTINOMIAL"]
-
 Key = tuple[int, int]
 
 _NAME = "_npi_multinomial"

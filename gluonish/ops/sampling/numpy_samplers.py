@@ -39,8 +39,6 @@ from gluonish.ops.support.philox import normal
 from gluonish.ops.support.variates import fill
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["NUMPY_SAMPLERS"]
-
 Key = tuple[int, int]
 Slope = Callable[[Any, Any], Any]  # (noise, parameter) -> derivative of the result, for values
 

@@ -20,8 +20,6 @@ from gluonish.ops.support.shape_rules import Shapes, tell
 from gluonish.ops.support.variates import fill
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["SAMPLERS"]
-
 Key = tuple[int, int]
 Fill = Callable[..., None]  # (xp, out, key, *parameters)
 

@@ -28,16 +28,6 @@ from gluonish.ops.support.shape_rules import alike, open_extents
 from gluonish.ops.support.variates import fill
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = [
-    "LIMITS",
-    "Limit",
-    "check_extents",
-    "check_limits",
-    "check_parameters",
-    "fill_uniform",
-    "work_dtype",
-]
-
 Key = tuple[int, int]
 Limit = tuple[str, Callable[[float], bool]]  # how the allowed values are called, and whether one is
 Draw = Callable[..., Any]  # (xp, out, key, **parameters) fills out
@@ -71,7 +61,6 @@ def check_parameters(name: str, word: str, given: Attrs) -> None:
     """Check a distribution's parameters that are numbers; for kernels.
 
     Args:
-        name: The operator.
         word: What follows _random_ in its name.
         given: Its parameters.
 

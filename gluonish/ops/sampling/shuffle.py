@@ -10,8 +10,6 @@ from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.philox import random_bits
 from gluonish.ops.support.shape_rules import alike
 
-__all__ = ["SHUFFLE"]
-
 Key = tuple[int, int]
 
 

@@ -16,8 +16,6 @@ from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.philox import uniform
 from gluonish.ops.support.variates import substream
 
-__all__ = ["SAMPLE_UNIQUE_ZIPFIAN"]
-
 Key = tuple[int, int]
 
 _NAME = "_sample_unique_zipfian"

@@ -12,8 +12,6 @@ from gluonish.ops.shape.broadcast_to import unbroadcast
 from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.support.shape_rules import Shapes, normalize_axis, tell
 
-__all__ = ["BROADCAST_AXIS", "BROADCAST_LIKE"]
-
 
 def _stretch(name: str, source: Shape, axes: Shape, sizes: Shape) -> Shape:
     if len(axes) != len(sizes):

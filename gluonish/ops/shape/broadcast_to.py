@@ -10,15 +10,6 @@ from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.precision import accumulator, total
 
-__all__ = [
-    "BROADCAST_EXACT",
-    "BROADCAST_TO",
-    "SUM_TO_SHAPE",
-    "broadcast_to",
-    "stretched_axes",
-    "unbroadcast",
-]
-
 
 def _infer(data: Spec, *, shape: Shape) -> tuple[Spec]:
     lead = len(shape) - len(data.shape)

@@ -14,8 +14,6 @@ from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.broadcasting import check_same_dtype
 from gluonish.ops.support.shape_rules import Shapes, normalize_axis, tell, unknown_of
 
-__all__ = ["CONCAT", "STACK", "concat", "stack"]
-
 
 def _infer(*arrays: Spec, num_args: int, dim: int) -> tuple[Spec]:
     first = arrays[0]

@@ -10,8 +10,6 @@ from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.precision import check_number, in_dtype, widen
 
-__all__ = ["PAD"]
-
 _MODE = choice("constant", "edge", "reflect")
 
 

@@ -27,20 +27,6 @@ from gluonish.ops.support.shape_rules import (
     unknown_of,
 )
 
-__all__ = [
-    "EXPAND_DIMS",
-    "FLATTEN",
-    "RESHAPE",
-    "RESHAPE_LIKE",
-    "SQUEEZE",
-    "copy_kernel",
-    "expand_dims",
-    "reshape",
-    "reshape_back",
-    "shape_operator",
-    "squeezed",
-]
-
 
 def copy_kernel(xp: ModuleType, out: Any, data: Any, *_others: Any, **_attrs: Any) -> None:
     """Copy the elements of ``data`` in their order."""

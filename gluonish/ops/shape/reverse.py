@@ -9,8 +9,6 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.shape_rules import alike, normalize_axes
 
-__all__ = ["REVERSE", "reverse"]
-
 
 def _infer(data: Spec, *, axis: Shape) -> tuple[Spec]:
     normalize_axes("reverse", axis, len(data.shape))

@@ -16,16 +16,6 @@ from gluonish.ops.shape.concat import concat
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.shape_rules import Shapes, normalize_axis, tell
 
-__all__ = [
-    "SLICE_CHANNEL",
-    "SPLIT_V2",
-    "Bounds",
-    "bounds_from",
-    "fill_pieces",
-    "infer_pieces",
-    "join_gradients",
-]
-
 Bounds = Sequence[tuple[int, int]]
 
 _MOST_EMPTY = 1 << 12  # pieces of an axis without elements

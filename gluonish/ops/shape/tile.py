@@ -13,8 +13,6 @@ from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.shape_rules import normalize_axis
 
-__all__ = ["REPEAT", "TILE"]
-
 _MOST = 1 << 40  # copies: beyond, not even those of nothing can be counted
 
 

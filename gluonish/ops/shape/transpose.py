@@ -11,8 +11,6 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Attrs, Operator, V, apply, register
 from gluonish.ops.support.shape_rules import normalize_axes, normalize_axis, permuted
 
-__all__ = ["SWAP_AXIS", "TRANSPOSE", "swap_axes", "transpose"]
-
 
 def _infer(data: Spec, *, axes: Shape) -> tuple[Spec]:
     rank = len(data.shape)

@@ -13,8 +13,6 @@ from gluonish.ops.support.dtype_rules import dtype_rule
 from gluonish.ops.updates.rules import ADAGRAD, apply_rule
 from gluonish.ops.updates.update import check_arrays
 
-__all__ = ["ADAGRAD_UPDATE"]
-
 _NAME = "_sparse_adagrad_update"
 
 

@@ -11,8 +11,6 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.broadcasting import complete_same
 
-__all__ = ["CAST_STORAGE", "RETAIN", "ROWS_TO_DENSE", "cast_storage"]
-
 
 def _infer(data: Spec, *, stype: str) -> tuple[Spec]:
     fits = len(data.shape) == 2 if stype == "csr" else stype == "default" or data.shape

@@ -17,8 +17,6 @@ from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.scatter import add_at, scatter_accumulator
 
-__all__ = ["CSR_COLUMN_SUMS", "CSR_DOT", "CSR_TO_DENSE"]
-
 _INPUTS = ("values", "columns", "pointers")
 
 

@@ -9,8 +9,6 @@ from gluonish.core.schema import Schema, integer, optional
 from gluonish.core.spec import Spec
 from gluonish.ops.registry import Operator, register
 
-__all__ = ["EDGE_ID", "GETNNZ"]
-
 
 def _count_infer(data: Spec, *, axis: int | None) -> tuple[Spec]:
     if len(data.shape) != 2 or axis not in (None, 0, 1):

@@ -9,8 +9,6 @@ from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.nn.embedding import EMBEDDING
 from gluonish.ops.registry import Operator, V, register
 
-__all__ = ["SPARSE_EMBEDDING"]
-
 
 def _infer(
     data: Spec, weight: Spec, *, input_dim: int, output_dim: int, **_: object

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-__all__ = ["OPERATORS"]
-
 _SAME = """
     ElementWiseSum Embedding FullyConnected LinearRegressionOutput LogisticRegressionOutput
     MAERegressionOutput abs adam_update add_n arccos arccosh arcsin arcsinh arctan arctanh

@@ -13,8 +13,6 @@ from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, register
 from gluonish.ops.support.broadcasting import complete_same
 
-__all__ = ["SCATTER_DIVIDE", "SCATTER_MINUS_SCALAR", "SCATTER_PLUS_SCALAR"]
-
 
 def _scattered(name: str, plain: Operator, word: str) -> Operator:
     """Register an operator that computes what another does on dense arrays."""

@@ -11,8 +11,6 @@ from gluonish.ops.registry import Operator, V, register
 from gluonish.ops.shape.broadcast_to import broadcast_to
 from gluonish.ops.shape.reshape import reshape
 
-__all__ = ["SQUARE_SUM"]
-
 Axes = tuple[int, ...]
 
 

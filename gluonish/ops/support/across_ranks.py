@@ -8,8 +8,6 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["AddUp", "expect_ranks", "join_ranks", "ranks_sum"]
-
 # Replaces an NDArray by its sum over all ranks; the text says what it is, in messages.
 AddUp = Callable[[Any, str], None]
 

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-__all__ = ["AdamFunctions"]
-
 T = TypeVar("T")  # an NDArray or a Symbol
 
 
@@ -45,7 +43,6 @@ class AdamFunctions(Generic[T]):
         """Make one step of AdamW; ``mean`` and ``var`` are updated in place.
 
         Args:
-            weight: The weight.
             grad: Its gradient, of the same shape.
             mean: Running mean of the gradient.
             var: Running mean of its square.

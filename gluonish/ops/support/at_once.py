@@ -10,19 +10,9 @@ from typing import Any
 
 from gluonish.ops.kernel import Kernel
 
-__all__ = ["fill_at_once"]
-
 
 def fill_at_once(kernel: Kernel, xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
-    """Run a kernel on memory of its own, then fill each of the arrays of ``out``.
-
-    Args:
-        kernel: The kernel.
-        xp: As of the kernel.
-        out: As of the kernel.
-        *inputs: As of the kernel.
-        **attrs: As of the kernel.
-    """
+    """Run a kernel on memory of its own, then fill each of the arrays of ``out``."""
     several = isinstance(out, tuple)
     targets = out if several else (out,)
     fresh = tuple(map(xp.empty_like, targets))

@@ -19,14 +19,6 @@ from gluonish.ops.support.precision import check_number, comparable, in_dtype
 from gluonish.ops.support.shape_rules import broadcast
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = [
-    "Expression",
-    "Partial",
-    "Row",
-    "typed",
-]
-
-
 Expression = Callable[
     [ModuleType, Any, Any, Any], None
 ]  # (xp, out, a, b), either of a and b a scalar

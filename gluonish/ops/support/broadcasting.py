@@ -15,17 +15,6 @@ from gluonish.core.spec import (
 )
 from gluonish.ops.registry import Attrs
 
-__all__ = [
-    "broadcast_shapes",
-    "check_parameter_dtypes",
-    "check_same_dtype",
-    "complete_same",
-    "infer_broadcast",
-    "infer_numbers",
-    "infer_same",
-    "refuse_truth_values",
-]
-
 
 def broadcast_shapes(operator: str, a: Shape, b: Shape) -> Shape:
     """Return the shape that two shapes broadcast to.
@@ -98,11 +87,7 @@ def refuse_truth_values(operator: str, spec: Spec) -> None:
 
 
 def infer_numbers(operator: str) -> Callable[..., tuple[Spec]]:
-    """Return the inference of an operator whose output is like its input, and that takes no bools.
-
-    Args:
-        operator: Name for messages.
-    """
+    """Return the inference of an operator that takes numbers, and returns its input's spec."""
 
     def infer(x: Spec, **_attrs: Any) -> tuple[Spec]:
         if x.dtype is BOOL:

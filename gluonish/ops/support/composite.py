@@ -14,8 +14,6 @@ from gluonish.core.order import post_order
 from gluonish.ops.elementwise.arithmetic import Arithmetic
 from gluonish.ops.registry import Attrs, Operator, apply
 
-__all__ = ["composite_gradient", "evaluate", "input_gradients"]
-
 
 def evaluate(entry: Any) -> Any:
     """Return what a rule's entry stands for: the value, None, or what its function makes."""
@@ -33,12 +31,10 @@ def input_gradients(
     """Call an operator's gradient rule and evaluate the entries that are wanted.
 
     Args:
-        op: The operator.
         grads: Gradient of every output, None for those without; at least one is there unless the
             operator has a gradient of its own.
         inputs: The values it was applied to.
         outputs: All of its outputs; may be empty unless the rule uses them.
-        attrs: Its attributes.
         wanted: For each input, whether its gradient is asked for.
 
     Returns:

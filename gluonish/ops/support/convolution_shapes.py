@@ -11,17 +11,6 @@ from gluonish.ops.support.windows import (
     window_count,
 )
 
-__all__ = [
-    "LAYOUTS",
-    "channels_first_shape",
-    "check_data",
-    "check_rank",
-    "convolution_geometry",
-    "out_shape",
-    "weight_shape",
-]
-
-
 LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
 

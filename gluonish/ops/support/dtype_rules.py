@@ -11,8 +11,6 @@ from gluonish.core.dtype import normalize_dtype
 from gluonish.core.spec import PartialSpec
 from gluonish.ops.registry import Attrs
 
-__all__ = ["complete_alike", "dtype_rule", "named_dtype"]
-
 Complete = Callable[[list[PartialSpec], list[PartialSpec], Attrs], None]
 
 

@@ -12,14 +12,11 @@ import numpy as np
 
 from gluonish.ops.support.precision import widen
 
-__all__ = ["to_host", "widened_on_host"]
-
 
 def to_host(xp: ModuleType, array: Any) -> np.ndarray[Any, Any]:
     """Return an array of ``xp`` as one of NumPy: itself, or a copy of a device's.
 
     Args:
-        xp: NumPy or CuPy.
         array: Array of that module, any shape and dtype.
     """
     host: np.ndarray[Any, Any] = array if xp is np else xp.asnumpy(array)
@@ -30,7 +27,6 @@ def widened_on_host(xp: ModuleType, array: Any) -> np.ndarray[Any, Any]:
     """Return an array in NumPy, 16-bit floats in float32.
 
     Args:
-        xp: NumPy or CuPy.
         array: Array of that module, any shape and dtype.
     """
     wide: np.ndarray[Any, Any] = widen(to_host(xp, array))

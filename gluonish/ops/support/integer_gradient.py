@@ -9,8 +9,6 @@ from gluonish.core.dtype import FLOAT64, is_floating
 from gluonish.ops.elementwise.cast import cast
 from gluonish.ops.elementwise.constant_like import zeros_like
 
-__all__ = ["cut_from_reals", "zero_of_integers"]
-
 Partial = Callable[[Any, Any, Any], Any]  # (g, a, b), of which a or b may be a number
 
 

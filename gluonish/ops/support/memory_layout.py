@@ -12,8 +12,6 @@ from typing import Any
 from gluonish.core.spec import Spec
 from gluonish.ops.registry import Attrs, Operator
 
-__all__ = ["array_of", "follows_layout", "has_channels", "keeps_layout", "starts_layout"]
-
 # Operators whose kernels read and write channels last at full speed, whatever comes in.
 _ANCHORS = frozenset(
     (
@@ -70,7 +68,6 @@ def array_of(raw: Any, spec: Spec, *, channels_last: bool) -> Any:
 
     Args:
         raw: Bytes, one axis, as many as the spec needs.
-        spec: Shape and dtype.
         channels_last: Whether axis 1 of the shape is the last one in memory.
     """
     typed = raw.view(spec.dtype)

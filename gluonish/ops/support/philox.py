@@ -20,17 +20,6 @@ import numpy as np
 
 from gluonish.core.dtype import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 
-__all__ = [
-    "Key",
-    "normal",
-    "random_bits",
-    "set_device_words",
-    "uniform",
-    "uniform_number",
-    "uniform_steps",
-    "words_at",
-]
-
 Key = tuple[int, int]
 WordsKernel = Callable[[ModuleType, Key, int, int], Any]
 _device_words: list[WordsKernel] = []  # none, or the one that `set_device_words` was given
@@ -60,7 +49,6 @@ def philox4x32(xp: ModuleType, counter: list[Any], key: Key) -> list[Any]:
     """Return the four words that Philox4x32-10 makes of each counter.
 
     Args:
-        xp: NumPy or CuPy.
         counter: Four uint64 arrays of one shape, each with values below 2**32; overwritten.
         key: Two words below 2**32.
 
@@ -146,7 +134,6 @@ def random_bits(xp: ModuleType, key: Key, n: int) -> Any:
     """Return ``n`` uint32 words of 32 independent random bits each.
 
     Args:
-        xp: NumPy or CuPy.
         key: Seed and offset of the draw, 64 bits each; equal keys give equal words.
         n: Number of words.
     """
@@ -163,7 +150,6 @@ def words_at(xp: ModuleType, key: Key, index: Any, attempt: int) -> list[Any]:
     try again give each element numbers of its own, whatever befalls the others.
 
     Args:
-        xp: NumPy or CuPy.
         key: Seed and offset of the draw.
         index: The elements' numbers, below 2**48.
         attempt: Which four words of theirs, below 2**16.
@@ -191,7 +177,6 @@ def uniform(
     must be as rare as it can. In 16 bits the numbers are evenly spaced, and exact.
 
     Args:
-        xp: NumPy or CuPy.
         key: Seed and offset of the draw.
         shape: Shape of the result.
         dtype: A floating type.
@@ -216,7 +201,6 @@ def uniform_steps(
     They are for comparisons with a probability.
 
     Args:
-        xp: NumPy or CuPy.
         key: Seed and offset of the draw.
         shape: Shape of the result.
         dtype: A floating type.
@@ -246,7 +230,6 @@ def normal(xp: ModuleType, key: Key, shape: tuple[int, ...], dtype: np.dtype[Any
     """Return numbers of the standard normal distribution, by the transform of Box and Muller.
 
     Args:
-        xp: NumPy or CuPy.
         key: Seed and offset of the draw.
         shape: Shape of the result.
         dtype: A floating type; computed in float64 if it is that, else in float32.

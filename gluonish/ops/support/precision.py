@@ -24,22 +24,6 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.mxnet_rules import follows_mxnet
 from gluonish.core.spec import Shape
 
-__all__ = [
-    "accumulator",
-    "as_real",
-    "average",
-    "check_number",
-    "check_positions",
-    "check_steps",
-    "comparable",
-    "in_dtype",
-    "is_narrow",
-    "running_total",
-    "total",
-    "warn_of_rounded_steps",
-    "widen",
-]
-
 _ALL_BITS = 2**64 - 1  # what of a whole number is kept before it is cut to its dtype
 
 
@@ -232,7 +216,6 @@ def running_total(xp: ModuleType, data: Any, axis: int, dtype: Any) -> Any:
     formed in float64: one after the other, ones would stop at 2 ** 24.
 
     Args:
-        xp: NumPy or CuPy.
         data: Any dtype.
         axis: Along which.
         dtype: What is added in.

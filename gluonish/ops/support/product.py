@@ -8,8 +8,6 @@ import numpy as np
 
 from gluonish.ops.support.precision import is_narrow, widen
 
-__all__ = ["fill_product", "product", "set_device_products"]
-
 ProductKernel = Callable[[ModuleType, Any, Any, Any, float], None]
 _device_products: list[ProductKernel] = []  # none, or the one that `set_device_products` was given
 
@@ -27,7 +25,6 @@ def fill_product(xp: ModuleType, out: Any, a: Any, b: Any, alpha: float = 1.0) -
     """Fill ``out`` with ``alpha * a @ b``; 16-bit floats are multiplied and summed in float32.
 
     Args:
-        xp: NumPy or CuPy.
         out: The products, of the operands' dtype, which is floating.
         a: (..., m, k), or (k,) for a row; leading axes broadcast.
         b: (..., k, n), or (k,) for a column.

@@ -9,8 +9,6 @@ from typing import Any, Generic, TypeVar
 from gluonish.core.argument_docs import document_arguments
 from gluonish.core.errors import ArgumentError
 
-__all__ = ["RandomFunctions"]
-
 T = TypeVar("T")  # an NDArray or a Symbol
 # Of a distribution's name, its parameters, all numbers or all tensors, and options.
 Draw = Callable[[str, Mapping[str, Any], dict[str, Any]], T]

@@ -6,8 +6,6 @@ refuses, go to the reference kernel: correct, but slow, and so counted here.
 
 import logging
 
-__all__ = ["note_refusal", "refusals"]
-
 _LOG = logging.getLogger("gluonish")
 
 # A list of one number each: it is added to in one step, in which no other thread, handler or

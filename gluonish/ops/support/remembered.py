@@ -5,8 +5,6 @@ from functools import lru_cache
 
 from gluonish.core.spec import Spec
 
-__all__ = ["remembered"]
-
 _MOST_CALLS = 512  # kept of each function; the oldest goes first
 
 _Infer = Callable[..., tuple[Spec, ...]]

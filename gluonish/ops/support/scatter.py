@@ -15,8 +15,6 @@ from gluonish.core.dtype import INT32, INT64, is_floating
 from gluonish.ops.support.host import to_host
 from gluonish.ops.support.precision import accumulator
 
-__all__ = ["add_at", "scatter_accumulator"]
-
 
 def scatter_accumulator(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype in which values of ``dtype`` are added up at positions."""
@@ -28,7 +26,6 @@ def add_at(xp: ModuleType, total: Any, index: Any, values: Any) -> None:
     """Add ``values`` to ``total[index]``, as often as a position is in the index.
 
     Args:
-        xp: NumPy or CuPy.
         total: Sums so far, of a dtype that `scatter_accumulator` gives.
         index: Positions, as for indexing.
         values: Same dtype.

@@ -5,15 +5,6 @@ import math
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import UNKNOWN, Shape
 
-__all__ = [
-    "Exchange",
-    "axis_count",
-    "fill_rest",
-    "filled_in",
-    "resolve_shape",
-    "split_extent",
-]
-
 
 def split_extent(extent: int, first: int, second: int) -> tuple[int, int]:
     """Return two factors of an extent, one of which may be given as -1: what is left."""

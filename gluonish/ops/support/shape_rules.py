@@ -18,23 +18,6 @@ from gluonish.core.errors import GluonishError, OperatorError
 from gluonish.core.spec import UNKNOWN, PartialSpec, Shape, Spec, merge_shapes
 from gluonish.ops.registry import Attrs, Operator, ShapeRule
 
-__all__ = [
-    "Shapes",
-    "alike",
-    "broadcast",
-    "limited",
-    "named_axes",
-    "normalize_axes",
-    "normalize_axis",
-    "open_extents",
-    "open_spec",
-    "permuted",
-    "probe",
-    "same_rows",
-    "tell",
-    "unknown_of",
-]
-
 Shapes = list[Shape | None]
 
 # What an unknown extent is taken for: numbers that most divisors divide, the small ones first.
@@ -72,7 +55,6 @@ def probe(
     known, the rest is not.
 
     Args:
-        op: An operator.
         inputs: Partial shapes.
         dtypes: One for each input.
         attrs: Parsed attributes, those that inference takes.
@@ -234,7 +216,6 @@ def limited(operator: str, shape: Shape, what: str = "an output") -> Shape:
     """Return a shape.
 
     Args:
-        operator: For the message.
         shape: Of an output, or of what is needed to compute it.
         what: What has the shape, for the message.
 

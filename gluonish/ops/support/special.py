@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["apply_special"]
-
 _CHUNK = 1 << 13  # elements in work at a time: a few temporary arrays of float64 stay in the cache
 _EDGE = 1.0  # below: erf(x) / x as a function of x squared; above: the complement
 _FAR = 6.0  # erf is 1 in float64 from 5.93 on
@@ -164,7 +162,6 @@ def apply_special(xp: ModuleType, name: str, out: Any, data: Any) -> None:
     """Fill ``out`` with a special function of ``data`` of any dtype, computed in float64.
 
     Args:
-        xp: NumPy or CuPy.
         name: ``erf``, ``erfinv``, ``gamma``, ``gammaln``, ``digamma`` or ``trigamma``.
         out: To be filled.
         data: Same shape.

@@ -12,8 +12,6 @@ from gluonish.ops.support.precision import as_real
 from gluonish.ops.support.special import apply_special
 from gluonish.ops.support.zero_gradient import zero_gradient
 
-__all__ = ["Unary", "real", "rounding", "row", "special", "ufunc", "whole", "wide"]
-
 Fill = Callable[[ModuleType, Any, Any], None]  # (xp, out, data)
 
 

@@ -20,20 +20,6 @@ import numpy as np
 
 from gluonish.ops.support.philox import words_at
 
-__all__ = [
-    "Draw",
-    "binomial",
-    "exponential",
-    "fill",
-    "gamma",
-    "generalized_negative_binomial",
-    "negative_binomial",
-    "normal",
-    "open_uniform",
-    "poisson",
-    "substream",
-]
-
 Key = tuple[int, int]
 Draw = Callable[..., Any]
 
@@ -58,7 +44,6 @@ def fill(xp: ModuleType, out: Any, draw: Draw, key: Key, parameters: Sequence[An
     """Fill an array with variates.
 
     Args:
-        xp: NumPy or CuPy.
         out: C-contiguous; its elements are numbered in that order.
         draw: One of this module.
         key: Seed and offset of the draw.

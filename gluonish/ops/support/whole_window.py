@@ -11,8 +11,6 @@ from gluonish.core.spec import Shape
 from gluonish.ops.support.precision import accumulator, widen
 from gluonish.ops.support.windows import Geometry
 
-__all__ = ["covers", "first_maximum", "maximum", "total"]
-
 
 def covers(spatial: Shape, counts: Shape, geometry: Geometry) -> bool:
     """Whether the only window is the data, without padding."""

@@ -14,22 +14,6 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Shape
 from gluonish.ops.support.shape_rules import limited
 
-__all__ = [
-    "Geometry",
-    "WindowSum",
-    "add_windows",
-    "channels_first",
-    "channels_last",
-    "check_windows",
-    "is_channels_last",
-    "normalize_geometry",
-    "padded_for_windows",
-    "sample_chunks",
-    "sliding_windows",
-    "window_count",
-    "window_elements",
-]
-
 # Elements that a kernel gathers at a time: 16 MiB of float32, whatever the batch.
 _CHUNK_ELEMENTS = 1 << 22
 _MOST = 2**31 - 1  # of any extent, step or padding
@@ -109,7 +93,6 @@ def check_windows(operator: str, data: Shape, counts: Shape, geometry: Geometry)
     """Check that the padded data is no larger than an array may be.
 
     Args:
-        operator: For the message.
         data: Shape (N, C, *spatial) of what windows are taken of, or added to.
         counts: How many windows there are along each axis.
         geometry: The windows.
@@ -150,8 +133,6 @@ def sliding_windows(xp: ModuleType, data: Any, geometry: Geometry, counts: Shape
     The data is copied once if a window reaches beyond it.
 
     Args:
-        xp: NumPy or CuPy.
-        data: The array.
         geometry: The window.
         counts: Number of windows along each spatial axis.
     """

@@ -7,19 +7,6 @@ from typing import NamedTuple
 from gluonish.core.spec import Spec
 from gluonish.ops.kernel import Attrs
 
-__all__ = [
-    "LARGE_COPY",
-    "LIGHT",
-    "SMALL",
-    "Heavy",
-    "Work",
-    "by_data",
-    "by_shape",
-    "by_weight",
-    "endless",
-    "work_of",
-]
-
 LARGE_COPY = 1 << 18  # elements of a copy that is worth a team of threads
 _HEAVY = 64  # what an element counts of operators that do much for each, and don't say how much
 _ENDLESS = 1 << 62
@@ -53,9 +40,6 @@ def work_of(heavy: Heavy, inputs: Sequence[Spec], outputs: Sequence[Spec], attrs
 
     Args:
         heavy: What the operator says of itself; see `gluonish.ops.registry.Operator`.
-        inputs: Specs of its inputs.
-        outputs: Specs of its outputs.
-        attrs: Its attributes.
     """
     size = sum(spec.size for spec in outputs)
     if not heavy:

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-__all__ = ["zero_gradient"]
-
 
 def zero_gradient(_g: Any, *inputs: Any, **_attrs: Any) -> tuple[None, ...]:
     """Return None for every input.

@@ -15,8 +15,6 @@ from gluonish.ops.registry import Attrs
 from gluonish.ops.support.precision import widen
 from gluonish.ops.updates.rules import Rule, clipped, keep, moments
 
-__all__ = ["ADADELTA", "ADAMAX", "NADAM", "TINY"]
-
 # What Adamax divides by at least: the smallest normal float32. A weight without any gradient so far
 # has 0 / 0, which must not become NaN.
 TINY = 2.0**-126

@@ -13,8 +13,6 @@ from gluonish.ops.registry import Attrs
 from gluonish.ops.support.precision import widen
 from gluonish.ops.updates.rules import Rule, clipped, keep
 
-__all__ = ["DCASGD", "DCASGD_MOMENTUM"]
-
 
 def _compensated(
     xp: ModuleType, w: Any, g: Any, previous: Any, rates: Sequence[float], attrs: Attrs

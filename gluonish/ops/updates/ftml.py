@@ -16,8 +16,6 @@ from gluonish.ops.support.precision import widen
 from gluonish.ops.updates.rules import Rule, clipped
 from gluonish.ops.updates.update import single_update
 
-__all__ = ["FTML", "FTML_STEPS", "FTML_UPDATE"]
-
 
 def _steps(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs

@@ -14,8 +14,6 @@ from gluonish.ops.support.precision import widen
 from gluonish.ops.updates.rules import Rule
 from gluonish.ops.updates.update import single_update
 
-__all__ = ["FTRL", "FTRL_UPDATE"]
-
 
 def _step(
     xp: ModuleType, w: Any, g: Any, states: Sequence[Any], rates: Sequence[float], attrs: Attrs

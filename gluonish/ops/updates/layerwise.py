@@ -15,8 +15,6 @@ from gluonish.ops.registry import Attrs
 from gluonish.ops.support.precision import widen
 from gluonish.ops.updates.rules import Rule, clipped, decayed, keep, lamb_ratio, moments, norm
 
-__all__ = ["LANS", "LARS", "LARS_MOMENTUM", "lans_shares", "lars_ratio"]
-
 
 def lars_ratio(
     xp: ModuleType, weight_norm: Any, grad_norm: Any, eta: Any, wd: Any, epsilon: float
@@ -24,8 +22,6 @@ def lars_ratio(
     """Return what LARS multiplies learning rates by.
 
     Args:
-        xp: NumPy or CuPy.
-        weight_norm: Norms of weights.
         grad_norm: Norms of their scaled gradients.
         eta: Trust coefficients; negative where the learning rate stays as it is.
         wd: Weight decays.
@@ -72,7 +68,6 @@ def lans_shares(xp: ModuleType, norms: Sequence[Any], lr: Any, attrs: Attrs) -> 
     """Return what LANS multiplies its two directions by.
 
     Args:
-        xp: NumPy or CuPy.
         norms: Norms of weights, of the directions of means, and of those of gradients.
         lr: Learning rates.
         attrs: beta1, lower_bound and upper_bound.

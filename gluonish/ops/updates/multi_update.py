@@ -33,8 +33,6 @@ from gluonish.ops.updates.rules import (
 )
 from gluonish.ops.updates.update import check_arrays, usable_scale
 
-__all__ = ["MULTI_UPDATES", "Column", "MultiUpdate"]
-
 # (attrs, shared arrays) -> one number for each weight
 Column = Callable[[Attrs, Sequence[Any]], Sequence[float]]
 

@@ -15,29 +15,6 @@ from gluonish.core.schema import Attribute, number
 from gluonish.ops.registry import Attrs
 from gluonish.ops.support.precision import widen
 
-__all__ = [
-    "ADAGRAD",
-    "ADAM",
-    "ADAMW",
-    "LAMB",
-    "NAG",
-    "NESTEROV",
-    "RMSPROP",
-    "RMSPROP_CENTERED",
-    "RULES",
-    "SGD",
-    "SGD_MOMENTUM",
-    "Rule",
-    "apply_rule",
-    "clipped",
-    "decayed",
-    "keep",
-    "lamb_direction",
-    "lamb_ratio",
-    "moments",
-    "norm",
-]
-
 # (xp, weight, gradient, states, rates, scalars) -> new weight; weight and gradient in float32 or
 # float64. The gradient is scaled, and a copy that the step may overwrite; most work in it: for
 # large weights a new array for every term costs more than the arithmetic.
@@ -79,8 +56,6 @@ def apply_rule(
     """Update one weight, whose memory may be that of ``out``.
 
     Args:
-        xp: NumPy or CuPy.
-        rule: The rule.
         out: Receives the new weight.
         arrays: Weight, gradient and states, and at last the float32 weight if ``mixed``.
         mixed: Whether there is a float32 weight.
@@ -279,7 +254,6 @@ def lamb_direction(
     """Return the direction of LAMB's step before it is scaled, in the gradient's memory.
 
     Args:
-        xp: NumPy or CuPy.
         w: Weight.
         g: Scaled gradient.
         states: Mean and variance, which change.
@@ -301,10 +275,8 @@ def lamb_ratio(xp: ModuleType, weight_norm: Any, step_norm: Any, attrs: Attrs) -
     """Return what LAMB's step is multiplied by: the ratio of norms, 1 where one of them is 0.
 
     Args:
-        xp: NumPy or CuPy.
         weight_norm: Norms of weights, at least lower_bound and at most upper_bound where those are
             not negative.
-        step_norm: Norms of steps.
         attrs: lower_bound and upper_bound.
     """
     if attrs["lower_bound"] >= 0:

@@ -18,8 +18,6 @@ from gluonish.ops.support.precision import widen
 from gluonish.ops.updates.rules import Rule, clipped
 from gluonish.ops.updates.update import check_arrays, single_update
 
-__all__ = ["SIGNSGD", "SIGNSGD_UPDATE", "SIGNUM", "SIGNUM_STEPS", "SIGNUM_UPDATE"]
-
 _ATTRIBUTES: dict[str, Attribute] = {
     "wd": number(0.0),
     "rescale_grad": number(1.0),

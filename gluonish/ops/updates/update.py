@@ -37,8 +37,6 @@ from gluonish.ops.updates.rules import (
     lamb_ratio,
 )
 
-__all__ = ["LAMB_UPDATES", "UPDATES", "check_arrays", "single_update", "usable_scale"]
-
 
 def check_arrays(name: str, arrays: Sequence[Spec], mixed: bool) -> Spec:
     """Check weight, gradient and states of one weight, and return the spec of the new weight.
@@ -88,9 +86,7 @@ def single_update(
     """Register the update of one weight.
 
     Args:
-        name: The operator.
         rule: What it computes.
-        parameters: Its attributes.
         *aliases: Other names of it.
         mixed: Whether there is a float32 weight.
         tensor_scale: Whether rescale_grad is the last input instead of an attribute.

@@ -13,8 +13,6 @@ from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.vision.extents import check_floating, check_rank
 from gluonish.ops.vision.separable import Taps, adjoint_operator, map_images
 
-__all__ = ["ADAPTIVE_AVG_POOLING"]
-
 _NAME = "_contrib_AdaptiveAvgPooling2D"
 
 

@@ -22,16 +22,6 @@ from gluonish.ops.support.precision import widen
 from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.points import add_points, gather_points, read_points, scatter_points
 
-__all__ = [
-    "BILINEAR_POINTS",
-    "BILINEAR_POINTS_BACKWARD",
-    "Read",
-    "add_bilinear",
-    "bilinear_points",
-    "bilinear_points_gradients",
-    "read_bilinear",
-]
-
 _SCHEMA = Schema(border=choice("zeros", "inside"))
 Read = Callable[[ModuleType, Any, Any, Any, str], Any]  # as `read_bilinear`
 _CORNERS = ((0, 0), (0, 1), (1, 0), (1, 1))

@@ -13,8 +13,6 @@ from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.vision.extents import check_floating, check_rank
 from gluonish.ops.vision.separable import Taps, adjoint_operator, map_images
 
-__all__ = ["BILINEAR_RESIZE"]
-
 _NAME = "_contrib_BilinearResize2D"
 _ALIGN: Attribute = boolean(True)
 

@@ -26,14 +26,6 @@ from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.bilinear_points import Read, bilinear_points_gradients, read_bilinear
 from gluonish.ops.vision.extents import check_floating, check_pair, check_rank
 
-__all__ = [
-    "BILINEAR_SAMPLER",
-    "GRID_GENERATOR",
-    "SPATIAL_TRANSFORMER",
-    "sampler_kernel",
-    "transformer_kernel",
-]
-
 
 def _no_elements(spec: Spec) -> Spec:
     """Return what stands for an output that only MXNet's kernels need."""

@@ -27,8 +27,6 @@ from gluonish.ops.support.precision import widen
 from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.vision.extents import check_floating, check_rank
 
-__all__ = ["CORRELATION", "CORRELATION_BACKWARD"]
-
 
 class _Plan(NamedTuple):
     """Where the patches lie.

@@ -19,8 +19,6 @@ from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.extents import check_floating
 from gluonish.ops.vision.points import add_points, gather_points
 
-__all__ = ["COUNT_SKETCH"]
-
 _NAME = "_contrib_count_sketch"
 
 

@@ -11,8 +11,6 @@ from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.shape.pad import PAD
 from gluonish.ops.vision.extents import check_rank
 
-__all__ = ["CROP"]
-
 
 def _begin(data: Shape, size: Shape, offset: Shape, center_crop: bool) -> Shape:
     """Return the first row and column of the window."""

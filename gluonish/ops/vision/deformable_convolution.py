@@ -38,8 +38,6 @@ from gluonish.ops.vision.bilinear_points import (
 )
 from gluonish.ops.vision.extents import check_floating, check_rank
 
-__all__ = ["DEFORMABLE_CONVOLUTION", "FORMS", "MODULATED_DEFORMABLE_CONVOLUTION"]
-
 _PER_SAMPLE = ("data", "offset", "mask")
 _GEOMETRY = {"kernel": shape(), "stride": shape(()), "dilate": shape(()), "pad": shape(())}
 

@@ -31,8 +31,6 @@ from gluonish.ops.vision.points import gather_points
 from gluonish.ops.vision.regions import check_regions, image_number, round_away
 from gluonish.ops.vision.roi_align import check_scale
 
-__all__ = ["DEFORMABLE_PSROI_POOLING"]
-
 _NAME = "_contrib_DeformablePSROIPooling"
 
 _SCHEMA = Schema(

@@ -10,8 +10,6 @@ from gluonish.ops.facts import Execution
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.vision.extents import check_rank
 
-__all__ = ["DEPTH_TO_SPACE", "SPACE_TO_DEPTH"]
-
 
 def _check(name: str, data: Spec, block: int, divided: Shape, factor: int) -> None:
     check_rank(name, "data", data, "N C H W")

@@ -4,16 +4,11 @@ from gluonish.core.dtype import is_floating
 from gluonish.core.errors import OperatorError
 from gluonish.core.spec import Shape, Spec
 
-__all__ = ["check_floating", "check_pair", "check_rank"]
-
 
 def check_rank(operator: str, name: str, spec: Spec, axes: str) -> None:
     """Refuse an array of another rank.
 
     Args:
-        operator: For the message.
-        name: The array's.
-        spec: Of the array.
         axes: The names of its axes: ``"N C H W"``.
 
     Raises:

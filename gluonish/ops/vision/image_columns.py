@@ -19,8 +19,6 @@ from gluonish.ops.support.windows import (
 )
 from gluonish.ops.vision.extents import check_floating
 
-__all__ = ["COL2IM", "IM2COL"]
-
 _GEOMETRY = {"kernel": shape(), "stride": shape(()), "dilate": shape(()), "pad": shape(())}
 
 

@@ -17,8 +17,6 @@ from gluonish.ops.support.zero_gradient import zero_gradient
 from gluonish.ops.vision.extents import check_pair
 from gluonish.ops.vision.roi_align import ROI_ALIGN, check_samples
 
-__all__ = ["MRCNN_MASK_TARGET"]
-
 _NAME = "_contrib_mrcnn_mask_target"
 
 

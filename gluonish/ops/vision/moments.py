@@ -14,8 +14,6 @@ from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.precision import widen
 from gluonish.ops.support.shape_rules import normalize_axes
 
-__all__ = ["MOMENTS"]
-
 
 def _axes(data: Shape, axes: Shape | None) -> Shape:
     if not axes:

@@ -12,14 +12,11 @@ from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.precision import accumulator
 from gluonish.ops.support.scatter import add_at
 
-__all__ = ["add_points", "gather_points", "read_points", "scatter_points"]
-
 
 def read_points(xp: ModuleType, data: Any, index: Any) -> Any:
     """Return ``data[n, :, index[n]]`` as (N, C, P), 0 where the index is negative.
 
     Args:
-        xp: NumPy or CuPy.
         data: Array (N, C, S).
         index: Integers (N, P) below S.
     """

@@ -18,15 +18,6 @@ from gluonish.ops.support.host import widened_on_host
 from gluonish.ops.support.precision import accumulator
 from gluonish.ops.vision.extents import check_floating, check_rank
 
-__all__ = [
-    "RegionMap",
-    "check_regions",
-    "image_number",
-    "map_regions",
-    "region_adjoint",
-    "round_away",
-]
-
 Matrix = np.ndarray[Any, Any]
 
 
@@ -88,12 +79,10 @@ def map_regions(xp: ModuleType, out: Any, data: Any, rois: Any, maps: Maps, **at
     """Fill ``out`` (R, C', P, Q) with ``rows @ image @ columns.T`` of every region.
 
     Args:
-        xp: NumPy or CuPy.
         out: The result; 0 for regions of images that are not there.
         data: Images (N, C, H, W).
         rois: Regions, with the number of the image first.
         maps: ``maps(roi, extents, **attrs)`` gives what a region takes.
-        **attrs: The operator's.
     """
     out.fill(0)
     for result, roi in zip(out, widened_on_host(xp, rois), strict=True):
@@ -145,7 +134,6 @@ def region_adjoint(
         forward: Gives the operator.
         name: Of the adjoint.
         maps: As for `map_regions`.
-        schema: The attributes of the operator.
 
     Returns:
         The adjoint, and the gradient rule of the operator.

@@ -30,16 +30,6 @@ from gluonish.ops.vision.regions import (
     round_away,
 )
 
-__all__ = [
-    "MOST_SAMPLES",
-    "PSROI_POOLING",
-    "ROI_ALIGN",
-    "ROI_ALIGN_BACKWARD",
-    "check_samples",
-    "check_scale",
-    "sample_count",
-]
-
 _ALIGN = "_contrib_ROIAlign"
 _POOLING = "_contrib_PSROIPooling"
 MOST_SAMPLES = 1 << 9  # along an axis of a part; a region that needs more is no part of an image

@@ -29,8 +29,6 @@ from gluonish.ops.vision.regions import (
     round_away,
 )
 
-__all__ = ["ROI_POOLING", "region_bounds"]
-
 
 def _infer(data: Spec, rois: Spec, *, pooled_size: Shape, spatial_scale: float) -> tuple[Spec, ...]:
     check_regions("ROIPooling", data, rois)

@@ -22,8 +22,6 @@ from gluonish.ops.vision.extents import check_pair
 from gluonish.ops.vision.regions import Matrix, check_regions, image_number
 from gluonish.ops.vision.roi_align import check_samples, check_scale, sample_count
 
-__all__ = ["RROI_ALIGN"]
-
 _NAME = "_contrib_RROIAlign"
 
 

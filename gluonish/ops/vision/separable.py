@@ -15,8 +15,6 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.support.precision import widen
 
-__all__ = ["Taps", "adjoint_operator", "map_images"]
-
 Matrix = np.ndarray[Any, Any]
 
 
@@ -79,7 +77,6 @@ def adjoint_operator(
     Args:
         names: Of the family as an operator, and of its adjoint.
         taps: ``taps(extent, out_extent, **attributes)`` gives what one axis reads.
-        doc: Of the operator.
         **attributes: What ``taps`` takes besides.
 
     Returns:

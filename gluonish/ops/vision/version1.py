@@ -23,8 +23,6 @@ from gluonish.ops.shape.pad import PAD
 from gluonish.ops.support.shape_rules import limited
 from gluonish.ops.vision.extents import check_rank
 
-__all__ = ["BATCH_NORM_V1", "CONVOLUTION_V1", "POOLING_V1"]
-
 
 def _check_image(name: str, data: Spec, kernel: Shape, attrs: Attrs) -> None:
     check_rank(name, "data", data, "N C H W")

@@ -11,8 +11,6 @@ from gluonish.mxnet_names import numpy1
 from gluonish.mxnet_names.imported_modules import imported_modules
 from gluonish.ops.registry import absent_names
 
-__all__ = ["DIFFERENT", "advice_on"]
-
 # What behaves otherwise than in MXNet 1.9.1, with what to do; docs/differences.md has the rest.
 DIFFERENT = {
     "gluon.nn.BatchNorm": "moves its running statistics in the training forward pass, not in the "

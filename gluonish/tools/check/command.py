@@ -12,8 +12,6 @@ from gluonish.core.errors import MissingFileError
 from gluonish.tools.check.advice import advice_on
 from gluonish.tools.check.uses import uses_of
 
-__all__ = ["add_parser", "run"]
-
 _PACKAGES = ("mxnet", "numpy")
 _advice = cache(advice_on)
 

@@ -4,8 +4,6 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-__all__ = ["Use", "uses_of"]
-
 
 class Use(NamedTuple):
     """One use of a name.

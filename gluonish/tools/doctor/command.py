@@ -17,8 +17,6 @@ from gluonish.tools.doctor.machine import (
 )
 from gluonish.tools.doctor.nvidia import gpu_findings
 
-__all__ = ["add_parser", "all_findings", "report", "run"]
-
 _MARKS = {FOUND: "+", MISSING: "-", BROKEN: "!"}
 
 

@@ -18,8 +18,6 @@ from gluonish.kernels.onednn.api import Api, locate
 from gluonish.kernels.onednn.register import enabled
 from gluonish.tools.doctor.machine import BROKEN, FOUND, MISSING, Finding, imported, version_of
 
-__all__ = ["library_findings"]
-
 _TOPIC = "libraries"
 _TIMEOUT_S = 60.0
 _ASK_MPI = """\

@@ -21,18 +21,6 @@ from gluonish.core.loading import load
 from gluonish.kernels import openmp
 from gluonish.runtime.features import cpu_limit, memory_limit, processor, usable_cores
 
-__all__ = [
-    "BROKEN",
-    "FOUND",
-    "MISSING",
-    "Finding",
-    "file_findings",
-    "imported",
-    "machine_findings",
-    "variable_findings",
-    "version_of",
-]
-
 FOUND, MISSING, BROKEN = "found", "missing", "broken"
 
 

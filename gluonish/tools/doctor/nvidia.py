@@ -18,8 +18,6 @@ from gluonish.kernels.cupy import libraries
 from gluonish.kernels.cupy.libraries import BrokenLibraryError, MissingLibraryError
 from gluonish.tools.doctor.machine import BROKEN, FOUND, MISSING, Finding, imported, version_of
 
-__all__ = ["answer", "answer_all", "gpu_findings", "nvidia_findings"]
-
 _TOPIC = "GPU"
 # For all of them together. A library of 700 MB may come from a slow disk.
 _TIMEOUT_S = 120.0

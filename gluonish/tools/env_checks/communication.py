@@ -42,8 +42,6 @@ from gluonish.profiler.events import Job
 from gluonish.tools.env_checks.process import NotHereError, expect, observes, run_program
 from gluonish.tools.env_checks.threads import engine_trace
 
-__all__: list[str] = []
-
 
 def _sum(size: int, devices: int = 2) -> list[Job]:
     """Let a store of the environment's settings add up arrays, and return what ran for that."""

@@ -26,8 +26,6 @@ from gluonish.symbol import Subgraph, SubgraphBackend, Symbol
 from gluonish.symbol.subgraph import OperatorNode, lent_backend
 from gluonish.tools.env_checks.process import NotHereError, expect, observes
 
-__all__: list[str] = []
-
 _numbers = count()  # makes each generated kernel one that was not there before
 
 

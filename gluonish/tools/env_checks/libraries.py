@@ -50,8 +50,6 @@ from gluonish.ops.fused.pointwise import Instruction, Program
 from gluonish.ops.registry import find_operator
 from gluonish.tools.env_checks.process import NotHereError, expect, observes, run_program
 
-__all__: list[str] = []
-
 
 def _kernel(name: str, shapes: Sequence[Shape], **attrs: Any) -> str:
     """Return the name of the kernel that runs an operator on float32 arrays of some shapes."""

@@ -33,8 +33,6 @@ from gluonish.kernels.cupy.pool import Pool, make_pool
 from gluonish.ndarray import NDArray, array
 from gluonish.tools.env_checks.process import NotHereError, expect, observes, run_program
 
-__all__: list[str] = []
-
 _LENGTH = 4096  # elements of each value in the chain
 
 

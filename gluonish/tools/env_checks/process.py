@@ -15,8 +15,6 @@ from typing import Any
 from gluonish.core.config import Flag
 from gluonish.core.errors import GluonishError
 
-__all__ = ["CHECKS", "CheckFailedError", "NotHereError", "expect", "observes", "run_program"]
-
 Check = Callable[[], str]
 
 # By the variable's name.

@@ -8,8 +8,6 @@ from pathlib import Path
 from gluonish.core.config import MXNET_PROFILER_AUTOSTART, MXNET_PROFILER_MODE
 from gluonish.tools.env_checks.process import expect, observes, run_program
 
-__all__: list[str] = []
-
 # An operator on arrays, then a graph of one other.
 _PROGRAM = """\
 import os, sys

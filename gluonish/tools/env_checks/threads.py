@@ -49,9 +49,6 @@ from gluonish.tools.env_checks.process import (
 )
 from gluonish_engine import Engine, Var
 
-__all__ = ["engine_trace"]
-
-
 _WAIT_S = 30.0
 _names = itertools.count()
 

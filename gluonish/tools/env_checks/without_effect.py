@@ -5,8 +5,6 @@ import functools
 from gluonish.core.config import Flag, flags_without_effect
 from gluonish.tools.env_checks.process import expect, observes, run_program
 
-__all__: list[str] = []
-
 # The engine is made, replaced and asked for again, and the table is printed.
 _PROGRAM = """
 import argparse, contextlib, io, logging, sys

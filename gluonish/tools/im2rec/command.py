@@ -6,8 +6,6 @@ import sys
 from gluonish.tools.im2rec.listing import EXTENSIONS, make_lists
 from gluonish.tools.im2rec.records import COLORS, ENCODINGS, Packing, find_lists, make_records
 
-__all__ = ["add_parser", "run"]
-
 
 def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add ``im2rec`` to the subcommands of ``gluonish``."""

@@ -11,8 +11,6 @@ from gluonish.core.errors import ArgumentError, MissingFileError
 from gluonish.core.files import atomic_write
 from gluonish.image.image_list import listed_images
 
-__all__ = ["EXTENSIONS", "ImageEntry", "find_images", "make_lists", "read_list", "write_list"]
-
 
 class ImageEntry(NamedTuple):
     """An image on a list.

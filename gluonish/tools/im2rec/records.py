@@ -18,8 +18,6 @@ from gluonish.recordio.image_record import Array
 from gluonish.recordio.index_file import new_record_pair
 from gluonish.tools.im2rec.listing import ImageEntry, read_list
 
-__all__ = ["COLORS", "ENCODINGS", "Outcome", "Packing", "find_lists", "make_records", "pack_entry"]
-
 COLORS = (AS_STORED, GRAY, COLOR)
 ENCODINGS = (".jpg", ".png")
 _LINEAR = 1

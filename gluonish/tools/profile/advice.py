@@ -7,8 +7,6 @@ from gluonish.tools.profile.page import bytes_text, share_text, time_text
 from gluonish.tools.profile.summary import Summary, covered_us
 from gluonish.tools.profile.trace import Trace
 
-__all__ = ["advice"]
-
 # Where a sentence is worth reading; below or above, it would be noise.
 _IDLE_SHARE = 0.5
 _BUSY_SHARE = 0.8

@@ -15,8 +15,6 @@ from gluonish.tools.profile.page import bytes_text, page, share_text, time_text
 from gluonish.tools.profile.summary import Summary, summarize
 from gluonish.tools.profile.trace import read_trace
 
-__all__ = ["add_parser", "run"]
-
 _SHOWN = 10
 
 

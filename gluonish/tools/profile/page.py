@@ -14,8 +14,6 @@ from typing import Any
 from gluonish.tools.profile.summary import Communication, Device, Operator, Summary
 from gluonish.tools.profile.trace import Span, Trace
 
-__all__ = ["MOST_SPANS", "bytes_text", "page", "share_text", "time_text"]
-
 _TIMES = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"))
 _SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))  # powers of ten, as the letters say
 

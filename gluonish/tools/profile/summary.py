@@ -5,8 +5,6 @@ from typing import NamedTuple
 
 from gluonish.tools.profile.trace import Row, Span, Trace
 
-__all__ = ["Communication", "Device", "Lane", "Operator", "Summary", "covered_us", "summarize"]
-
 Interval = tuple[float, float]
 
 # As the profiler names them: the parts of an exchange between ranks.

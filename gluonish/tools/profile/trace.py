@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 from gluonish.core.errors import FileFormatError
 from gluonish.core.files import open_to_read
 
-__all__ = ["PYTHON", "Row", "Span", "Trace", "read_trace"]
-
 # The process whose rows are the program's own threads.
 PYTHON = "python"
 _MEMORY_CATEGORY = "Device Storage"

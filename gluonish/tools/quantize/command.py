@@ -4,8 +4,6 @@ import argparse
 
 from gluonish.core.loading import load
 
-__all__ = ["add_parser"]
-
 _WORK = "gluonish.tools.quantize.work"
 
 

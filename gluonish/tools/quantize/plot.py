@@ -7,8 +7,6 @@ from pathlib import Path
 from gluonish.contrib.quantization import LayerError
 from gluonish.tools.demo import new_figure, save_figure
 
-__all__ = ["draw"]
-
 _ROW_INCHES, _MARGIN_INCHES = 0.26, 1.2
 _MOST_INCHES = 60.0
 

@@ -12,8 +12,6 @@ from gluonish.core.errors import ArgumentError, FileFormatError
 from gluonish.gluon.block.symbol_block import SymbolBlock
 from gluonish.tools.quantize.plot import draw
 
-__all__ = ["convert", "report", "table"]
-
 _HEAD = ("layer", "operator", "dtype", "range", "mean error", "max error", "SNR")
 
 

@@ -21,8 +21,6 @@ from gluonish.core.errors import ArgumentError, FileFormatError, MissingFileErro
 from gluonish.core.files import atomic_write, open_to_read, remove_abandoned
 from gluonish.ndarray.array_writer import split_prefix
 
-__all__ = ["Checkpoints", "Record", "write_json"]
-
 _FORMAT = 1
 _MAX_RECORD_NBYTES = 64 << 20
 _CHUNK_NBYTES = 1 << 20

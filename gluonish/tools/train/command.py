@@ -14,8 +14,6 @@ from gluonish.tools.train.ranks import Ranks, joined
 from gluonish.tools.train.records import RecordBatches
 from gluonish.tools.train.session import Session
 
-__all__ = ["add_parser", "run"]
-
 _BENCHMARK_BATCHES = 20
 _WARM_UPS = 3
 _INTERRUPTED = 130  # the exit status of a command that Ctrl-C ended

@@ -5,15 +5,6 @@ The numbers are those of MXNet's programs train_mnist, train_cifar10 and train_i
 
 from typing import Any
 
-__all__ = [
-    "AUGMENTATION",
-    "DEFAULTS",
-    "FOR_RECORDS",
-    "FOR_TRAINING",
-    "IN_MEMORY",
-    "WITH_MOMENTUM",
-]
-
 # Flag, argument of ImageRecordIter, type, help.
 AUGMENTATION: tuple[tuple[str, str, type, str], ...] = (
     ("random-crop", "rand_crop", int, "1 to crop at random"),

@@ -26,8 +26,6 @@ from gluonish.ndarray import NDArray, array, softmax, waitall
 from gluonish.tools.train.progress import Progress
 from gluonish.tools.train.ranks import Ranks
 
-__all__ = ["Batch", "Batches", "Learner", "Scores", "SyntheticBatches", "derived_seed"]
-
 
 class Batch(NamedTuple):
     """Images and labels.

@@ -10,8 +10,6 @@ from gluonish.initializer import Initializer, create
 from gluonish.initializer.random import MSRAPrelu, Xavier
 from gluonish.model_zoo.registry import get_model, model_names
 
-__all__ = ["INITIALIZERS", "make_initializer", "make_network", "zoo_name"]
-
 # Names of the reference image classification example that the zoo spells in another way.
 _ALIASES = {
     "inception-bn": "inception_bn",

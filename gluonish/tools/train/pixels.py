@@ -20,8 +20,6 @@ from gluonish.ndarray import array
 from gluonish.tools.train.loop import Batch
 from gluonish.tools.train.ranks import Ranks, share
 
-__all__ = ["DATASETS", "Changes", "DatasetBatches", "PixelBatches", "load_images"]
-
 Array = np.ndarray[Any, Any]
 
 DATASETS = ("digits", "mnist", "fashion-mnist", "cifar10", "cifar100")

@@ -7,8 +7,6 @@ from typing import Any
 
 from gluonish.tools.demo import new_figure, save_figure
 
-__all__ = ["Progress", "plot_history", "shown"]
-
 Values = dict[str, float]
 
 

@@ -13,8 +13,6 @@ from gluonish.gluon.parameter import Parameter
 from gluonish.kvstore import create
 from gluonish.kvstore.create import SYNCHRONOUS
 
-__all__ = ["Ranks", "joined", "share"]
-
 
 class Ranks:
     """The processes that train together; or this one, where it is alone.

@@ -11,8 +11,6 @@ from gluonish.recordio.record_table import scan
 from gluonish.tools.train.loop import Batch, derived_seed
 from gluonish.tools.train.ranks import Ranks
 
-__all__ = ["RecordBatches", "count_records"]
-
 
 def count_records(path: str) -> int:
     """Return how many records a file has; only their heads are read.

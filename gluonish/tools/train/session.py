@@ -28,8 +28,6 @@ from gluonish.tools.train.options import recorded
 from gluonish.tools.train.progress import Progress, plot_history, shown
 from gluonish.tools.train.ranks import Ranks
 
-__all__ = ["Session"]
-
 _DRAW_AFTER_S = 60  # seconds between pictures while epochs go by
 _INITIAL = 0xFFFFFFFF  # stands for the epoch in the seed of the initial weights
 

@@ -21,8 +21,6 @@ from gluonish.model_zoo.model_store import (
 from gluonish.model_zoo.registry import get_model, model_names
 from gluonish.ndarray import zeros
 
-__all__ = ["add_parsers", "fetch", "list_networks", "shapes_of", "table", "verify"]
-
 Item = TypeVar("Item")
 
 _HEADER = ("Network", "Parameters", "MB", "Published", "Cached")

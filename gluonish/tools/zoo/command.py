@@ -4,8 +4,6 @@ import argparse
 
 from gluonish.tools.zoo import cache, importing, info
 
-__all__ = ["add_parser"]
-
 
 def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add ``zoo`` to the subcommands of ``gluonish``."""

@@ -5,8 +5,6 @@ import argparse
 import gluonish.model_zoo.vision as _vision  # noqa: F401  # registers the networks
 from gluonish.model_zoo.foreign import Conversion, import_weights, save_conversion
 
-__all__ = ["add_parser", "run"]
-
 
 def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add ``import`` to the subcommands of ``gluonish zoo``."""

@@ -15,8 +15,6 @@ from gluonish.ndarray.array_file import kind_of, read_array_list
 from gluonish.ndarray.array_writer import PARAMS
 from gluonish.tools.zoo.cache import shapes_of, table
 
-__all__ = ["add_parser", "run"]
-
 # What the arrays of a file are: name, shape, dtype.
 Array = tuple[str, tuple[int, ...], Any]
 

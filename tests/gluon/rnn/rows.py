@@ -11,8 +11,6 @@ from gluonish.gluon.block.hybrid_block import HybridBlock
 from gluonish.gluon.contrib import rnn as contrib
 from tests.gluon.nn.rows import Row, normal
 
-__all__ = ["RECURRENT"]
-
 T, C = 4, 3
 
 

@@ -15,8 +15,6 @@ from tests.kernels.cupy.device_memory import Device, MemoryPointer, UnownedMemor
 from tests.kernels.cupy.machine import Block, Machine
 from tests.kernels.cupy.surface import SURFACE, UNKNOWN
 
-__all__ = ["Array", "allocate", "as_result", "flatten", "run", "upload"]
-
 
 def flatten(value: Any, found: list["Array"]) -> Any:
     """Replace arrays of the double by their NumPy arrays, and collect them."""

@@ -10,15 +10,6 @@ from typing import Any
 
 from tests.kernels.cupy.machine import Machine
 
-__all__ = [
-    "PRODUCTS",
-    "count_wait",
-    "refuse_call",
-    "refuse_library",
-    "refuse_mask",
-    "refuse_transfer",
-]
-
 PRODUCTS = {"matmul", "dot", "tensordot", "einsum", "inner", "vdot", "outer", "kron"}
 _SORTS = {"sort", "argsort", "lexsort", "partition", "argpartition", "msort", "sort_complex"}
 _SORTS |= {"median", "percentile", "quantile", "searchsorted", "digitize"}

@@ -22,8 +22,6 @@ from tests.kernels.cupy.operator_names import NAMES
 from tests.kernels.cupy.streams import CUDARuntimeError, Graph
 from tests.ops.operator_runs import Call, calls_of
 
-__all__ = ["CEILINGS", "measured", "replayed"]
-
 _PATH = Path(__file__).resolve().parent / "ceilings.json"
 CEILINGS: dict[str, dict[str, Any]] = (
     json.loads(_PATH.read_text(encoding="utf-8")) if _PATH.exists() else {}

@@ -1,7 +1,5 @@
 """Tests of default_gpu.py's selection that by their meaning need the CPU, and why."""
 
-__all__ = ["CPU_TESTS"]
-
 _NAMES_CPU = "compares with cpu(0), which it takes for the default context"
 _HOST = "an array's values lie in memory that NumPy shares"
 _FILES = "files are loaded to the CPU unless told otherwise, as MXNet does"

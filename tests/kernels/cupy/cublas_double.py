@@ -17,8 +17,6 @@ from gluonish.kernels.cupy.cublas import PROTOTYPES, adopt
 from tests.kernels.cupy.machine import Machine, Memory
 from tests.kernels.cupy.streams import Stream
 
-__all__ = ["CublasDouble", "install"]
-
 SUCCESS, NOT_INITIALIZED, INVALID_VALUE, NOT_SUPPORTED = 0, 1, 7, 15
 _DTYPES = {
     0: np.dtype(np.float32),

@@ -19,8 +19,6 @@ from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.streams import CUDADriverError, CUDARuntimeError, Event, Graph, Stream
 from tests.kernels.cupy.surface import Listed, ListedModule
 
-__all__ = ["make_cuda", "make_runtime"]
-
 _NO_DEVICE = 100
 _KINDS = {1: "h2d", 2: "d2h", 3: "d2d"}
 

@@ -23,8 +23,6 @@ from tests.kernels.cupy.cudnn_sums import RUN, out_extents
 from tests.kernels.cupy.cudnn_tensors import DataType, Operations, Tensor
 from tests.kernels.cupy.machine import Machine, Memory
 
-__all__ = ["NotSupportedError", "install", "make"]
-
 Mode = enum.Enum("Mode", ["A", "B", "FALLBACK"])
 Note = enum.Enum(
     "Note",

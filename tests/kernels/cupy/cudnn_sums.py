@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["RUN", "out_extents"]
-
 Window = Mapping[str, list[int]]  # padding, stride and dilation, one for each axis
 
 

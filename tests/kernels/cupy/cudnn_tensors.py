@@ -8,8 +8,6 @@ import numpy as np
 
 from tests.kernels.cupy.machine import Machine, Memory
 
-__all__ = ["DataType", "Operations", "Tensor"]
-
 DataType = enum.Enum("DataType", ["NOT_SET", "FLOAT", "HALF", "BFLOAT16", "INT64", "INT32"])
 _DTYPES = {
     DataType.FLOAT: np.dtype(np.float32),

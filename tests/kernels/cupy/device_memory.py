@@ -10,16 +10,6 @@ import numpy as np
 from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.surface import Listed
 
-__all__ = [
-    "Device",
-    "DriverMemory",
-    "MemoryPointer",
-    "MemoryPool",
-    "OutOfMemoryError",
-    "PinnedMemoryPool",
-    "UnownedMemory",
-]
-
 
 class Device(Listed):
     """A device as a scope; entering it twice is fine, from several threads too."""

@@ -9,8 +9,6 @@ from tests.kernels.cupy.arrays import Array
 from tests.kernels.cupy.machine import Block, Machine
 from tests.kernels.cupy.surface import SURFACE, check_call
 
-__all__ = ["add_exchange"]
-
 _CPU, _CUDA = 1, 2
 
 

@@ -13,8 +13,6 @@ from tests.kernels.cupy.refusals import refuse
 from tests.kernels.cupy.surface import SURFACE, UNKNOWN, check_call
 from tests.kernels.cupy.ufuncs import BFLOAT16, LETTERS, Ufunc, converted, find_loop
 
-__all__ = ["add_functions"]
-
 # CuPy's names for what NumPy has under another, or with another signature.
 _OTHERWISE: dict[str, Callable[..., Any]] = {
     "asarray": lambda a, dtype=None, order=None, **_: np.asarray(a, dtype, order),

@@ -25,8 +25,6 @@ import numpy as np
 from tests.kernels.cupy.arrays import Array
 from tests.kernels.cupy.machine import Machine, Memory
 
-__all__ = ["COMPILER", "install"]
-
 COMPILER = shutil.which("g++") or shutil.which("clang++")
 _KERNEL = re.compile(r'extern "C" __global__ void\s+(\w+)\s*\(([^)]*)\)')
 _MOST_BLOCKS = (2**31 - 1, 65535, 65535)

@@ -15,8 +15,6 @@ from tests.kernels.cupy.double import make_cupy, make_special
 from tests.kernels.cupy.linear_algebra import errstate
 from tests.kernels.cupy.machine import Machine
 
-__all__ = ["gpu_contexts", "importable_cupyx", "support_of"]
-
 
 def support_of(cupy: Any) -> CuPySupport:
     """Return the support of GPUs by a double of CuPy, which has no libraries to load."""

@@ -18,8 +18,6 @@ from tests.kernels.cupy.captures import refuse_library
 from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.surface import SURFACE, check_call
 
-__all__ = ["errstate", "make_fft", "make_linalg"]
-
 # The order of eigenvalues is CuPy's own, and they came with CuPy 14; the rest nobody asked for yet.
 _KNOWN = ("cholesky", "det", "eigh", "eigvalsh", "inv", "qr", "slogdet", "solve", "svd")
 _KINDS = {np.dtype(c) for c in ("f4", "f8", "c8", "c16")}

@@ -17,8 +17,6 @@ from typing import Any
 
 import cupy
 
-__all__ = ["LIBRARIES", "cuda_surface", "signature"]
-
 MODULES = ("cuda", "cuda.runtime", "cuda.memory", "cuda.device", "cuda.stream")
 LIBRARIES = {
     "cuda.cublas": "cupy_backends.cuda.libs.cublas",

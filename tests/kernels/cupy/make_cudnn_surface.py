@@ -13,8 +13,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-__all__ = ["overloads"]
-
 HERE = Path(__file__).resolve().parent
 _CLASSES = ("pygraph", "tensor")
 _ENUMS = ("data_type", "heur_mode", "numerical_note", "norm_forward_phase")

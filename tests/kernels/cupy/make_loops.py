@@ -18,8 +18,6 @@ from cupy._core._scalar import CScalar
 from cupy._sorting.search import _where_ufunc
 from cupyx.scipy import special
 
-__all__ = ["loops", "reductions"]
-
 DTYPES = "?bBhHiIlLeEfdFD"
 NUMBERS = {"bool": True, "int": 2, "float": 2.5, "complex": 2.5j}
 # Functions that are made of one of these.

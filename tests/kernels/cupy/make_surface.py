@@ -15,8 +15,6 @@ import numpy as np
 from tests.kernels.cupy.make_cuda_surface import cuda_surface, signature
 from tests.kernels.cupy.make_loops import loops, reductions
 
-__all__ = ["surface"]
-
 HERE = Path(__file__).resolve().parent
 
 

@@ -12,8 +12,6 @@ import numpy as np
 from gluonish.core.dtype import BFLOAT16
 from tests.kernels.cupy.surface import ListedModule
 
-__all__ = ["make_nccl"]
-
 _DTYPES = {7: np.float32, 6: np.float16, 8: np.float64, 2: np.int32, 9: BFLOAT16}
 
 

@@ -17,8 +17,6 @@ from tests.kernels.cupy.arrays import Array, allocate
 from tests.kernels.cupy.double import make_cupy
 from tests.kernels.cupy.machine import Machine
 
-__all__ = ["COMPILED", "DTYPES", "OneDevice", "needs_compiler"]
-
 serve_reference_kernels()  # as the first real device does
 
 DTYPES = [np.float16, ml_dtypes.bfloat16, np.float32, np.float64]

@@ -6,8 +6,6 @@ import pkgutil
 import gluonish.ops
 from gluonish.ops.registry import all_operators
 
-__all__ = ["NAMES"]
-
 for _module in pkgutil.iter_modules(gluonish.ops.__path__):
     importlib.import_module(f"gluonish.ops.{_module.name}")
 

@@ -9,17 +9,6 @@ from gluonish import autograd, gluon, nd
 from gluonish.gluon import nn
 from tests.kernels.cupy.machine import Race
 
-__all__ = [
-    "computes_in_memory_of_an_upload",
-    "indexing",
-    "mathematics",
-    "network",
-    "run_program",
-    "stages_through_pinned_memory",
-    "train",
-    "uploads_into_used_memory",
-]
-
 
 def indexing(ctx: mx.Context) -> list[Any]:
     """Read and write parts of arrays."""

@@ -6,8 +6,6 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-__all__ = ["ATOMIC", "refuse"]
-
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _WIDE_INTEGERS = {np.dtype(c) for c in ("i4", "u4", "i8", "u8")}
 _ORDERED = _WIDE_INTEGERS | {np.dtype(c) for c in ("f4", "f8")}

@@ -13,8 +13,6 @@ from tests.kernels.cupy.surface import Listed
 if TYPE_CHECKING:
     from tests.kernels.cupy.machine import Machine, Memory
 
-__all__ = ["CUDADriverError", "CUDARuntimeError", "Capture", "Event", "Graph", "Stream"]
-
 Clock = dict[str, int]
 # cudaError_t of driver_types.h, with what cudaGetErrorString says.
 _ERRORS = {

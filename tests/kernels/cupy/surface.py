@@ -12,8 +12,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["SURFACE", "UNKNOWN", "Listed", "ListedModule", "check_call", "listed_signature"]
-
 SURFACE: dict[str, Any] = json.loads(
     (Path(__file__).resolve().parent / "surface.json").read_text(encoding="utf-8")
 )

@@ -16,8 +16,6 @@ from tests.kernels.cupy.machine import Machine
 from tests.kernels.cupy.refusals import ATOMIC
 from tests.kernels.cupy.surface import SURFACE, UNKNOWN
 
-__all__ = ["LETTERS", "Ufunc", "find_loop", "give_operators"]
-
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 LETTERS = {np.dtype(c) if c != "E" else BFLOAT16: c for c in "?bBhHiIlLeEfdFD"}
 _DTYPES = {c: dtype for dtype, c in LETTERS.items()} | {

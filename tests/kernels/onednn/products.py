@@ -19,14 +19,6 @@ from gluonish.ops.nn.convolution import CONVOLUTION
 from gluonish.ops.nn.dense import FULLY_CONNECTED
 from tests.kernels.onednn.planned import parsed, run
 
-__all__ = [
-    "convolution",
-    "convolution_backward_data",
-    "convolution_backward_weight",
-    "fully_connected",
-    "matmul",
-]
-
 
 def _window(attributes: dict[str, Any], weight: Array, *, no_bias: bool = True) -> dict[str, Any]:
     return parsed(CONVOLUTION, num_filter=len(weight), no_bias=no_bias, **attributes)

@@ -26,8 +26,6 @@ from gluonish.model_zoo.registry import model_names
 from tests.onnx.exporting import run_onnxruntime
 from tests.onnx.exporting.subjects import LAYERS, LOSSES, RECURRENT, build, network
 
-__all__ = ["main"]
-
 _LARGEST = 1e-4
 
 

@@ -10,8 +10,6 @@ from onnx.reference import ReferenceEvaluator
 
 import gluonish as mx
 
-__all__ = ["evaluated", "exported"]
-
 Array = np.ndarray[Any, Any]
 
 

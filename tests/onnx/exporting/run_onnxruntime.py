@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["main"]
-
 
 def _difference(got: Any, want: Any) -> float:
     if got.shape != want.shape:

@@ -8,8 +8,6 @@ import numpy as np
 
 import gluonish as mx
 
-__all__ = ["LAYERS", "LOSSES", "RECURRENT", "ZOO", "build", "network", "zoo_input"]
-
 nn, rnn, loss = mx.gluon.nn, mx.gluon.rnn, mx.gluon.loss
 Array = np.ndarray[Any, Any]
 

@@ -22,8 +22,6 @@ from gluonish.onnx.importing.block import OnnxBlock
 from gluonish.onnx.importing.elements import ELEMENTS
 from gluonish.onnx.importing.models import load_model
 
-__all__ = ["RANDOM", "REFUSED", "cases", "ends", "mismatch", "run_case"]
-
 _STRINGS = "arrays here hold numbers, no strings"
 # Which cases are refused, by what their names begin with, and why.
 REFUSED = {

@@ -12,17 +12,6 @@ from gluonish.gluon.contrib.estimator.events import EventHandler
 from gluonish.gluon.data import DataLoader
 from gluonish.gluon.loss import Loss
 
-__all__ = [
-    "Handlers",
-    "check_block",
-    "check_context",
-    "check_duration",
-    "check_handlers",
-    "check_loader",
-    "check_loss",
-    "check_processor",
-]
-
 Handlers = EventHandler | Sequence[EventHandler] | None
 
 

@@ -23,8 +23,6 @@ from gluonish.gluon.contrib.estimator.utils import check_period
 from gluonish.metric import EvalMetric
 from gluonish.ndarray.array_writer import split_prefix
 
-__all__ = ["CheckpointHandler"]
-
 
 class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
     """Saves the parameters and the trainer's states at the ends of epochs or batches.

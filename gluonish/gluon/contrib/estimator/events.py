@@ -8,17 +8,6 @@ from gluonish.gluon.block import Block
 from gluonish.gluon.loss import Loss
 from gluonish.gluon.trainer import Trainer
 
-__all__ = [
-    "BatchBegin",
-    "BatchEnd",
-    "EpochBegin",
-    "EpochEnd",
-    "EventHandler",
-    "Run",
-    "TrainBegin",
-    "TrainEnd",
-]
-
 
 class Run(Protocol):
     """The attributes of an Estimator that handlers may use.

@@ -23,8 +23,6 @@ from gluonish.gluon.contrib.estimator.events import (
 )
 from gluonish.gluon.contrib.estimator.utils import Metrics, check_metrics
 
-__all__ = ["LineHandler", "LoggingHandler", "watched"]
-
 
 class LoggingHandler(TrainBegin, TrainEnd, EpochBegin, EpochEnd, BatchBegin, BatchEnd):
     """Logs times and metrics to ``estimator.logger``, at level INFO.

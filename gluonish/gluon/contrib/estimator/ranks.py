@@ -7,8 +7,6 @@ from gluonish.gluon.trainer import Trainer
 from gluonish.kvstore.sync_store import SyncStore
 from gluonish.metric import EvalMetric
 
-__all__ = ["FirstRankFilter", "gather_metrics", "is_first_rank", "join_ranks"]
-
 
 def is_first_rank(trainer: Trainer) -> bool:
     """Whether this process is the first of those that train together, which logs and saves.

@@ -20,18 +20,6 @@ from gluonish.gluon.contrib.estimator.utils import Metrics, check_metrics, check
 from gluonish.metric import CompositeEvalMetric, EvalMetric
 from gluonish.metric import Loss as LossMetric
 
-__all__ = [
-    "Comparison",
-    "EarlyStoppingHandler",
-    "GradientUpdateHandler",
-    "MetricHandler",
-    "StoppingHandler",
-    "ValidationHandler",
-    "check_monitor",
-    "comparison",
-    "worst",
-]
-
 
 def _as_list(arrays: Any) -> Any:
     return list(arrays) if isinstance(arrays, list | tuple) else [arrays]

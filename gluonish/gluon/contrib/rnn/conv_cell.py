@@ -12,8 +12,6 @@ from gluonish.gluon.parameter.parameter import Init
 from gluonish.gluon.rnn.cell_activation import CellActivation, check_activation
 from gluonish.gluon.rnn.recurrent_cell import HybridRecurrentCell
 
-__all__ = ["Conv1DCell", "Conv2DCell", "Conv3DCell", "ConvCell", "conv_extents"]
-
 _LAYOUTS = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
 

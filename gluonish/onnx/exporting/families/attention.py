@@ -8,8 +8,6 @@ from gluonish.onnx.exporting.call import Call
 from gluonish.onnx.exporting.steps import concat, gather, reshaped, sliced, transposed
 from gluonish.onnx.exporting.tensors import Tensor
 
-__all__ = ["TABLE"]
-
 _LAST = np.iinfo(np.int64).max
 
 

@@ -11,8 +11,6 @@ from gluonish.onnx.exporting.families.elementwise import truncated
 from gluonish.onnx.exporting.steps import select
 from gluonish.onnx.exporting.tensors import Tensor
 
-__all__ = ["TABLE"]
-
 Function = Callable[[Tensor, Tensor], Tensor]
 
 

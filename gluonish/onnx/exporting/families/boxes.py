@@ -22,8 +22,6 @@ from gluonish.onnx.exporting.steps import (
 )
 from gluonish.onnx.exporting.tensors import Body, Tensor
 
-__all__ = ["TABLE"]
-
 
 def _column(x: Tensor, place: int) -> Tensor:
     """Return one element of every row."""

@@ -14,8 +14,6 @@ from gluonish.onnx.exporting.families.quantization import known_value
 from gluonish.onnx.exporting.steps import reshaped_to_scalar
 from gluonish.onnx.exporting.tensors import Tensor
 
-__all__ = ["TABLE"]
-
 
 def _on_bytes(layer: str) -> Callable[[Call], Tensor]:
     """Return the translator of a layer: the steps of data and weight become those of the weight."""

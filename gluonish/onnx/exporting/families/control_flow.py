@@ -9,8 +9,6 @@ from gluonish.onnx.exporting.call import Call
 from gluonish.onnx.exporting.steps import concat, sliced
 from gluonish.onnx.exporting.tensors import Body, Emitter, Extent, Tensor
 
-__all__ = ["TABLE"]
-
 
 def _fresh(body: Emitter, x: Tensor, shape: tuple[Extent, ...]) -> Tensor:
     """Return an input of a body that stands for slices, or states, of a tensor."""

@@ -12,8 +12,6 @@ from gluonish.onnx.exporting.families.special import erfinv, gamma, gammaln
 from gluonish.onnx.exporting.steps import clip, select
 from gluonish.onnx.exporting.tensors import Tensor
 
-__all__ = ["TABLE", "real", "truncated"]
-
 Function = Callable[[Tensor], Tensor]
 
 

@@ -25,8 +25,6 @@ from gluonish.onnx.exporting.families.quantization import (
 from gluonish.onnx.exporting.tensors import Tensor
 from gluonish.ops.quantization.ranges import STEPS, WIDE_STEPS
 
-__all__ = ["TABLE"]
-
 _LAYERS = ("Convolution", "FullyConnected")
 
 

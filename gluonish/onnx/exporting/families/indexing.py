@@ -27,8 +27,6 @@ from gluonish.onnx.exporting.steps import (
 )
 from gluonish.onnx.exporting.tensors import OpenExtent, Tensor
 
-__all__ = ["TABLE", "bounded", "truth"]
-
 
 def truth(x: Tensor) -> Tensor:
     """Return where it is not 0."""

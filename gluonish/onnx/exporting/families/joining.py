@@ -15,8 +15,6 @@ from gluonish.onnx.exporting.steps import (
 )
 from gluonish.onnx.exporting.tensors import OpenExtent, Tensor
 
-__all__ = ["TABLE"]
-
 
 def _concat(call: Call) -> Tensor:
     axis = call["dim"]

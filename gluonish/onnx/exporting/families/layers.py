@@ -24,8 +24,6 @@ from gluonish.ops.nn.deconvolution import transposed_window
 from gluonish.ops.nn.pooling import pooling_plan, pooling_steps
 from gluonish.ops.support.windows import is_channels_last
 
-__all__ = ["TABLE", "activated"]
-
 
 def _front(x: Tensor, layout: str | None) -> Tensor:
     """Return data, or a weight, in the layout with its channels first."""

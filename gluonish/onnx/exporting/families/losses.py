@@ -19,8 +19,6 @@ from gluonish.onnx.exporting.steps import (
 )
 from gluonish.onnx.exporting.tensors import Body, Tensor
 
-__all__ = ["TABLE"]
-
 _NEVER = -1e30  # the logarithm of a probability of 0, which arithmetic can go on with
 _LAST = np.iinfo(np.int64).max
 

@@ -19,8 +19,6 @@ from gluonish.onnx.exporting.steps import (
 )
 from gluonish.onnx.exporting.tensors import Tensor
 
-__all__ = ["TABLE", "swapped"]
-
 
 def swapped(x: Tensor, rank: int | None = None) -> Tensor:
     """Return matrices with rows and columns exchanged."""

@@ -9,8 +9,6 @@ from gluonish.onnx.exporting.call import Call
 from gluonish.onnx.exporting.steps import axis_of, reduced, to_shape, transposed
 from gluonish.onnx.exporting.tensors import Tensor
 
-__all__ = ["TABLE"]
-
 
 def _batch_norm(call: Call) -> list[Tensor | None]:
     x, gamma, beta, mean, var = call.inputs[:5]

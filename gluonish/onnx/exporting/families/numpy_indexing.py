@@ -21,8 +21,6 @@ from gluonish.onnx.exporting.steps import (
 )
 from gluonish.onnx.exporting.tensors import Tensor
 
-__all__ = ["TABLE"]
-
 
 def _diag_indices(call: Call) -> Tensor:
     return call.constant(np.stack([np.arange(call.x.size(0))] * call.x.rank))

@@ -4,8 +4,6 @@ from gluonish.onnx.exporting.call import Call
 from gluonish.onnx.exporting.steps import softmax
 from gluonish.onnx.exporting.tensors import Tensor
 
-__all__ = ["TABLE"]
-
 
 def _softmax_output(call: Call) -> Tensor:
     x = call.x

@@ -27,16 +27,6 @@ from gluonish.onnx.exporting.steps import (
 from gluonish.onnx.exporting.tensors import Tensor
 from gluonish.ops.quantization.ranges import STEPS, WIDE_STEPS
 
-__all__ = [
-    "TABLE",
-    "bytes_of",
-    "ends_of",
-    "known_value",
-    "limit_of",
-    "real_of",
-    "saturated",
-]
-
 
 def known_value(call: Call, x: Tensor) -> np.ndarray[Any, Any] | None:
     """Return what a tensor holds, where that is known: a constant or a weight."""

@@ -16,8 +16,6 @@ from gluonish.onnx.exporting.steps import filled, gather, pad, reduced, reshaped
 from gluonish.onnx.exporting.tensors import OpenExtent, Tensor
 from gluonish.ops.registry import apply, find_operator
 
-__all__ = ["TABLE", "constant_of", "rearranged"]
-
 _SMALL = 1024  # elements that a constant may have; larger ones are expanded when the file runs
 
 

@@ -11,8 +11,6 @@ from gluonish.onnx.exporting.steps import concat, gather, reshaped, sliced, tran
 from gluonish.onnx.exporting.tensors import Body, Tensor
 from gluonish.ops.recurrent.layout import GATES, Dims, dims_of, weight_shapes
 
-__all__ = ["TABLE"]
-
 # Where each of ONNX's gates stands among MXNet's: i, o, f, c of i, f, c, o; z, r, h of r, z, h.
 _ORDER = {"lstm": (0, 3, 1, 2), "gru": (1, 0, 2), "rnn_relu": (0,), "rnn_tanh": (0,)}
 

@@ -20,8 +20,6 @@ from gluonish.onnx.exporting.steps import (
 )
 from gluonish.onnx.exporting.tensors import Tensor
 
-__all__ = ["TABLE", "wide"]
-
 
 def wide(x: Tensor) -> Tensor:
     """Return it in the type in which sums are taken."""

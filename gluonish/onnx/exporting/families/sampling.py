@@ -10,8 +10,6 @@ from gluonish.onnx.exporting.call import Call
 from gluonish.onnx.exporting.steps import filled, softmax
 from gluonish.onnx.exporting.tensors import Tensor
 
-__all__ = ["TABLE"]
-
 
 def _drawn(call: Call, kind: str) -> Tensor:
     """Return numbers in [0, 1), or of mean 0 and deviation 1, in the shape of the output."""

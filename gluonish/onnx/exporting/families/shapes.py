@@ -27,8 +27,6 @@ from gluonish.onnx.exporting.steps import (
 )
 from gluonish.onnx.exporting.tensors import OpenExtent, Tensor
 
-__all__ = ["TABLE", "bounds"]
-
 _LAST = np.iinfo(np.int64).max
 
 

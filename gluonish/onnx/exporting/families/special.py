@@ -12,8 +12,6 @@ from gluonish.core.dtype import FLOAT64
 from gluonish.onnx.exporting.steps import select
 from gluonish.onnx.exporting.tensors import Tensor
 
-__all__ = ["erfinv", "gamma", "gammaln"]
-
 _LANCZOS_G = 7.0
 _LANCZOS = (
     *(0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313),

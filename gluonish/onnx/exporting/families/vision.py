@@ -20,8 +20,6 @@ from gluonish.onnx.exporting.steps import (
 )
 from gluonish.onnx.exporting.tensors import Tensor
 
-__all__ = ["TABLE"]
-
 
 def _bilinear_resize(call: Call) -> Tensor:
     sizes = shape_tensor(call.emitter, call.out.shape)

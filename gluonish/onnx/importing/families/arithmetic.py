@@ -11,8 +11,6 @@ from gluonish.core.dtype import BOOL, is_floating
 from gluonish.onnx.importing.arrays import array_of, computed, dtype_of, host, is_known, op, wide
 from gluonish.onnx.importing.nodes import Call, Rule
 
-__all__ = ["RULES"]
-
 
 def aligned(call: Call, a: Any, b: Any) -> tuple[Any, Any]:
     """Return two arrays with the axes that opsets below 7 broadcast along."""

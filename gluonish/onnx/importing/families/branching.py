@@ -19,8 +19,6 @@ from gluonish.onnx.importing.elements import element
 from gluonish.onnx.importing.nodes import Call, Rule
 from gluonish.onnx.importing.running import Program
 
-__all__ = ["RULES"]
-
 _MOST_UNROLLED = 256  # rounds of a loop in a traced network
 _ENDLESS = 1 << 31
 

@@ -10,8 +10,6 @@ from gluonish.onnx.importing.arrays import array_of, dtype_of, host, plain
 from gluonish.onnx.importing.elements import Element, Narrow, element, element_of, narrowed
 from gluonish.onnx.importing.nodes import Call, Rule
 
-__all__ = ["RULES", "converted", "to_element"]
-
 _LARGEST: Any = ml_dtypes.finfo  # it has no annotations
 
 

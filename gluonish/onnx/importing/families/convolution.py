@@ -12,8 +12,6 @@ from gluonish.onnx.importing.arrays import array_of, check_table, integers, op
 from gluonish.onnx.importing.families.shapes import padded
 from gluonish.onnx.importing.nodes import Call, Rule
 
-__all__ = ["RULES", "Window", "convolution_options", "convolve"]
-
 
 class Window:
     """What the windows of a convolution or pooling are, as the node's attributes say.

@@ -7,8 +7,6 @@ import numpy as np
 from gluonish.onnx.importing.arrays import array_of, floats, host, integer
 from gluonish.onnx.importing.nodes import Call, Rule
 
-__all__ = ["RULES"]
-
 Floats = np.ndarray[Any, np.dtype[Any]]
 
 

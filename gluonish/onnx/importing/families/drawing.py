@@ -10,8 +10,6 @@ from gluonish.onnx.importing.arrays import check_size, dtype_of, op
 from gluonish.onnx.importing.families.casting import to_element
 from gluonish.onnx.importing.nodes import Call, Rule
 
-__all__ = ["RULES"]
-
 
 def _dtype(call: Call, like: Any = None) -> np.dtype[Any]:
     number = call.attr("dtype")

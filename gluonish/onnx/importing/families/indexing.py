@@ -22,8 +22,6 @@ from gluonish.onnx.importing.arrays import (
 )
 from gluonish.onnx.importing.nodes import Call, Rule
 
-__all__ = ["RULES"]
-
 _MOST_STEPS = 4096  # of a scatter that goes index by index
 
 

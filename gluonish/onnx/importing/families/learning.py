@@ -10,8 +10,6 @@ from gluonish.onnx.importing.arrays import array_of, host
 from gluonish.onnx.importing.nodes import Call, Rule
 from gluonish.onnx.importing.tensors import Stored
 
-__all__ = ["RULES"]
-
 
 def _groups(call: Call, given: Any, kinds: int) -> list[list[Any]]:
     """Return what belongs to each weight: all weights come first, then all gradients .."""

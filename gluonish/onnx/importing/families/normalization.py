@@ -9,8 +9,6 @@ from gluonish.onnx.importing.arrays import axis_of, dtype_of, op, wide
 from gluonish.onnx.importing.elements import ELEMENTS
 from gluonish.onnx.importing.nodes import Call, Rule
 
-__all__ = ["RULES"]
-
 
 def _batch_norm(call: Call, x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Any:
     """Normalize by running statistics; a network that trains uses those of the batch."""

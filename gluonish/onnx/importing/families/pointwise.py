@@ -11,8 +11,6 @@ from gluonish.core.dtype import is_floating
 from gluonish.onnx.importing.arrays import axis_of, dtype_of, floats, is_known, op
 from gluonish.onnx.importing.nodes import Call, Rule
 
-__all__ = ["RULES"]
-
 
 def _unary(function: Callable[[Any], Any]) -> Rule:
     return lambda call, x: function(x)

@@ -12,8 +12,6 @@ from gluonish.onnx.importing.families.convolution import Window
 from gluonish.onnx.importing.families.shapes import padded
 from gluonish.onnx.importing.nodes import Call, Rule
 
-__all__ = ["RULES"]
-
 
 def _counts(call: Call, x: Any, window: Window) -> list[int]:
     """Return how many windows there are along each axis."""

@@ -13,8 +13,6 @@ from gluonish.onnx.importing.families.casting import converted, to_element
 from gluonish.onnx.importing.families.convolution import convolve
 from gluonish.onnx.importing.nodes import Call, Rule
 
-__all__ = ["RULES"]
-
 _FLOAT64 = np.dtype(np.float64)
 _LIMITS = {"UINT4": (0, 15), "INT4": (-8, 7), "UINT2": (0, 3), "INT2": (-2, 1)}
 

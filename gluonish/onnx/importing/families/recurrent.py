@@ -11,8 +11,6 @@ from gluonish.ndarray import control_flow
 from gluonish.onnx.importing.arrays import array_of, dtype_of, op
 from gluonish.onnx.importing.nodes import Call, Rule
 
-__all__ = ["RULES"]
-
 # ONNX's activations, with the alpha and beta that they have by default.
 _ACTIVATIONS: dict[str, tuple[Callable[[Any, float, float], Any], float, float]] = {
     "relu": (lambda x, a, b: mnp.maximum(x, 0), 0, 0),

@@ -11,8 +11,6 @@ from gluonish.onnx.importing.arrays import axis_of, dtype_of, filled, integer, o
 from gluonish.onnx.importing.families.shapes import axes_given
 from gluonish.onnx.importing.nodes import Call, Rule
 
-__all__ = ["RULES"]
-
 Reduce = Callable[..., Any]
 
 

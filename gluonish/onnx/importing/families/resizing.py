@@ -20,8 +20,6 @@ from gluonish.onnx.importing.arrays import (
 )
 from gluonish.onnx.importing.nodes import Call, Rule
 
-__all__ = ["RULES"]
-
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 

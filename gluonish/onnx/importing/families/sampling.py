@@ -11,8 +11,6 @@ from gluonish.core.dtype import INT64
 from gluonish.onnx.importing.arrays import array_of, host, integers, is_known
 from gluonish.onnx.importing.nodes import Call, Rule
 
-__all__ = ["RULES"]
-
 
 def _unfolded(x: Any, low: float, high: float) -> Any:
     """Return places mirrored at two ends until they lie between them."""

@@ -9,8 +9,6 @@ from gluonish.onnx.importing.elements import narrowed
 from gluonish.onnx.importing.families.shapes import parts
 from gluonish.onnx.importing.nodes import Call, Rule
 
-__all__ = ["RULES"]
-
 _MOST_PARTS = 1 << 16  # of a sequence
 
 

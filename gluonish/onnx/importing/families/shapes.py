@@ -26,8 +26,6 @@ from gluonish.onnx.importing.elements import narrowed
 from gluonish.onnx.importing.families.casting import to_element
 from gluonish.onnx.importing.nodes import Call, Rule
 
-__all__ = ["RULES", "axes_given", "padded", "parts"]
-
 
 def axes_given(call: Call, axes: Any, name: str = "axes") -> list[int] | None:
     """Return axes, which are an attribute in earlier opsets and an input in later ones."""

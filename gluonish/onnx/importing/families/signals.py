@@ -17,8 +17,6 @@ from gluonish.onnx.importing.arrays import (
 from gluonish.onnx.importing.elements import ELEMENTS
 from gluonish.onnx.importing.nodes import Call, Rule
 
-__all__ = ["RULES"]
-
 
 def _waves(length: int, outs: int, count: int, dtype: Any, *, inverse: bool) -> tuple[Any, Any]:
     """Return cosines and sines (length, outs) of a transform over ``count`` places."""

@@ -9,8 +9,6 @@ from gluonish.core.dtype import FLOAT32
 from gluonish.onnx.importing.arrays import array_of, host
 from gluonish.onnx.importing.nodes import Call, Rule
 
-__all__ = ["RULES"]
-
 
 def _pool(call: Call) -> dict[tuple[int, ...], int]:
     """Return the place of each known n-gram in the output."""

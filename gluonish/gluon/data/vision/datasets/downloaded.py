@@ -37,16 +37,6 @@ from gluonish.io.idx_file import read_idx
 from gluonish.ndarray import NDArray, array
 from gluonish.numpy.array import gluon_array
 
-__all__ = [
-    "CIFAR10",
-    "CIFAR100",
-    "MNIST",
-    "DownloadedDataset",
-    "FashionMNIST",
-    "Transform",
-    "fetched",
-]
-
 Transform = Callable[[NDArray, Any], Any]
 
 

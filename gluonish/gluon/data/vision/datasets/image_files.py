@@ -20,8 +20,6 @@ from gluonish.ops.image.decoding import decode_image
 from gluonish.recordio import unpack
 from gluonish.recordio.record_file import RecordBuffer
 
-__all__ = ["ImageFolderDataset", "ImageListDataset", "ImageRecordDataset"]
-
 
 class ImageFolderDataset(Dataset):
     """Images in one folder per class: ``root/cat/001.jpg``.

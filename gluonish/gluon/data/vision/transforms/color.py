@@ -20,16 +20,6 @@ from gluonish.ops.image.layout import check_color_image
 from gluonish.ops.registry import find_operator
 from gluonish.ops.support.philox import uniform
 
-__all__ = [
-    "RandomBrightness",
-    "RandomColorJitter",
-    "RandomContrast",
-    "RandomGray",
-    "RandomHue",
-    "RandomLighting",
-    "RandomSaturation",
-]
-
 
 def _checked(name: str, **amounts: float) -> tuple[float, ...]:
     check_numbers(name, **amounts)

@@ -18,8 +18,6 @@ from gluonish.gluon.data.vision.transforms.tensor import Normalize, ToTensor
 from gluonish.gluon.nn import HybridSequential, Lambda, Sequential
 from gluonish.gluon.nn.tensor import Tensor
 
-__all__ = ["Compose", "HybridCompose", "HybridRandomApply", "RandomApply"]
-
 Transform = Block | Callable[..., Any]
 
 

@@ -32,20 +32,6 @@ from gluonish.ops.image.resampling import check_resampling, chosen_method, resam
 from gluonish.ops.image.resize import RESIZE
 from gluonish.ops.support.philox import random_bits, uniform
 
-__all__ = [
-    "CenterCrop",
-    "CropResize",
-    "RandomCrop",
-    "RandomFlipLeftRight",
-    "RandomFlipTopBottom",
-    "RandomResizedCrop",
-    "RandomRotation",
-    "Resize",
-    "Rotate",
-    "Size",
-    "both_extents",
-]
-
 _EVEN = 0.5
 
 

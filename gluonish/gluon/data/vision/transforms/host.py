@@ -21,15 +21,6 @@ from gluonish.ndarray.recording import RECORDING, WATCHED, tracer
 from gluonish.ops.registry import Operator
 from gluonish_engine import Var
 
-__all__ = [
-    "DirectBlock",
-    "Flow",
-    "HostTransform",
-    "random_key",
-    "run_operator",
-    "runs_on_host",
-]
-
 Array = np.ndarray[Any, Any]
 
 _OVERRIDES = {"__call__", "forward", "hybrid_forward"}

@@ -16,8 +16,6 @@ from gluonish.kernels.generated.pixel_planes import PixelPlanes
 from gluonish.ops.elementwise.cast import CAST
 from gluonish.ops.image.tensor import NORMALIZE, TO_TENSOR
 
-__all__ = ["Cast", "Normalize", "ToTensor"]
-
 Array = np.ndarray[Any, Any]
 
 _SCALE = ("divide", (255.0,))

@@ -12,21 +12,6 @@ import numpy as np
 
 from gluonish.core.errors import ArgumentError
 
-__all__ = [
-    "Constraint",
-    "bbox_clip_xyxy",
-    "bbox_crop",
-    "bbox_flip",
-    "bbox_iou",
-    "bbox_random_crop_with_constraints",
-    "bbox_resize",
-    "bbox_translate",
-    "bbox_xywh_to_xyxy",
-    "bbox_xyxy_to_xywh",
-    "check_limits",
-    "checked_boxes",
-]
-
 Array = np.ndarray[Any, Any]
 Size = tuple[float, float]
 

@@ -26,14 +26,6 @@ from gluonish.image import imresize
 from gluonish.image.pixels import as_host, as_ndarray
 from gluonish.ndarray import NDArray
 
-__all__ = [
-    "ImageBboxCrop",
-    "ImageBboxRandomCropWithConstraints",
-    "ImageBboxRandomExpand",
-    "ImageBboxRandomFlipLeftRight",
-    "ImageBboxResize",
-]
-
 Array = np.ndarray[Any, Any]
 
 
