@@ -14,6 +14,8 @@ import faulthandler
 import random
 import threading
 import time
+from functools import partial
+from typing import Any
 
 from tqdm import tqdm
 
@@ -36,7 +38,7 @@ class Stress:
         bar: Shows how many were pushed; None for none.
     """
 
-    def __init__(self, engine: Engine, count: int, seed: int, bar: "tqdm[None] | None") -> None:
+    def __init__(self, engine: Engine, count: int, seed: int, bar: "tqdm[Any] | None") -> None:
         self.engine = engine
         self.each = count // THREADS
         self.seed = seed
@@ -72,7 +74,7 @@ class Stress:
             writes = chance.sample(range(VARIABLES), chance.randrange(1, 3))
             fails = chance.random() < ERRORS
             self.engine.push(
-                lambda writes=writes, fails=fails: self.operator(thread, writes, fails),
+                partial(self.operator, thread, writes, fails),
                 (),
                 [*(self.variables[place] for place in writes), own],
                 chance.choice(LANES),

@@ -143,8 +143,10 @@ class InlineOperators:
     def _leave_failure(self, frame: Any, name: str, sequence: int, error: BaseException) -> None:
         engine = self._engine
         reads, writes, outer = frame
+        # First: where the stack is full it may raise, and this runs again.
+        failed = for_caller(error) is None
         failure = engine._fail(name, error, sequence, engine._where())
-        if for_caller(error) is None:
+        if failed:
             leave_failure(reads, writes, failure)
         else:
             engine._note_raised(failure, outer is not None)

@@ -32,9 +32,10 @@ class Hook(Generic[Params, Result]):
 
     def __call__(self, *args: Params.args, **kwargs: Params.kwargs) -> Result:
         """Call the function, which loads at the first call."""
-        if self._function is None:
-            self._function = resolve(self._target)
-        return self._function(*args, **kwargs)
+        function = self._function
+        if function is None:
+            function = self._function = resolve(self._target)
+        return function(*args, **kwargs)
 
 
 # Of `gluonish.core.device`: returns the back end of GPU contexts, a `GPUSupport`.

@@ -43,6 +43,8 @@ if "has children" in words:
     subprocess.Popen([sys.executable, "-c", "import time; time.sleep(100)"])
 print("here", rank, flush=True)
 if "fails" in words and rank == 1:
+    while not os.path.exists(words[-1]):
+        time.sleep(0.01)
     sys.exit(7)
 time.sleep(0 if "ends" in words else 100)
 """
@@ -146,8 +148,10 @@ def test_no_rank_outlives_a_launcher_that_is_killed(words: tuple[str, ...]) -> N
         assert process.wait(10) == -9
 
 
-def test_a_rank_that_fails_ends_the_others_and_their_children() -> None:
-    with job("fails", "has children") as (process, _):
+def test_a_rank_that_fails_ends_the_others_and_their_children(tmp_path: Path) -> None:
+    both_are_there = tmp_path / "both"
+    with job("fails", "has children", str(both_are_there)) as (process, _):
+        both_are_there.touch()
         assert process.wait(20) == 7
 
 

@@ -119,7 +119,8 @@ class Block:
             note_place(value, self, name)
         version, before = attributes.get("_version"), attributes.get(name, _ABSENT)
         if version is not None and name in _EDITED and type(value) is not VersionedDict:
-            value = VersionedDict(version, value)
+            items: Any = value
+            value = VersionedDict(version, items)
             version.change()
         super().__setattr__(name, value)
         if version is not None and version.names is not None and not follows_mxnet():

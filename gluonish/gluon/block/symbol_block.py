@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import gluonish.symbol as sym
 from gluonish.core.errors import ArgumentError, ArgumentTypeError, DeferredInitializationError
@@ -39,7 +39,7 @@ class SymbolBlock(HybridBlock):
         [0.0, 3.0]
     """
 
-    has_hybrid_forward = True  # its graph is composed from Symbols
+    has_hybrid_forward: ClassVar[bool] = True  # its graph is composed from Symbols
 
     def __init__(
         self,

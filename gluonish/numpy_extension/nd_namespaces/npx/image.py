@@ -1,5 +1,5 @@
 """``nd.npx.image``: ``mx.npx.image``."""
 
-from gluonish.numpy_extension.image import __dir__, __getattr__
+import gluonish.numpy_extension.image as image
 
-__all__ = ["__dir__", "__getattr__"]
+__getattr__, __dir__ = vars(image)["__getattr__"], vars(image)["__dir__"]
