@@ -1,1 +1,1 @@
-"""The ``gluonish`` command and what its subcommands do."""
+"""The ``gluonish`` command and its subcommands."""

@@ -1,4 +1,4 @@
-"""``gluonish bandwidth``: what a kvstore costs a batch, for the gradients of a network."""
+"""``gluonish bandwidth``: the time that a kvstore takes per batch of a network's gradients."""
 
 import argparse
 import contextlib
@@ -31,11 +31,11 @@ class Batch(NamedTuple):
     """One measured batch.
 
     Attributes:
-        seconds: From the first push to the last pulled array.
-        gigabytes_per_s: What each device sends and receives in that time, if it takes part in a
-            sum as well as any device can: 2 (n - 1) / n of the gradients' bytes.
-        error: Mean absolute difference from the exact sum, over its mean absolute value; NaN where
-            it was not asked for, or makes no sense.
+        seconds: Time from the first push to the last pulled array.
+        gigabytes_per_s: Traffic of each device in that time, counted as an ideal all-reduce:
+            2 (n - 1) / n of the gradients' bytes.
+        error: Mean absolute difference from the exact sum, divided by its mean absolute value; NaN
+            if not requested or not defined.
     """
 
     seconds: float
@@ -49,7 +49,7 @@ def parameter_shapes(
     """Return the shapes of a network's parameters that have gradients, by name.
 
     Args:
-        network: A name of the model zoo, or ``resnet`` for one of ``num_layers``.
+        network: A name of the model zoo, or ``resnet`` with ``num_layers``.
         num_layers: Depth of a ``resnet``.
         num_classes: Size of its output.
         image_shape: Channels, height and width of an image.
@@ -72,14 +72,14 @@ def measure(
     compression: str | None,
     checks: bool,
 ) -> list[Batch]:
-    """Push gradients of all devices and pull what comes of them, batch after batch.
+    """Push the gradients of all devices and pull the results, batch after batch.
 
     Args:
-        shapes: Those of the gradients.
+        shapes: Shapes of the gradients.
         contexts: The devices.
         kv_store: Name of the store.
-        batches: How many batches to measure, after one that is not.
-        optimizer: Name of what the store updates weights by; None: it only adds up.
+        batches: Number of measured batches, after one warm-up batch.
+        optimizer: Name of the store's optimizer; None: the store only sums.
         compression: Name of a gradient compression, or None.
         checks: Whether sums are compared with the exact ones.
     """
@@ -157,7 +157,9 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         help="processes, each with those devices, for --kv-store dist_sync or dist_async",
     )
     parser.add_argument("--num-batches", type=int, default=5, help="(default: %(default)s)")
-    parser.add_argument("--disp-batches", type=int, default=1, help="print every so many batches")
+    parser.add_argument(
+        "--disp-batches", type=int, default=1, help="batches between two printed lines"
+    )
     parser.add_argument(
         "--test-results", type=int, choices=(0, 1), default=1, help="compare with the exact sums"
     )
@@ -179,7 +181,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _launch(arguments: argparse.Namespace) -> int:
-    """Run this command in several processes, here."""
+    """Run this command in several processes on this host."""
     if "dist" not in arguments.kv_store:
         raise ArgumentError(
             f"-n: expected --kv-store dist_sync or dist_async, got {arguments.kv_store}, which "

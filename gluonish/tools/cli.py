@@ -25,7 +25,7 @@ from gluonish.tools import (
 )
 
 # A subcommand is a module here with add_parser(parsers), which sets `run` to a function from the
-# parsed arguments to the exit status. Such a module imports what is heavy only when it runs.
+# parsed arguments to the exit status. Such a module imports heavy packages only when it runs.
 _COMMANDS = (
     bandwidth,
     check,
@@ -48,7 +48,7 @@ _COMMANDS = (
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         prog="gluonish", description="Gluon in pure Python: demonstrations and tools."
     )
@@ -62,10 +62,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one subcommand.
 
     Args:
-        argv: The arguments after the program's name; those of the process where None.
+        argv: The arguments after the program's name; by default those of the process.
 
     Returns:
         The exit status: that of the subcommand, 1 after an error of gluonish (which is printed),
-        2 (by SystemExit) for a command line that cannot be read.
+        2 (by SystemExit) for an invalid command line.
     """
     return exit_status(make_parser().parse_args(argv))

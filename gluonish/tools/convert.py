@@ -1,4 +1,4 @@
-"""``gluonish convert``: weights from one file format to another, names and dtypes kept."""
+"""``gluonish convert``: converts weights to another file format with the same names and dtypes."""
 
 import argparse
 import math
@@ -40,10 +40,10 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser = parsers.add_parser(
         "convert",
         help="convert weights between .params, safetensors and npz",
-        description="Convert a file of arrays to the format that the ending of the new one says:"
+        description="Convert a file of arrays to the format given by the suffix of the output:"
         " .safetensors, .safetensors.index.json (several files and this index), .npz, or MXNet's"
         " own for any other, mostly .params. The old one is recognized by its content. Names, their"
-        " order, dtypes and values stay; what the new format cannot hold is refused by name.",
+        " order, dtypes and values stay; arrays that the new format cannot hold are refused.",
     )
     parser.add_argument("source", metavar="FROM", help="a file of arrays")
     parser.add_argument(
@@ -79,7 +79,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Convert a file and tell what was done; returns 0.
+    """Convert a file and print a summary; returns 0.
 
     Raises:
         FileFormatError: The file is truncated, corrupt, hostile, or of another kind.
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
         kind = format_of(arguments.target)
         metadata = {**found.metadata, **dict(arguments.metadata)}
         if kind == PARAMS and found.metadata and not arguments.metadata:
-            notes.append(f"left out metadata, for which there is no place: {_listed(metadata)}")
+            notes.append(f"left out metadata, which the format cannot hold: {_listed(metadata)}")
             metadata = {}
         metadata.pop(LIST_KEY, None)
         with _Progress(found) as progress:
@@ -115,14 +115,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _is_of_numpy_shape(array: Entry) -> bool:
-    """Whether only the newer record version can tell the array from an undefined one."""
+    """Whether older record versions read the array as an undefined one."""
     if isinstance(array, SparseRecord) or array.shape is None:
         return False
     return not array.shape or 0 in array.shape
 
 
 def _names(names: list[str], arguments: argparse.Namespace) -> tuple[list[str], list[str]]:
-    """Return the names to write, and what there is to tell of them."""
+    """Return the names to write, and notes on them."""
     prefixed = [name for name in names if name.startswith(_PREFIXES)]
     if arguments.bare:
         bare = [name[4:] if name.startswith(_PREFIXES) else name for name in names]
@@ -206,7 +206,7 @@ class _Progress:
         self._bar.close()
 
     def watched(self, array: Entry) -> Entry:
-        """Return an array that moves the bar when it is read."""
+        """Return an array that advances the bar when it is read."""
         if isinstance(array, SparseRecord) or array.dtype is None or array.shape is None:
             return array
         return StoredArray(array.shape, array.dtype, partial(self._read, array))

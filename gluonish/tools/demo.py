@@ -36,14 +36,14 @@ class _Curves(Protocol):
 
 
 def new_figure(width: float, height: float) -> Any:
-    """Return an empty figure of so many inches, which no window shows."""
+    """Return an empty figure of a size in inches, without a window."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def save_figure(figure: Any, path: Path) -> None:
-    """Write a figure as a PNG file, as a whole or not at all."""
+    """Write a figure as a PNG file, atomically."""
     with atomic_write(path) as file:
         figure.savefig(file, dpi=120, format="png")
 
@@ -69,7 +69,7 @@ def plot_curves(curves: _Curves, path: Path) -> Path:
 def plot_confusion(
     predicted: np.ndarray[Any, Any], labels: np.ndarray[Any, Any], path: Path
 ) -> Path:
-    """Draw how often each digit was taken for each into a PNG file, and return its path.
+    """Draw the confusion matrix into a PNG file, and return its path.
 
     Args:
         predicted: (N,), digits.
@@ -99,7 +99,7 @@ def plot_confusion(
 
 _BATCH_SIZE = 64
 _LEARNING_RATE = 0.05
-_TARGET = 0.98  # accuracy on held-out images that the demo promises
+_TARGET = 0.98  # the accuracy on held-out images that the demo must reach
 
 
 class ResidualUnit(HybridBlock):
@@ -153,7 +153,7 @@ def digits_network() -> nn.HybridSequential:
 
 @dataclass
 class History:
-    """What each epoch gave: mean loss, and accuracy (0 to 1) on training and held-out images."""
+    """Mean loss of each epoch, and accuracy (0 to 1) on training and held-out images."""
 
     loss: list[float] = field(default_factory=list)
     train_accuracy: list[float] = field(default_factory=list)
@@ -164,7 +164,7 @@ def parse_contexts(text: str) -> list[Context]:
     """Return the devices that ``cpu:0,cpu:1`` names.
 
     Raises:
-        ArgumentError: A part is not a device type and a number.
+        ArgumentError: An item is not a device type and a number.
     """
     contexts = []
     for part in text.split(","):
@@ -176,7 +176,7 @@ def parse_contexts(text: str) -> list[Context]:
 
 
 def shifted(images: np.ndarray[Any, Any], generator: np.random.Generator) -> np.ndarray[Any, Any]:
-    """Return images (N, 1, H, W), each moved by up to one pixel along both axes, over zeros."""
+    """Return images (N, 1, H, W), each shifted by up to a pixel on both axes, over zeros."""
     padded = np.pad(images, ((0, 0), (0, 0), (1, 1), (1, 1)))
     result = np.empty_like(images)
     height, width = images.shape[2:]
@@ -262,7 +262,7 @@ def evaluate(
     labels: np.ndarray[Any, Any],
     contexts: Sequence[Context],
 ) -> float:
-    """Return the accuracy, 0 to 1; every device takes its share of the images."""
+    """Return the accuracy, 0 to 1; the images are divided among the devices."""
     accuracy = Accuracy()
     shares = np.array_split(np.arange(len(labels)), len(contexts))
     for context, share in zip(contexts, shares, strict=True):
@@ -322,7 +322,7 @@ def main(arguments: argparse.Namespace) -> int:
 def report(
     net: nn.HybridSequential, history: History, context: Context, output: Path
 ) -> Iterator[str]:
-    """Plot, export and import; yield what there is to say.
+    """Plot, export and import; yield lines of the report.
 
     Raises:
         ArgumentError: The imported model predicts anything else.

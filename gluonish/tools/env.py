@@ -1,4 +1,4 @@
-"""``gluonish env``: the table of environment variables with their values here and now."""
+"""``gluonish env``: the table of environment variables with their current values."""
 
 import argparse
 import contextlib
@@ -12,7 +12,7 @@ from gluonish.core.errors import ArgumentError, ConfigError, nearest
 from gluonish.core.loading import load
 
 _HEADER = ("Variable", "Type", "Value", "Source", "Default", "Allowed", "Effect")
-# What `--check` finds, and the exit status of the command that finds it.
+# Results of `--check`, with the exit status of the command.
 _RESULTS = {"acts": 0, "no effect": 0, "not here": 0, "failed": 1}
 
 
@@ -32,12 +32,12 @@ effect of each variable on and off and reports what it observed.
 
 
 class Verdict(NamedTuple):
-    """What the check of one variable found.
+    """The result of checking one variable.
 
     Attributes:
         variable: The variable's name.
         result: ``acts``, ``no effect`` (as its line in the table says), ``not here`` or ``failed``.
-        seen: What was seen, or what is missing, or what went wrong.
+        seen: The observation, the missing requirement, or the error.
     """
 
     variable: str
@@ -46,7 +46,7 @@ class Verdict(NamedTuple):
 
 
 def flag_table(flags: Sequence[Flag[object]]) -> str:
-    """The flags as aligned text, a line each, under a heading.
+    """Return the flags as aligned text, a line each, under a heading.
 
     A variable with a text that its flag does not allow has ``invalid`` as its source and that text
     as its value, so that one mistake does not hide the rest of the table.
@@ -58,7 +58,7 @@ def flag_table(flags: Sequence[Flag[object]]) -> str:
 
 
 def markdown_page() -> str:
-    """The page docs/options.md: a table of flags for each group, without the current values."""
+    """Return docs/options.md: a table of flags for each group, without current values."""
     parts = [_PAGE]
     for title, flags in flag_groups().items():
         parts += [
@@ -70,13 +70,13 @@ def markdown_page() -> str:
 
 
 def verdict_of(flag: Flag[object]) -> Verdict:
-    """Have a variable's effect come and go, and say whether it did."""
+    """Switch the effect of a variable on and off, and return whether that was observed."""
     checks = _checks()
     check = checks.CHECKS.get(flag.name)
     if check is None:
         return Verdict(flag.name, "failed", "no check observes it")
     try:
-        # What a check's programs print is not part of the table.
+        # The output of a check's programs is not part of the table.
         with contextlib.redirect_stdout(sys.stderr):
             seen = check()
     except checks.NotHereError as error:
@@ -92,10 +92,10 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser = parsers.add_parser(
         "env",
         help="print every environment variable that gluonish acts on, with its value",
-        description="Print every environment variable that gluonish accepts: its type, its value "
-        "now, where that comes from, the default, what is allowed, and the effect. Exits with 1 if "
-        "one holds a value that is not allowed. With --check, have the effect of each come and go, "
-        "and print what was seen; exits with 1 if one does not act.",
+        description="Print every environment variable that gluonish accepts: its type, its "
+        "current value and its source, the default, the allowed values, and the effect. Exits with "
+        "1 if a value is not allowed. With --check, switch the effect of each on and off and print "
+        "the observation; exits with 1 if one has no effect.",
     )
     parser.add_argument("variables", nargs="*", metavar="VARIABLE", help="only these variables")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
@@ -103,16 +103,16 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "--markdown", action="store_true", help="print the page docs/options.md, without values"
     )
     parser.add_argument(
-        "--check", action="store_true", help="try each variable: does it do what its line says?"
+        "--check", action="store_true", help="test the documented effect of each variable"
     )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the table, or what the checks found; 0 if all is well, else 1.
+    """Print the table, or the results of the checks; 0 on success, else 1.
 
     Raises:
-        ArgumentError: There is no variable of a given name.
+        ArgumentError: There is no variable of this name.
     """
     if arguments.markdown:
         sys.stdout.write(markdown_page())
@@ -164,7 +164,7 @@ def _summary(results: Sequence[str]) -> str:
 
 
 def _checks() -> Any:
-    """The checks, which import most of the package: only who runs them pays for that."""
+    """Return the checks, by an import of most of the package."""
     return load("gluonish.tools.env_checks")
 
 

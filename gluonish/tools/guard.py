@@ -1,4 +1,4 @@
-"""Guard: processes that end with the one that started them, even if that is killed by SIGKILL."""
+"""Guard: ends child processes with their parent, even if it is killed by SIGKILL."""
 
 import ctypes
 import os
@@ -14,13 +14,13 @@ _POLL_S = 0.05
 
 
 def end_with_parent(parent: int) -> None:
-    """Have the kernel send this process SIGTERM when its parent ends; for ``preexec_fn``.
+    """Make the kernel send this process SIGTERM when its parent ends; for ``preexec_fn``.
 
     Args:
         parent: Process id of the parent.
     """
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
-    if os.getppid() != parent:  # it has ended meanwhile
+    if os.getppid() != parent:  # the parent has already ended
         os._exit(1)
 
 
@@ -30,13 +30,13 @@ def signal_group(group: int, number: int) -> bool:
         os.killpg(group, number)
     except ProcessLookupError:
         return False
-    except PermissionError:  # nothing but zombies, on some systems
+    except PermissionError:  # only zombies, on some systems
         return False
     return True
 
 
 def _is_running(group: int) -> bool:
-    """Whether a group has processes that run: not those whose end nobody has taken note of yet."""
+    """Whether a group has running processes; zombies don't count."""
     if not os.path.isdir("/proc/self"):
         return signal_group(group, 0)
     for folder in Path("/proc").glob("[0-9]*"):
@@ -50,7 +50,7 @@ def _is_running(group: int) -> bool:
 
 
 def end_groups(groups: Sequence[int], patience_s: float = _PATIENCE_S) -> None:
-    """End all processes of some groups: by SIGTERM, or by SIGKILL if that does not help.
+    """End all processes of some groups: by SIGTERM, then by SIGKILL.
 
     Args:
         groups: Ids of the groups.
@@ -68,8 +68,8 @@ def end_groups(groups: Sequence[int], patience_s: float = _PATIENCE_S) -> None:
 class Guard:
     """A small process that ends groups of processes if this process ends without `dismiss`.
 
-    The kernel's own signal at a parent's end reaches only its children; theirs, such as workers of
-    a DataLoader or a program that a shell script starts, are in the same group.
+    The kernel's signal at a parent's end reaches only direct children; their children, such as
+    workers of a DataLoader or a program that a shell script starts, are in the same group.
 
     Args:
         groups: Ids of the groups.
@@ -83,12 +83,12 @@ class Guard:
         os.close(reader)
 
     def _watch(self, reader: int, groups: Sequence[int]) -> None:
-        """Wait for the end of the other process; runs in the new one, which it ends."""
+        """Wait for the end of the parent, in the new process, then exit."""
         try:
             os.setsid()
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
                 signal.signal(number, signal.SIG_IGN)
-            # The other end of its pipe, and output that somebody reads to the end.
+            # Close the writer of the pipe, and output that others read to the end.
             os.dup2(reader, 0)
             os.closerange(1, 1 << 16)
             if os.read(0, 1) == b"":
@@ -97,7 +97,7 @@ class Guard:
             os._exit(0)
 
     def dismiss(self) -> None:
-        """Have it end, and leave the groups alone."""
+        """End the guard without ending the groups."""
         with suppress(OSError):
             os.write(self._writer, b"x")
         os.close(self._writer)

@@ -1,10 +1,10 @@
-"""``gluonish launch``: a program in several processes, here or on many machines.
+"""``gluonish launch``: runs a program in several processes, on this host or others.
 
-It takes the options of MXNet's ``tools/launch.py``. Processes on this host it starts itself where
-MPI is MPICH, as MPICH's own launcher listens on a port that other machines reach. On other hosts
-mpiexec starts them, which knows Slurm, ssh and others. Programs get the variables that those for
-MXNet and for torchrun read, each rank's name stands before its lines, and it is an error where a
-rank ended early and nobody else noticed.
+The options are those of MXNet's ``tools/launch.py``. With MPICH, processes on this host are started
+directly, as MPICH's launcher listens on a port that other machines can reach. Processes on other
+hosts are started by mpiexec, through Slurm, ssh and others. Programs get the environment variables
+of MXNet's launcher and of torchrun. Output lines are prefixed with the rank. A rank that ends early
+unnoticed by the others is an error.
 """
 
 import argparse
@@ -27,9 +27,9 @@ from gluonish.tools.local_ranks import LocalRanks
 from gluonish.tools.signals import Signals, restore_terminal_signals
 
 _ASKED_TO_END = (129, 130, 131, 143)  # by SIGHUP, Ctrl-C, SIGQUIT, SIGTERM
-# Where these are set, a scheduler has given the job hosts, which mpiexec knows.
+# Set by schedulers that assign hosts to the job; mpiexec reads them.
 _SCHEDULERS = ("SLURM_JOB_ID", "PBS_NODEFILE", "PE_HOSTFILE", "LSB_HOSTS", "COBALT_NODEFILE")
-# What MPICH and OpenMPI tell a rank, in the words of torchrun and MXNet.
+# Translates variables of MPICH and OpenMPI to those of torchrun and MXNet.
 _RANK = (
     "rank=${PMI_RANK:-${PMIX_RANK:-${OMPI_COMM_WORLD_RANK:-0}}}; "
     "export RANK=$rank DMLC_WORKER_ID=$rank "
@@ -44,9 +44,9 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "launch",
         help="run a program in several processes, connected by dist_sync stores",
         description="Start N processes of a program, here or with mpiexec on other hosts. Stores "
-        "made with kv.create('dist_sync') or Trainer(kvstore='dist_sync') connect them. A signal "
-        "that asks this command to end, such as Ctrl-C, goes on to all of them, which have "
-        "60 seconds from the end of the first; a second signal kills them.",
+        "made with kv.create('dist_sync') or Trainer(kvstore='dist_sync') connect them. A "
+        "terminating signal, such as Ctrl-C, is forwarded to all of them. They have 60 seconds "
+        "after the first one ends; a second signal kills them.",
         usage="gluonish launch -n N [options] COMMAND ...",
     )
     parser.add_argument("-n", "--num-workers", type=int, required=True, help="processes to start")
@@ -63,8 +63,8 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "--launcher",
         choices=("local", "ssh", "mpi", "slurm", "sge", "yarn"),
         default="",
-        help="how mpiexec reaches other hosts; by itself it finds ssh, Slurm and SGE; local: all "
-        "on this machine",
+        help="how mpiexec reaches other hosts; by default it detects ssh, Slurm and SGE; local: "
+        "all on this machine",
     )
     parser.add_argument(
         "--env",
@@ -82,7 +82,9 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         metavar="DIR",
         help="copy this folder to DIR on all hosts of -H, by rsync and ssh, and start there",
     )
-    parser.add_argument("--p3", action="store_true", help="accepted: arrays go in pieces anyway")
+    parser.add_argument(
+        "--p3", action="store_true", help="accepted: arrays are sent in chunks anyway"
+    )
     parser.add_argument(
         "--standalone",
         action="store_true",
@@ -102,10 +104,10 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Start the processes, and wait for them; their exit status.
+    """Start the processes, and wait for them; returns their exit status.
 
     Raises:
-        ArgumentError: A number is wrong, or there is no command.
+        ArgumentError: A number is invalid, or there is no command.
         MissingFileError: There is no mpiexec, rsync or host file.
         DistributedError: The folder cannot be copied to a host.
     """
@@ -131,12 +133,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _runs_locally(arguments: argparse.Namespace) -> bool:
-    """Whether all processes run on this host, with an MPI that can do without mpiexec."""
+    """Whether all processes run on this host, with an MPI that does not need mpiexec."""
     elsewhere = arguments.hostfile or arguments.launcher not in ("", "local")
     if elsewhere or not _is_hydra(_mpiexec()):
         return False
-    asked = arguments.launcher == "local" or arguments.standalone
-    return asked or not is_set(*_SCHEDULERS)
+    requested = arguments.launcher == "local" or arguments.standalone
+    return requested or not is_set(*_SCHEDULERS)
 
 
 def _local_ranks(arguments: argparse.Namespace, folder: str) -> LocalRanks:
@@ -157,13 +159,13 @@ def _local_ranks(arguments: argparse.Namespace, folder: str) -> LocalRanks:
 
 
 def _program(arguments: argparse.Namespace) -> list[str]:
-    """Return what each process runs."""
-    words = list(arguments.command)
-    if words[0] in ("python", "python3"):
-        words[0] = sys.executable  # that which has gluonish
-    elif words[0] == "gluonish":
-        words[:1] = [sys.executable, "-m", "gluonish"]
-    return words
+    """Return the command of each process."""
+    command = list(arguments.command)
+    if command[0] in ("python", "python3"):
+        command[0] = sys.executable  # it has gluonish
+    elif command[0] == "gluonish":
+        command[:1] = [sys.executable, "-m", "gluonish"]
+    return command
 
 
 def _is_hydra(mpiexec: str) -> bool:
@@ -173,23 +175,23 @@ def _is_hydra(mpiexec: str) -> bool:
 
 
 def _command(arguments: argparse.Namespace, folder: str) -> list[str]:
-    """Return all that is started; ``folder`` is where ranks note that they ended well."""
-    given = _environment(arguments, folder)
+    """Return the full command; ranks record a normal end in ``folder``."""
+    variables = _environment(arguments, folder)
     return [
-        *("env", *(f"{name}={value}" for name, value in given.items())),
-        *mpi_command(arguments, _mpiexec(), list(given)),
+        *("env", *(f"{name}={value}" for name, value in variables.items())),
+        *mpi_command(arguments, _mpiexec(), list(variables)),
     ]
 
 
 def mpi_command(
-    arguments: argparse.Namespace, mpiexec: str, passed: Sequence[str] = ()
+    arguments: argparse.Namespace, mpiexec: str, exported: Sequence[str] = ()
 ) -> list[str]:
     """Return the command that starts the processes.
 
     Args:
         arguments: The parsed options.
         mpiexec: Path of the launcher, MPICH's or OpenMPI's.
-        passed: Names of variables to pass on to other hosts.
+        exported: Names of variables to export to other hosts.
 
     Raises:
         MissingFileError: There is no host file.
@@ -204,7 +206,7 @@ def mpi_command(
     if arguments.launcher in ("ssh", "slurm", "sge") and hydra:
         command += ["-launcher", arguments.launcher]
     if hydra:
-        command += ["-genvlist", ",".join(passed)] if passed and arguments.hostfile else []
+        command += ["-genvlist", ",".join(exported)] if exported and arguments.hostfile else []
         if arguments.log_folder:
             pattern = os.path.join(arguments.log_folder, "rank.%r.log")
             command += ["-outfile-pattern", pattern, "-errfile-pattern", pattern]
@@ -214,7 +216,7 @@ def mpi_command(
             share = max(1, len(os.sched_getaffinity(0)) // arguments.num_workers)
             command += ["-bind-to", f"core:{share}"]
     else:
-        for name in passed:
+        for name in exported:
             command += ["-x", name]
         command += [] if arguments.no_prefix else ["--tag-output"]
         command += ["--output-filename", arguments.log_folder] if arguments.log_folder else []
@@ -223,20 +225,20 @@ def mpi_command(
 
 
 def _copies(arguments: argparse.Namespace) -> list[list[str]]:
-    """Return the commands that copy this folder to all hosts; none where nothing is to be copied.
+    """Return the commands that copy this folder to all hosts, if any.
 
     Raises:
         MissingFileError: There is no host file.
     """
     if not arguments.sync_dst_dir or not arguments.hostfile:
-        return []  # all processes run here, in this folder
+        return []  # all processes run on this host
     path = Path(arguments.hostfile)
     if not path.is_file():
         raise MissingFileError(f"launch: expected a host file, got {arguments.hostfile!r}")
     lines = [line.partition("#")[0].split() for line in path.read_text().splitlines()]
     hosts = dict.fromkeys(line[0].partition(":")[0] for line in lines if line)
-    place = arguments.sync_dst_dir.rstrip("/")
-    return [["rsync", "-az", "--rsh", "ssh", "./", f"{host}:{place}/"] for host in hosts]
+    target = arguments.sync_dst_dir.rstrip("/")
+    return [["rsync", "-az", "--rsh", "ssh", "./", f"{host}:{target}/"] for host in hosts]
 
 
 def _run_copy(command: Sequence[str]) -> None:
@@ -251,47 +253,47 @@ def _run_copy(command: Sequence[str]) -> None:
 
 
 def _mpiexec() -> str:
-    """Return the path of mpiexec: that of this environment, or else the machine's."""
-    beside = shutil.which("mpiexec", path=str(Path(sys.executable).parent))
-    found = beside or shutil.which("mpiexec") or shutil.which("mpirun")
+    """Return the path of mpiexec, preferably next to the Python interpreter."""
+    local = shutil.which("mpiexec", path=str(Path(sys.executable).parent))
+    found = local or shutil.which("mpiexec") or shutil.which("mpirun")
     if found is None:
         raise MissingFileError(
             "launch: expected mpiexec, got none next to Python or on PATH; "
-            "pip install 'gluonish[dist]', which brings MPICH"
+            "pip install 'gluonish[dist]', which includes MPICH"
         )
     return found
 
 
 def _environment(arguments: argparse.Namespace, folder: str) -> dict[str, str]:
-    """Return the variables that all processes get besides those of this one."""
+    """Return the variables of all processes, in addition to those of this one."""
     workers = str(arguments.num_workers)
-    given = {
+    variables = {
         "DMLC_ROLE": "worker",
         "DMLC_NUM_WORKER": workers,
         "DMLC_NUM_SERVER": str(arguments.num_servers),
         "WORLD_SIZE": workers,
     }
     if folder:
-        given["GLUONISH_LAUNCH_FOLDER"] = folder  # ranks on other hosts do not find it
+        variables["GLUONISH_LAUNCH_FOLDER"] = folder  # it does not exist on other hosts
     if arguments.standalone and not OMP_NUM_THREADS.value:
         cores = len(os.sched_getaffinity(0))
-        given["OMP_NUM_THREADS"] = str(max(1, cores // arguments.num_workers))
-    for word in (*arguments.env, *arguments.env_worker):
-        name, mark, value = re.match(r"([^=:]*)([=:]?)(.*)", word, re.S).groups()  # type: ignore[union-attr]
-        if mark:  # the others are passed on anyway
-            given[name] = value
-    return given
+        variables["OMP_NUM_THREADS"] = str(max(1, cores // arguments.num_workers))
+    for item in (*arguments.env, *arguments.env_worker):
+        name, mark, value = re.match(r"([^=:]*)([=:]?)(.*)", item, re.S).groups()  # type: ignore[union-attr]
+        if mark:  # without a value they are inherited anyway
+            variables[name] = value
+    return variables
 
 
 def _wait(command: Sequence[str]) -> int:
-    """Run mpiexec; signals are passed on, and it ends all ranks, at the end of this process, too.
+    """Run mpiexec, forward signals to it, and end all ranks with this process.
 
-    A scheduler or `timeout` ends this process by SIGTERM, which without that left ranks behind.
+    Schedulers and `timeout` end this process by SIGTERM, which would otherwise leave ranks behind.
     """
     parent = os.getpid()
 
     def prepare() -> None:
-        os.setpgid(0, 0)  # Ctrl-C would come twice
+        os.setpgid(0, 0)  # else Ctrl-C would arrive twice
         end_with_parent(parent)
         restore_terminal_signals()
 
@@ -299,15 +301,15 @@ def _wait(command: Sequence[str]) -> int:
         stdin = subprocess.DEVNULL if sys.stdin.isatty() else None
         process = subprocess.Popen(command, stdin=stdin, preexec_fn=prepare)
         guard = Guard([process.pid])
-        passed = 0
+        forwarded = 0
         while True:
             try:
                 status = process.wait(0.05)
                 break
             except subprocess.TimeoutExpired:
-                if signals.count > passed:
-                    passed = signals.count
-                    signal_group(process.pid, signals.first if passed == 1 else SIGKILL)
+                if signals.count > forwarded:
+                    forwarded = signals.count
+                    signal_group(process.pid, signals.first if forwarded == 1 else SIGKILL)
         guard.dismiss()
         if signals.first:
             return 128 + signals.first
@@ -315,10 +317,10 @@ def _wait(command: Sequence[str]) -> int:
 
 
 def _judged(status: int, folder: Path) -> int:
-    """Return the job's status: 1, and say so, where ranks with a store ended without a word.
+    """Return the job's status: 1, with a message, if a rank with a store ended unexpectedly.
 
-    A rank that `os._exit` ended, or a signal, takes the others with it; mpiexec then tells 0, or a
-    signal's number.
+    A rank that ends by `os._exit` or a signal ends the others; mpiexec then returns 0 or the number
+    of a signal.
     """
 
     def ranks(what: str) -> set[int]:
@@ -329,8 +331,8 @@ def _judged(status: int, folder: Path) -> int:
         return status
     named = ", ".join(map(str, missing))
     print(
-        f"gluonish: launch: expected all ranks to end together, got no end of rank {named}; did a "
-        "program call os._exit, or a signal or the system end it?",
+        f"gluonish: launch: expected all ranks to end together, got an early end of rank {named}; "
+        "check for os._exit, signals and lack of memory",
         file=sys.stderr,
     )
     return status or 1

@@ -1,12 +1,12 @@
-"""Ranks on this machine, which meet as MPI's processes do.
+"""Starts the ranks of an MPI job on this machine.
 
-MPICH's own launcher, Hydra, listens on a TCP port of all addresses for that. Here each rank has a
-pair of connected sockets instead, which nobody else can reach. The protocol is PMI 1.1: lines of
-``name=value``, of which the answers depend on what all ranks have put.
+MPICH's launcher, Hydra, listens on a TCP port of all addresses for the rendezvous of ranks. Here
+each rank has a private pair of connected sockets instead. The protocol is PMI 1.1: requests and
+answers are lines of ``name=value``.
 
-Each rank is the leader of a group of its own. A signal to the launcher goes on to all ranks, whose
-handlers can save something; the second one kills. A rank that ends without the others takes them
-with it, and none of them outlives the launcher.
+Each rank leads a process group. A signal to the launcher is forwarded to all ranks, whose handlers
+can save their state; a second signal kills them. A rank that ends early ends the others, and no
+rank outlives the launcher.
 """
 
 import os
@@ -28,19 +28,19 @@ from gluonish.core.errors import ArgumentError
 from gluonish.tools.guard import Guard, end_groups, end_with_parent, signal_group
 from gluonish.tools.signals import Signals, restore_terminal_signals
 
-_KEY_SIZE, _VALUE_SIZE = 64, 1024  # MPICH cuts what it puts to fit
+_KEY_SIZE, _VALUE_SIZE = 64, 1024  # MPICH splits values to fit
 
 
 class PMI:
-    """Answers the ranks of a job.
+    """The PMI server of a job.
 
     Args:
         size: Number of ranks.
 
     Attributes:
-        joined: Ranks that have started MPI.
-        left: Those of them that have ended it.
-        aborted: Exit status by which a rank ended the job; None if none did.
+        joined: Ranks that have initialized MPI.
+        left: Ranks that have finalized it.
+        aborted: Exit status by which a rank aborted the job, or None.
     """
 
     def __init__(self, size: int) -> None:
@@ -56,7 +56,7 @@ class PMI:
         self.aborted: int | None = None
 
     def variables(self, rank: int) -> dict[str, str]:
-        """Return what a rank needs to know in its environment."""
+        """Return the environment variables of a rank."""
         return {
             "PMI_FD": str(self.descriptor(rank)),
             "PMI_RANK": str(rank),
@@ -70,7 +70,7 @@ class PMI:
         return self._pairs[rank][1].fileno()
 
     def started(self, rank: int) -> socket.socket:
-        """Return the socket on which a rank, which has been started, sends its requests."""
+        """Return the socket of a started rank's requests."""
         ours, theirs = self._pairs[rank]
         theirs.close()
         return ours
@@ -80,12 +80,12 @@ class PMI:
         ours = self._pairs[rank][0]
         try:
             data = ours.recv(1 << 16)
-        except OSError:  # it was killed with an answer unread
+        except OSError:  # it was killed before it read an answer
             return False
         *lines, self._incomplete[rank] = (self._incomplete[rank] + data).split(b"\n")
         for line in lines:
-            words = dict(word.split("=", 1) for word in line.decode().split() if "=" in word)
-            self._answer(rank, words)
+            request = dict(item.split("=", 1) for item in line.decode().split() if "=" in item)
+            self._answer(rank, request)
         return bool(data)
 
     def close(self) -> None:
@@ -100,7 +100,7 @@ class PMI:
         except OSError:  # it has ended
             return
 
-    def _answer(self, rank: int, words: dict[str, str]) -> None:
+    def _answer(self, rank: int, request: dict[str, str]) -> None:
         answers: dict[str, Callable[[], str]] = {
             "init": lambda: "cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0",
             "get_maxes": lambda: (
@@ -109,28 +109,28 @@ class PMI:
             "get_appnum": lambda: "cmd=appnum rc=0 appnum=0",
             "get_my_kvsname": lambda: f"cmd=my_kvsname rc=0 kvsname={self._name}",
             "get_universe_size": lambda: f"cmd=universe_size rc=0 size={self._size}",
-            "put": lambda: self._put(words),
-            "get": lambda: self._get(words),
+            "put": lambda: self._put(request),
+            "get": lambda: self._get(request),
             "barrier_in": lambda: self._barrier(rank),
             "finalize": lambda: "cmd=finalize_ack rc=0",
-            "abort": lambda: self._abort(words),
+            "abort": lambda: self._abort(request),
         }
-        command = words.get("cmd", "")
+        command = request.get("cmd", "")
         if command == "init":
             self.joined.add(rank)
         if command == "finalize":
             self.left.add(rank)
-        known = answers.get(command)
-        text = known() if known else f"cmd={command}_result rc=-1 msg=not_supported"
+        answer = answers.get(command)
+        text = answer() if answer else f"cmd={command}_result rc=-1 msg=not_supported"
         if text:
             self._send(rank, text)
 
-    def _put(self, words: dict[str, str]) -> str:
-        self._values[words.get("key", "")] = words.get("value", "")
+    def _put(self, request: dict[str, str]) -> str:
+        self._values[request.get("key", "")] = request.get("value", "")
         return "cmd=put_result rc=0 msg=success"
 
-    def _get(self, words: dict[str, str]) -> str:
-        value = self._values.get(words.get("key", ""))
+    def _get(self, request: dict[str, str]) -> str:
+        value = self._values.get(request.get("key", ""))
         if value is None:
             return "cmd=get_result rc=-1 msg=key_not_found value=unknown"
         return f"cmd=get_result rc=0 msg=success value={value}"
@@ -143,22 +143,22 @@ class PMI:
             self._waiting.clear()
         return ""
 
-    def _abort(self, words: dict[str, str]) -> str:
-        status = words.get("exitcode", "1")
+    def _abort(self, request: dict[str, str]) -> str:
+        status = request.get("exitcode", "1")
         self.aborted = int(status) if status.lstrip("-").isdigit() else 1
         return ""
 
 
 _POLL_S = 0.05
-_PARTIAL_LINE_S = 0.2  # until what has no end of line yet is printed
+_PARTIAL_LINE_S = 0.2  # until an incomplete line is printed
 _GRACE_S = 60.0  # of other ranks, from the end of the first one after a signal
 _DRAIN_S = 0.5  # for the last lines
-# Between SIGTERM and SIGKILL, of ranks and of what they have left behind.
+# Between SIGTERM and SIGKILL, for ranks and for processes that they left behind.
 _PATIENCE_S, _SHORT_PATIENCE_S = 3.0, 1.0
 
 
 class _Output:
-    """Copies what a rank writes, line by line so that those of ranks do not mix."""
+    """Copies the output of a rank by lines, so that lines of different ranks do not mix."""
 
     def __init__(self, target: BinaryIO, prefix: bytes) -> None:
         self._target, self._prefix = target, prefix
@@ -167,7 +167,7 @@ class _Output:
         self._since = 0.0
 
     def write(self, data: bytes) -> None:
-        """Print lines that are complete; all that is left at the end, for which data is empty."""
+        """Print complete lines; at the end, for empty data, also the rest."""
         *lines, self._incomplete = (self._incomplete + data).split(b"\n")
         self._since = time.monotonic()
         for line in lines:
@@ -176,7 +176,7 @@ class _Output:
             self.flush(0)
 
     def flush(self, after_s: float = _PARTIAL_LINE_S) -> None:
-        """Print a part of a line that nothing has been added to for some time."""
+        """Print an incomplete line that has not grown for some time."""
         if self._incomplete and time.monotonic() - self._since >= after_s:
             self._print(self._incomplete)
             self._incomplete = b""
@@ -187,12 +187,12 @@ class _Output:
         try:
             self._target.write(prefix + text)
             self._target.flush()
-        except (OSError, ValueError):  # nobody reads it any more
+        except (OSError, ValueError):  # the reader is gone
             return
 
 
 class _Source(NamedTuple):
-    """What is read when there is something."""
+    """A pipe or socket of a rank."""
 
     rank: int
     output: _Output | None  # None: the socket of PMI
@@ -202,12 +202,12 @@ class LocalRanks:
     """A job of several processes on this host.
 
     Args:
-        command: What each of them runs.
+        command: The command of each process.
         size: Number of processes.
-        variables: Environment variables besides those of this process.
-        log_folder: Where each rank's output goes, or None to print it.
+        variables: Environment variables, in addition to those of this process.
+        log_folder: Folder of a log file for each rank; None to print the output.
         prefix: Whether each printed line begins with the rank.
-        cores: The cores of each rank; None for all.
+        cores: The cores of each rank; None for no binding.
     """
 
     def __init__(
@@ -229,7 +229,7 @@ class LocalRanks:
         self._deadline: float | None = None  # until which ranks may go on
 
     def run(self) -> int:
-        """Start the processes and wait for them; the exit status of the first that failed."""
+        """Start the processes and wait; returns the exit status of the first that failed."""
         with Signals() as signals:
             guard = None
             try:
@@ -259,10 +259,10 @@ class LocalRanks:
         """Return a new process.
 
         Raises:
-            ArgumentError: The command is no program that can be run.
+            ArgumentError: The command cannot be run.
         """
-        known = {"RANK": str(rank), "DMLC_WORKER_ID": str(rank), "LOCAL_RANK": str(rank)}
-        known |= self._pmi.variables(rank)
+        variables = {"RANK": str(rank), "DMLC_WORKER_ID": str(rank), "LOCAL_RANK": str(rank)}
+        variables |= self._pmi.variables(rank)
         out: Any = subprocess.PIPE
         err: Any = subprocess.PIPE
         with ExitStack() as opened:
@@ -275,7 +275,7 @@ class LocalRanks:
                     stdin=None if rank == 0 and not sys.stdin.isatty() else subprocess.DEVNULL,
                     stdout=out,
                     stderr=err,
-                    env={**variables_with(""), **self._variables, **known},
+                    env={**variables_with(""), **self._variables, **variables},
                     pass_fds=(self._pmi.descriptor(rank),),
                     preexec_fn=partial(self._prepare, rank, os.getpid()),
                 )
@@ -288,7 +288,7 @@ class LocalRanks:
                 ) from error
 
     def _prepare(self, rank: int, parent: int) -> None:
-        """Do in a new process what comes before its program."""
+        """Prepare a new process, before it runs its program."""
         os.setpgid(0, 0)
         end_with_parent(parent)
         restore_terminal_signals()
@@ -306,13 +306,13 @@ class LocalRanks:
             self._check_ends(bool(forwarded))
             if self._deadline is not None and time.monotonic() > self._deadline:
                 return
-        end = time.monotonic() + _DRAIN_S  # what ranks left behind may keep pipes open
+        end = time.monotonic() + _DRAIN_S  # processes that ranks left behind may keep pipes open
         while self._read(_POLL_S) and time.monotonic() < end:
             continue
         self._check_ends(bool(forwarded))
 
     def _forward(self, number: int) -> None:
-        """Send a signal to all ranks; what a terminal sends to a group goes to their children."""
+        """Send a signal to all ranks; signals of terminals go to their process groups."""
         for process in self._processes:
             if number in (signal.SIGTERM, signal.SIGHUP):
                 process.send_signal(number)
@@ -320,7 +320,7 @@ class LocalRanks:
                 signal_group(process.pid, number)
 
     def _read(self, wait_s: float) -> bool:
-        """Take what ranks write and ask; False if no more can come."""
+        """Process output and requests of ranks; False if there were none."""
         ready = self._sources.select(wait_s) if self._sources.get_map() else []
         for key, _ in ready:
             source: _Source = key.data
@@ -337,7 +337,7 @@ class LocalRanks:
         return bool(ready)
 
     def _check_ends(self, signalled: bool) -> None:
-        """Set the status, and how long the others may go on, where a rank has ended too early."""
+        """Set the status and the deadline of the other ranks if a rank has ended early."""
         if self._deadline is not None:
             return
         ended = {r: p.returncode for r, p in enumerate(self._processes) if p.poll() is not None}
@@ -363,7 +363,7 @@ class LocalRanks:
         print(f"gluonish: launch: rank {rank} was ended by {name}{hint}", file=sys.stderr)
 
     def _end(self) -> None:
-        """End what is left of a job that failed, with all that ranks have started."""
+        """End the remaining processes of a failed job, with all their children."""
         running = any(process.poll() is None for process in self._processes)
         if running or self._status or self._deadline is not None:
             groups = [process.pid for process in self._processes]

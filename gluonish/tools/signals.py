@@ -1,10 +1,10 @@
-"""Signals: those that ask the launcher to end, recorded until it forwards them to the ranks."""
+"""Signals: records terminating signals until the launcher forwards them to the ranks."""
 
 import signal
 from typing import Any
 
 _OF_TERMINALS = (signal.SIGINT, signal.SIGQUIT)
-_ASK_TO_END = (*_OF_TERMINALS, signal.SIGTERM, signal.SIGHUP)
+_TERMINATING = (*_OF_TERMINALS, signal.SIGTERM, signal.SIGHUP)
 
 
 def restore_terminal_signals() -> None:
@@ -14,14 +14,14 @@ def restore_terminal_signals() -> None:
 
 
 class Signals:
-    """Scope in which signals are counted.
+    """Scope in which terminating signals are counted.
 
-    One that is ignored stays so, as `nohup` has it for SIGHUP; except those of terminals, which
-    shells have all ignore that they start in the background: ``kill -INT`` means it.
+    Ignored signals stay ignored, as `nohup` ignores SIGHUP; except those of terminals, as shells
+    make background processes ignore them, but ``kill -INT`` must still work.
 
     Attributes:
         first: Number of the first signal; 0 if there was none.
-        count: How many there were.
+        count: Number of signals.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Signals:
         self.count += 1
 
     def __enter__(self) -> "Signals":
-        for number in _ASK_TO_END:
+        for number in _TERMINATING:
             ignored = signal.getsignal(number) is signal.SIG_IGN
             if not ignored or number in _OF_TERMINALS:
                 self._before[number] = signal.signal(number, self._note)

@@ -1,4 +1,4 @@
-"""``gluonish where``: in which files and lines an operator is written."""
+"""``gluonish where``: the files and lines where an operator is defined."""
 
 import argparse
 import inspect
@@ -13,10 +13,10 @@ from gluonish.ops.kernel import FastKernel
 from gluonish.ops.registry import Operator, all_names, find_operator
 
 _ROOT = Path(__file__).resolve().parents[2]
-_WIDTH = 14  # of the words before the places
+_WIDTH = 14  # of the labels
 
-# Namespaces of public functions, and what the registry may put before their names.
-_FACES = {
+# Namespaces of public functions, and the prefixes of their names in the registry.
+_NAMESPACES = {
     "nd": ("", "_"),
     "nd.contrib": ("_contrib_",),
     "nd.image": ("_image_",),
@@ -32,22 +32,22 @@ _FACES = {
 }
 
 
-def place(thing: Any) -> str:
-    """Return the file and line where a function, or what is called like one, is written.
+def location(function: Any) -> str:
+    """Return the file and line where a function is defined.
 
     Args:
-        thing: A function, method or class, a `functools.partial` of one, or an object whose class
-            has ``__call__``.
+        function: A function, method or class, a `functools.partial` of one, or an object whose
+            class has ``__call__``.
     """
-    while isinstance(thing, partial):
-        thing = thing.func
-    thing = inspect.unwrap(thing) if callable(thing) else thing
-    if not (inspect.isroutine(thing) or inspect.isclass(thing)):
-        thing = type(thing)
+    while isinstance(function, partial):
+        function = function.func
+    function = inspect.unwrap(function) if callable(function) else function
+    if not (inspect.isroutine(function) or inspect.isclass(function)):
+        function = type(function)
     try:
-        return _shown(inspect.getsourcefile(thing), inspect.getsourcelines(thing)[1])
+        return _shown(inspect.getsourcefile(function), inspect.getsourcelines(function)[1])
     except (OSError, TypeError):
-        return "written in no Python file"
+        return "not defined in a Python file"
 
 
 def _shown(file: str | None, line: int) -> str:
@@ -56,13 +56,13 @@ def _shown(file: str | None, line: int) -> str:
     return f"{name}:{line}"
 
 
-def faces(op: Operator) -> Iterator[tuple[str, str]]:
-    """Yield the public functions of an operator, each with where it is written.
+def public_functions(op: Operator) -> Iterator[tuple[str, str]]:
+    """Yield the public functions of an operator with their locations.
 
-    Those that are made from the registry are written nowhere; their place is empty.
+    Functions that are generated from the registry have an empty location.
     """
-    for face, prefixes in _FACES.items():
-        module = _reached(face)
+    for namespace, prefixes in _NAMESPACES.items():
+        module = _resolve(namespace)
         names = {
             name.removeprefix(prefix)
             for name in (op.name, *op.aliases)
@@ -71,9 +71,9 @@ def faces(op: Operator) -> Iterator[tuple[str, str]]:
         }
         for name in sorted(name for name in names if name and not name.startswith("_")):
             function = getattr(module, name, None)
-            if not callable(function) or (face.startswith("nd") and not _is_of(function, op)):
+            if not callable(function) or (namespace.startswith("nd") and not _is_of(function, op)):
                 continue
-            yield f"mx.{face}.{name}", "" if _is_of(function, op) else place(function)
+            yield f"mx.{namespace}.{name}", "" if _is_of(function, op) else location(function)
 
 
 def _is_of(function: Callable[..., Any], op: Operator) -> bool:
@@ -82,14 +82,14 @@ def _is_of(function: Callable[..., Any], op: Operator) -> bool:
 
 
 def describe(name: str) -> str:
-    """Return what is known of an operator, a line each.
+    """Return the description of an operator, with a line for each property.
 
     Args:
-        name: Its name or alias in the registry, or that of a function: ``"nd.softmax"``,
+        name: Name or alias in the registry, or the name of a function: ``"nd.softmax"``,
             ``"mx.np.argmax"``.
 
     Raises:
-        ArgumentError: There is no such operator and no such function.
+        ArgumentError: There is no such operator or function.
     """
     op = _found(name)
     if isinstance(op, str):
@@ -98,30 +98,30 @@ def describe(name: str) -> str:
     if op.aliases:
         lines.append(_line("aliases", ", ".join(op.aliases)))
     lines.append(_line("registered", _shown(*op.source)))
-    lines.append(_line("shapes", place(op.infer)))
-    lines.append(_line("kernel", place(op.kernel)))
-    lines.append(_line("gradient", "none" if op.gradient is None else place(op.gradient)))
+    lines.append(_line("shapes", location(op.infer)))
+    lines.append(_line("kernel", location(op.kernel)))
+    lines.append(_line("gradient", "none" if op.gradient is None else location(op.gradient)))
     for i, fast in enumerate(op.fast_kernels):
-        lines.append(_line("" if i else "fast kernels", f"{fast.name:28} {_place_of(fast)}"))
-    for i, (face, where) in enumerate(faces(op)):
-        lines.append(_line("" if i else "called", f"{face:28} {where}".rstrip()))
+        lines.append(_line("" if i else "fast kernels", f"{fast.name:28} {_kernel_location(fast)}"))
+    for i, (function, where) in enumerate(public_functions(op)):
+        lines.append(_line("" if i else "called", f"{function:28} {where}".rstrip()))
     return "\n".join(lines)
 
 
-def _place_of(fast: FastKernel) -> str:
-    return place(fast.plan if fast.run is None else fast.run)
+def _kernel_location(fast: FastKernel) -> str:
+    return location(fast.plan if fast.run is None else fast.run)
 
 
-def _line(word: str, text: str) -> str:
-    return f"  {word:{_WIDTH}}{text}"
+def _line(label: str, text: str) -> str:
+    return f"  {label:{_WIDTH}}{text}"
 
 
 def _found(name: str) -> Operator | str:
-    """Return the operator of a name, or a line about a function that is none."""
+    """Return the operator of a name, or the description of another function."""
     if name in all_names():
         return find_operator(name)
     path = name.removeprefix("gluonish.").removeprefix("mxnet.").removeprefix("mx.")
-    found = _reached(path)
+    found = _resolve(path)
     if found is None or not callable(found):
         raise ArgumentError(
             f"where: expected an operator or a function, got {name!r}"
@@ -130,11 +130,11 @@ def _found(name: str) -> Operator | str:
     made_from: Operator | None = getattr(found, "operator", None)
     if isinstance(made_from, Operator):
         return made_from
-    return f"{name}\n{_line('written', place(found))}"
+    return f"{name}\n{_line('defined', location(found))}"
 
 
-def _reached(path: str) -> Any:
-    """Return what stands at a path of names in the package; None for nothing."""
+def _resolve(path: str) -> Any:
+    """Return the object at a dotted path in the package, or None."""
     found: Any = load("gluonish")
     for part in path.split("."):
         found = getattr(found, part, None)
@@ -146,8 +146,8 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser = parsers.add_parser(
         "where",
         help="print the files and lines where operators are defined",
-        description="Print where an operator is registered, where its shapes, its kernel and its "
-        "gradient are written, its fast kernels with the preferred ones first, its aliases, and "
+        description="Print where an operator is registered, where its shape inference, kernel and "
+        "gradient are defined, its fast kernels with the preferred ones first, its aliases, and "
         "the functions that call it.",
     )
     parser.add_argument("names", nargs="+", metavar="NAME", help="softmax, _npi_add, mx.np.argmax")
@@ -155,6 +155,6 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print what there is to say of each name."""
+    """Print the description of each name."""
     print("\n\n".join(map(describe, arguments.names)))
     return 0

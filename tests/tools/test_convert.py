@@ -81,7 +81,7 @@ def test_metadata_are_kept_added_and_where_there_is_no_place_told(
     capsys.readouterr()
     assert convert(tmp_path / "b.safetensors", tmp_path / "b.params") == 0
     assert (
-        "note: left out metadata, for which there is no place: 'epoch'" in capsys.readouterr().out
+        "note: left out metadata, which the format cannot hold: 'epoch'" in capsys.readouterr().out
     )
 
 

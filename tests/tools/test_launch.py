@@ -161,4 +161,4 @@ def test_ranks_that_end_without_a_word_are_named(
     for note in notes:
         (tmp_path / note).touch()
     assert launch._judged(status, tmp_path) == expected
-    assert ("got no end of rank 0, 1" in capsys.readouterr().err) == says
+    assert ("got an early end of rank 0, 1" in capsys.readouterr().err) == says

@@ -47,7 +47,7 @@ def test_functions_that_were_made_from_an_operator_lead_to_it(name: str) -> None
 
 
 def test_a_function_of_its_own_is_found() -> None:
-    found = entries(where.describe("mx.np.argmax"))["written"]
+    found = entries(where.describe("mx.np.argmax"))["defined"]
     assert line_at(found).startswith("def argmax(")
 
 
@@ -65,11 +65,11 @@ def test_every_operator_is_registered_somewhere_and_written_somewhere() -> None:
         assert Path(file).is_relative_to(ROOT / "gluonish"), op.name
         assert 0 < number <= len(Path(file).read_text("utf-8").splitlines()), op.name
         for thing in (op.infer, op.kernel, *(fast.plan or fast.run for fast in op.fast_kernels)):
-            assert (ROOT / where.place(thing).rpartition(":")[0]).is_file(), op.name
+            assert (ROOT / where.location(thing).rpartition(":")[0]).is_file(), op.name
 
 
 def test_faces_call_the_operator() -> None:
-    functions = dict(where.faces(find_operator("_npi_add")))
+    functions = dict(where.public_functions(find_operator("_npi_add")))
     assert set(functions) == {"mx.np.add"}
     assert "def function(" in line_at(functions["mx.np.add"])
     assert mx.np.add(mx.np.ones(2), 1).sum() == 4

@@ -132,7 +132,7 @@ def test_info_of_a_network(home: Path, capsys: Any) -> None:
         "bytes: 46796448",
         f"sha1: {sha1}",
         f"source: https://example.org/mirror/gluon/models/resnet18_v1-{sha1[:8]}.zip",
-        f"cached: no; belongs at {home / f'resnet18_v1-{sha1[:8]}.params'}",
+        f"cached: no; expected at {home / f'resnet18_v1-{sha1[:8]}.params'}",
     ]
     assert run("info", "inception_bn") == 0
     assert "published: no weights" in capsys.readouterr().out

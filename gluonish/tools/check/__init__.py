@@ -1,4 +1,4 @@
-"""``gluonish check``: what a program uses of MXNet that is missing here or behaves otherwise."""
+"""``gluonish check``: MXNet names in a program that are missing here or behave differently."""
 
 from gluonish.tools.check.command import add_parser, run
 

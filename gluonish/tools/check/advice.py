@@ -1,4 +1,4 @@
-"""What is said of a name of MXNet: whether it is missing here, or behaves otherwise."""
+"""Advice on names of MXNet that are missing here or behave differently."""
 
 import difflib
 from functools import cache
@@ -11,9 +11,9 @@ from gluonish.mxnet_names import numpy1
 from gluonish.mxnet_names.imported_modules import imported_modules
 from gluonish.ops.registry import absent_names
 
-# What behaves otherwise than in MXNet 1.9.1, with what to do; docs/differences.md has the rest.
+# Names that behave differently from MXNet 1.9.1, with advice; docs/differences.md has the rest.
 DIFFERENT = {
-    "gluon.nn.BatchNorm": "moves its running statistics in the training forward pass, not in the "
+    "gluon.nn.BatchNorm": "updates its running statistics in the training forward pass, not in the "
     "backward pass; read them after the step",
     "random.seed": "makes runs repeatable, with other numbers than MXNet's: compare distributions",
     "optimizer.Nadam": "keeps several devices equal, where MXNet's drift apart",
@@ -21,7 +21,7 @@ DIFFERENT = {
     "first four of a step",
     "optimizer.LBSGD": "adds up the gradients of a large batch, where MXNet keeps the last",
     "optimizer.DCASGD": "takes momentum, where MXNet fails",
-    "io.ImageRecordIter": "has its batches in host memory whatever ctx says, and other random "
+    "io.ImageRecordIter": "has its batches in host memory for any ctx, and other random "
     "crops of the same distribution",
     "library.load": "loads Python modules; libraries compiled for MXNet do not fit: port them to "
     "mx.operator.CustomOp",
@@ -31,12 +31,12 @@ DIFFERENT = {
 
 
 def advice_on(name: str) -> tuple[str, str] | None:
-    """Return what is to be said of a dotted name: ``missing`` or ``differs``, and the advice.
+    """Return ``missing`` or ``differs`` and the advice on a dotted name; None if there is none.
 
-    None if all is well. Modules of gluonish are imported to know; the program is not.
+    Modules of gluonish are imported to find out; the program is not.
 
     Args:
-        name: Of MXNet, as in ``mxnet.nd.array``, or of NumPy.
+        name: A name of MXNet, such as ``mxnet.nd.array``, or of NumPy.
     """
     package, _, rest = name.partition(".")
     if package == "numpy":
@@ -74,7 +74,7 @@ def _member(owner: Any, name: str) -> tuple[Any] | None:
 def _instead(owner: Any, path: str, name: str) -> str:
     shown = path.replace("gluonish", "mxnet", 1)
     near = difflib.get_close_matches(name, dir(owner), 1)
-    hint = f"; {shown}.{near[0]} is there" if near else ""
+    hint = f"; did you mean {shown}.{near[0]}?" if near else ""
     return f"{shown} has no {name}{hint}"
 
 
@@ -89,7 +89,7 @@ def _registered(path: str) -> str:
 
 @cache
 def _different() -> dict[int, tuple[str, str]]:
-    """Return the advice of `DIFFERENT` by the identity of what it is on, under all its names."""
+    """Return the advice of `DIFFERENT` by the identity of its object, for aliases."""
     found = {}
     for name, text in DIFFERENT.items():
         value: Any = load("gluonish")
@@ -104,4 +104,4 @@ def _different() -> dict[int, tuple[str, str]]:
 def _on_numpy(rest: str) -> tuple[str, str] | None:
     if rest.partition(".")[0] not in numpy1.removed_names():
         return None
-    return "missing", "NumPy 2 has it no more: `gluonish run --numpy1` puts it back"
+    return "missing", "NumPy 2 removed it: `gluonish run --numpy1` restores it"

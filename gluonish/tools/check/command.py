@@ -1,4 +1,4 @@
-"""The subcommand: reads sources, prints a line for each finding."""
+"""The subcommand ``check``: reads sources and prints a line for each finding."""
 
 import argparse
 import ast
@@ -22,7 +22,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         "check",
         help="list MXNet names in a program that are missing here or behave differently",
         description="Read Python sources, without running them, and list by file and line the "
-        "names of MXNet that are missing here or behave differently, with advice; also names that "
+        "names of MXNet that are missing here or behave differently, with advice, and names that "
         "NumPy 2 removed. Exits with 1 if something is missing or cannot be read.",
     )
     parser.add_argument("paths", nargs="+", metavar="PATH", help="a source, or a folder of them")
@@ -41,8 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
         for line, kind, text in _findings(file):
             counts[kind] += 1
             print(f"{file}:{line}: {text}")
-    told = ", ".join(f"{number} {kind}" for kind, number in counts.items() if number)
-    print(f"{len(files)} {'file' if len(files) == 1 else 'files'}: {told or 'nothing found'}")
+    summary = ", ".join(f"{number} {kind}" for kind, number in counts.items() if number)
+    print(f"{len(files)} {'file' if len(files) == 1 else 'files'}: {summary or 'nothing found'}")
     return 1 if counts["missing"] or counts["unreadable"] else 0
 
 
@@ -61,14 +61,14 @@ def _sources(paths: Sequence[str]) -> Iterator[Path]:
 
 
 def _findings(file: Path) -> Iterator[tuple[int, str, str]]:
-    """Yield line, kind and text of what is to be said of a source."""
+    """Yield line, kind and text of each finding in a source."""
     try:
         with tokenize.open(file) as opened, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the program's own literals
             tree = ast.parse(opened.read(), str(file))
     except (SyntaxError, UnicodeDecodeError, ValueError) as error:
         line = getattr(error, "lineno", None) or 1
-        yield line, "unreadable", f"this Python cannot read it: {getattr(error, 'msg', error)}"
+        yield line, "unreadable", f"not valid for this Python: {getattr(error, 'msg', error)}"
         return
     for use in uses_of(tree, _PACKAGES):
         advice = _advice(use.name)

@@ -1,4 +1,4 @@
-"""Which names of some packages a Python source uses, read from its syntax; nothing is run."""
+"""Names of some packages that a Python source uses, found by its syntax without running it."""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,8 +9,8 @@ class Use(NamedTuple):
     """One use of a name.
 
     Attributes:
-        line: Where.
-        name: The whole dotted name, ``mxnet.gluon.nn.Dense``.
+        line: The line number.
+        name: The full dotted name, ``mxnet.gluon.nn.Dense``.
     """
 
     line: int
@@ -18,7 +18,7 @@ class Use(NamedTuple):
 
 
 def uses_of(tree: ast.AST, packages: Sequence[str]) -> list[Use]:
-    """Return the uses of names of some packages in a source, in order, each once a line.
+    """Return the uses of names of some packages in a source, in order, without repeats in a line.
 
     Imports under any name are followed, and so are ``x = package.module`` and chains of
     attributes; ``F`` of a ``hybrid_forward`` counts as ``mxnet.nd``.
@@ -39,11 +39,11 @@ class _Finder(ast.NodeVisitor):
         self.scopes: list[dict[str, str | None]] = [{}]
 
     def bind(self, name: str, dotted: str | None) -> None:
-        """Have a name stand for a dotted one here, or for something else."""
+        """Bind a name to a dotted one in this scope, or to something unrelated (None)."""
         self.scopes[-1][name] = dotted
 
     def dotted(self, node: ast.expr) -> str | None:
-        """Return the dotted name of a chain of attributes; None if it is nothing of ours."""
+        """Return the dotted name of a chain of attributes; None if it is not of `packages`."""
         if isinstance(node, ast.Attribute):
             value = self.dotted(node.value)
             return None if value is None else f"{value}.{node.attr}"
@@ -58,7 +58,7 @@ class _Finder(ast.NodeVisitor):
         return module.partition(".")[0] in self.packages
 
     def visit_Import(self, node: ast.Import) -> None:
-        """Note what is imported, and under which name."""
+        """Record imported modules and their local names."""
         for alias in node.names:
             ours = self.is_ours(alias.name)
             if ours:
@@ -70,7 +70,7 @@ class _Finder(ast.NodeVisitor):
                 self.bind(top, top if ours else None)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        """Note what is imported from a module, and under which names."""
+        """Record names imported from a module, and their local names."""
         module = node.module or ""
         ours = not node.level and self.is_ours(module)
         for alias in node.names:
@@ -90,7 +90,7 @@ class _Finder(ast.NodeVisitor):
                 self.visit(target)
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        """Look inside, where arguments hide names of the module."""
+        """Visit the body, in which arguments shadow names of the module."""
         for part in (*node.decorator_list, *_defaults(node.args), node.returns):
             if part is not None:
                 self.visit(part)
@@ -106,13 +106,13 @@ class _Finder(ast.NodeVisitor):
     visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
-        """Look inside, where arguments hide names of the module."""
+        """Visit the body, in which arguments shadow names of the module."""
         self.scopes.append(dict.fromkeys(_argument_names(node.args)))
         self.visit(node.body)
         self.scopes.pop()
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        """Note a whole chain, or look for one inside of what is no chain."""
+        """Record a chain of attributes; visit other expressions."""
         dotted = self.dotted(node)
         if dotted is None:
             self.generic_visit(node)

@@ -1,4 +1,4 @@
-"""``gluonish doctor``: what was found on this machine, what is missing, and how to get it."""
+"""``gluonish doctor``: libraries and devices of this machine, and how to get missing ones."""
 
 from gluonish.tools.doctor.command import add_parser, run
 

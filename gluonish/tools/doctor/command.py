@@ -1,4 +1,4 @@
-"""The subcommand: asks everywhere, and prints what was found."""
+"""The subcommand ``doctor``: prints the findings of all checks."""
 
 import argparse
 import json
@@ -25,16 +25,16 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser = parsers.add_parser(
         "doctor",
         help="print what gluonish finds on this machine, what is missing, and how to get it",
-        description="Print the machine, the libraries, GPUs, kept files and environment variables "
-        "as gluonish finds them: + found, - missing or slow, which it does without, ! broken. "
-        "Exits with 1 if something that it requires is broken.",
+        description="Print the machine, libraries, GPUs, cached files and environment variables "
+        "as gluonish finds them: + found, - missing or slow but optional, ! broken. "
+        "Exits with 1 if a requirement is broken.",
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of lines")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print what was found; 1 if something required is broken, else 0."""
+    """Print the findings; 1 if a requirement is broken, else 0."""
     findings = list(all_findings())
     if arguments.json:
         json.dump([finding._asdict() for finding in findings], sys.stdout, indent=2)
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def all_findings() -> Iterator[Finding]:
-    """Ask everywhere."""
+    """Yield the findings of all checks."""
     yield from machine_findings()
     yield from library_findings()
     yield from gpu_findings()
@@ -54,7 +54,7 @@ def all_findings() -> Iterator[Finding]:
 
 
 def report(findings: Sequence[Finding]) -> str:
-    """Findings as lines below their topics, with advice below what it belongs to."""
+    """Return the findings as lines below their topics, with advice below each."""
     width = max(len(finding.name) for finding in findings)
     lines: list[str] = []
     topic = ""
@@ -68,6 +68,6 @@ def report(findings: Sequence[Finding]) -> str:
     broken = [finding.name for finding in findings if finding.state == BROKEN]
     lines += [
         "",
-        f"broken: {', '.join(broken)}" if broken else "nothing that is required is broken",
+        f"broken: {', '.join(broken)}" if broken else "all requirements work",
     ]
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""The libraries: those that gluonish requires, oneDNN among them, and the optional ones."""
+"""Findings about libraries: the required ones, such as oneDNN, and the optional ones."""
 
 import ctypes
 import json
@@ -28,7 +28,7 @@ mpi4py.rc.initialize = mpi4py.rc.finalize = False
 from mpi4py import MPI
 print(MPI.Get_library_version().splitlines()[0].strip(chr(0)))
 """
-# ``dnnl_cpu_isa_t``: every one has the bits of those before it on its branch.
+# ``dnnl_cpu_isa_t``: each includes the bits of the previous ones on its branch.
 _INSTRUCTION_SETS = {
     0x1: "SSE4.1",
     0x3: "AVX",
@@ -45,7 +45,7 @@ _INSTRUCTION_SETS = {
 
 
 class _Package(NamedTuple):
-    """A package: its name to import, what installs it, what it is for, and what else to say."""
+    """A package, its purpose, and a function that returns further details."""
 
     title: str
     module: str
@@ -76,7 +76,7 @@ def _jpeg_of_opencv(module: ModuleType) -> str:
 
 
 def _mpi(_: ModuleType) -> str:
-    """What MPI there is, from a process of its own: one that is broken ends what loads it."""
+    """Return MPI's version, read in a separate process, as a broken library may end it."""
     command = [sys.executable, "-c", _ASK_MPI, json.dumps(sys.path)]
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT_S, check=False
@@ -109,7 +109,7 @@ _OPTIONAL = (
 
 
 def library_findings() -> Iterator[Finding]:
-    """Which libraries are here."""
+    """Yield findings about all libraries."""
     yield _onednn()
     for package in _REQUIRED:
         yield _package(package, BROKEN)
@@ -120,13 +120,13 @@ def library_findings() -> Iterator[Finding]:
 def _package(package: _Package, otherwise: str) -> Finding:
     module = imported(package.module)
     if isinstance(module, str):
-        # Who installed an optional package wants it to work.
+        # An optional package that is installed must work.
         advice = f"for {package.purpose}: pip install '{package.distribution}'"
         return Finding(_TOPIC, package.title, otherwise, module, advice)
     version = getattr(module, "__version__", None) or version_of(package.distribution)
     try:
         more = package.more(module)
-    except Exception as error:  # what a broken installation raises is anybody's guess
+    except Exception as error:  # a broken installation may raise anything
         advice = f"for {package.purpose}: pip install --force-reinstall '{package.distribution}'"
         text = f"{version}, which does not work: {type(error).__name__}: {error}"
         return Finding(_TOPIC, package.title, BROKEN, " ".join(text.split()), advice)
@@ -156,6 +156,6 @@ def _onednn() -> Finding:
 
 
 def _instruction_set(api: Api) -> str:
-    """What oneDNN uses of the processor, which ``ONEDNN_MAX_CPU_ISA`` may limit."""
+    """Return the instruction set that oneDNN uses; ``ONEDNN_MAX_CPU_ISA`` may limit it."""
     number = int(ctypes.CDLL(api.path).dnnl_get_effective_cpu_isa())
     return f"for {_INSTRUCTION_SETS.get(number, f'instruction set {number:#x}')}"

@@ -1,4 +1,4 @@
-"""What `gluonish doctor` finds out about the machine and what surrounds Python."""
+"""Findings about the machine, cached files and environment variables."""
 
 import os
 import platform
@@ -25,14 +25,14 @@ FOUND, MISSING, BROKEN = "found", "missing", "broken"
 
 
 class Finding(NamedTuple):
-    """What was found in one place.
+    """The result of one check.
 
     Attributes:
-        topic: The part of the report that it belongs to.
-        name: What was looked for.
-        state: `FOUND`; `MISSING`, which gluonish does without; or `BROKEN`, which it does not.
-        text: What was found, or why nothing was.
-        advice: What that costs, and what to do about it; empty where there is nothing to do.
+        topic: The section of the report.
+        name: The thing checked, such as a library.
+        state: `FOUND`; `MISSING`, if gluonish works without it; or `BROKEN`, if it does not.
+        text: Version or description, or the reason why it was not found.
+        advice: The consequence and the remedy; empty if there is nothing to do.
     """
 
     topic: str
@@ -49,12 +49,12 @@ def imported(name: str) -> ModuleType | str:
     except ImportError as error:
         missing = isinstance(error, ModuleNotFoundError) and error.name == name.partition(".")[0]
         return "not installed" if missing else f"cannot be imported: {error}"
-    except (Exception, SystemExit) as error:  # a broken installation's is anybody's guess
+    except (Exception, SystemExit) as error:  # a broken installation may raise anything
         return f"cannot be imported: {type(error).__name__}: {error}"
 
 
 def version_of(distribution: str) -> str:
-    """Return the version of an installed distribution, ``unknown`` where there is none."""
+    """Return the version of an installed distribution, or ``unknown``."""
     metadata = load("importlib.metadata")  # 15 ms that only the doctor pays
     try:
         return str(metadata.version(distribution))
@@ -64,7 +64,7 @@ def version_of(distribution: str) -> str:
 
 _TOPIC = "machine"
 _MEMINFO = Path("/proc/meminfo")
-# What kernels are written for, oldest first, by the names of Linux.
+# CPU features that kernels use, oldest first, by their names in Linux.
 _FEATURES = (
     *("sse4_2", "avx", "f16c", "fma", "avx2", "avx_vnni", "avx512f", "avx512_vnni"),
     *("avx512_bf16", "avx512_fp16", "amx_tile", "amx_bf16", "asimd", "asimdhp", "sve", "bf16"),
@@ -82,7 +82,7 @@ _WITHOUT_AVX512 = (
 
 
 def machine_findings() -> Iterator[Finding]:
-    """What this machine is."""
+    """Yield findings about the machine."""
     name = f"{platform.python_implementation()} {platform.python_version()}"
     yield Finding(_TOPIC, "gluonish", FOUND, version_of("gluonish"))
     yield Finding(_TOPIC, "Python", FOUND, f"{name}, {sys.executable}")
@@ -105,16 +105,16 @@ def _processor() -> Finding:
 
 def _cores() -> Finding:
     machine, usable, limit = processor().cores, usable_cores(), cpu_limit()
-    text = f"{usable} of {machine} are this process's"
+    text = f"{usable} of {machine} available to this process"
     if limit is not None:
-        text += f"; the control group grants the time of {limit:g}"
+        text += f"; the control group limits it to {limit:g}"
     return Finding(_TOPIC, "cores", FOUND, text)
 
 
 def _memory() -> Finding:
     sizes = _meminfo()
     if sizes is None:
-        return Finding(_TOPIC, "memory", MISSING, "the system does not tell")
+        return Finding(_TOPIC, "memory", MISSING, "not reported by the system")
     total, available = sizes
     text = f"{total / 1e9:.1f} GB, {available / 1e9:.1f} GB of them free"
     limit = memory_limit()
@@ -124,7 +124,7 @@ def _memory() -> Finding:
 
 
 def _meminfo() -> tuple[int, int] | None:
-    """Bytes of memory, and of those that a new program could have."""
+    """Return total and available memory in bytes."""
     try:
         text = _MEMINFO.read_text(encoding="ascii")
     except OSError:
@@ -141,12 +141,14 @@ def _threads() -> Finding:
         advice = "kernels run on one thread; libgomp comes with pip install onednn-cpu-gomp"
         return Finding(_TOPIC, "threads", MISSING, "no OpenMP", advice)
     threads = team.threads()
-    text = f"{threads} of OpenMP a kernel"
+    text = f"{threads} OpenMP threads per kernel"
     try:
         lanes = (MXNET_CPU_WORKER_NTHREADS.value, MXNET_CPU_PRIORITY_NTHREADS.value)
-        text += f"; the engine has {lanes[0]} for compute a device, and {lanes[1]} for priority"
+        text += (
+            f"; the engine has {lanes[0]} compute threads per device, and {lanes[1]} for priority"
+        )
     except ConfigError:
-        pass  # told among the variables
+        pass  # reported with the variables
     cores = min(usable_cores(), cpu_limit() or usable_cores())
     if threads > cores:
         advice = f"more threads than cores wait for one another: set OMP_NUM_THREADS={cores:.0f}"
@@ -154,7 +156,7 @@ def _threads() -> Finding:
     return Finding(_TOPIC, "threads", FOUND, text)
 
 
-# What the libraries read themselves.
+# Variables that the libraries read themselves.
 _PREFIXES = (
     *("OMP_", "GOMP_", "KMP_", "DNNL_", "ONEDNN_", "OPENBLAS_", "MKL_", "OPENCV_"),
     *("CUDA_", "CUPY_", "NCCL_", "DMLC_", "MXNET_", "NNVM_", "PS_"),
@@ -162,13 +164,13 @@ _PREFIXES = (
 
 
 def file_findings() -> Iterator[Finding]:
-    """What is kept in the folder that ``MXNET_HOME`` names."""
+    """Yield findings about the files below ``MXNET_HOME``."""
     home = Path(MXNET_HOME.value)
     if not home.is_dir():
-        yield Finding("files", "MXNET_HOME", FOUND, f"{home}, which is made when it is needed")
+        yield Finding("files", "MXNET_HOME", FOUND, f"{home}, created when needed")
         return
     if not os.access(home, os.W_OK | os.X_OK):
-        advice = "downloads fail, and kernels are compiled anew by each process: set MXNET_HOME"
+        advice = "downloads fail, and each process compiles kernels again: set MXNET_HOME"
         yield Finding("files", "MXNET_HOME", BROKEN, f"{home} cannot be written", advice)
     else:
         yield Finding("files", "MXNET_HOME", FOUND, str(home))
@@ -179,7 +181,7 @@ def file_findings() -> Iterator[Finding]:
 
 
 def _sizes(folder: Path) -> Iterator[int]:
-    """Bytes of every file below a folder; what goes away meanwhile is left out."""
+    """Yield the bytes of every file below a folder, except files deleted meanwhile."""
     for parent, _, names in os.walk(folder):
         for name in names:
             try:
@@ -189,7 +191,7 @@ def _sizes(folder: Path) -> Iterator[int]:
 
 
 def variable_findings() -> Iterator[Finding]:
-    """Which variables are set, of gluonish and of its libraries."""
+    """Yield the environment variables of gluonish and its libraries that are set."""
     flags = {flag.name: flag for flag in all_flags()}
     for name, text in variables_with(*_PREFIXES).items():
         flag = flags.get(name)

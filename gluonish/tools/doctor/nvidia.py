@@ -1,7 +1,7 @@
-"""What `gluonish doctor` finds out about NVIDIA's driver, GPUs and libraries.
+"""Findings about NVIDIA's driver, GPUs and libraries.
 
-None of it needs a device or a driver. A library that is broken may end the process that loads it,
-or never return; so a process of its own does the asking, and goes on behind what ended another.
+The checks of libraries need no device or driver. A broken library may end the process that loads
+it, or hang; so the checks run in a separate process, and a new one continues after a crash.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ from gluonish.kernels.cupy.libraries import BrokenLibraryError, MissingLibraryEr
 from gluonish.tools.doctor.machine import BROKEN, FOUND, MISSING, Finding, imported, version_of
 
 _TOPIC = "GPU"
-# For all of them together. A library of 700 MB may come from a slow disk.
+# For all checks together. A library of 700 MB may come from a slow disk.
 _TIMEOUT_S = 120.0
 _NEWEST = 13  # major version of CUDA that gluonish has packages for
 _BOOT = """\
@@ -29,7 +29,7 @@ sys.path[:] = path
 from gluonish.tools.doctor.nvidia import answer_all
 answer_all(names)
 """
-# Any architecture does: a compiler needs no device.
+# Any architecture: a compiler needs no device.
 _ARCHITECTURE = "-arch=sm_80"
 _KERNEL = """
 #include <cuda_bf16.h>
@@ -41,14 +41,14 @@ extern "C" __global__ void convert(const __half* x, __nv_bfloat16* y) {
 
 
 class _Question(NamedTuple):
-    """What is asked of one library.
+    """The check of one library.
 
     Attributes:
         title: The library's name.
-        ask: Loads it, and says what it is; raises where it cannot.
-        package: What brings it, as of `gluonish.kernels.cupy.libraries.Library`.
-        cost: What is not there without it.
-        vital: Whether a GPU is of no use without it.
+        ask: Loads it and returns its version; raises an error otherwise.
+        package: The package to install, as in `gluonish.kernels.cupy.libraries.Library`.
+        cost: The consequence of its absence.
+        vital: Whether GPUs cannot be used without it.
     """
 
     title: str
@@ -59,10 +59,10 @@ class _Question(NamedTuple):
 
 
 def nvidia_findings(has_device: bool) -> Iterator[Finding]:
-    """Which of NVIDIA's libraries load, and what they say. CuPy is known to be there.
+    """Yield findings about NVIDIA's libraries. CuPy must be installed.
 
     Args:
-        has_device: Whether there is a GPU, which is of no use without some of them.
+        has_device: Whether there is a GPU, which makes vital libraries required.
     """
     waiting = list(_QUESTIONS)
     while waiting:
@@ -80,7 +80,7 @@ def nvidia_findings(has_device: bool) -> Iterator[Finding]:
 def _finding(question: _Question, state: str, text: str, has_device: bool) -> Finding:
     if state == FOUND:
         return Finding(_TOPIC, question.title, FOUND, text)
-    # What compilers say has several lines.
+    # Messages of compilers have several lines.
     got, _, advice = " ".join(text.split()).removeprefix(f"{question.title}: ").rpartition("; ")
     if state == MISSING and has_device and question.vital:
         state = BROKEN
@@ -88,7 +88,7 @@ def _finding(question: _Question, state: str, text: str, has_device: bool) -> Fi
 
 
 def _ask(names: Sequence[str]) -> tuple[list[tuple[str, str, str]], str]:
-    """Answers of a new process, in order, and how it ended; fewer where one of them ended it."""
+    """Return the results of a new process, up to its end, and how it ended."""
     command = [sys.executable, "-c", _BOOT, json.dumps([sys.path, names])]
     try:
         done = subprocess.run(
@@ -112,7 +112,7 @@ def _ending(code: int) -> str:
 
 
 def _cuda_major() -> int:
-    """The major version of CUDA; the newest where a broken CuPy does not tell."""
+    """Return the major version of CUDA; the newest one if CuPy is broken."""
     try:
         return libraries.cuda_major()
     except (ImportError, OSError, BrokenLibraryError):
@@ -120,17 +120,17 @@ def _cuda_major() -> int:
 
 
 def answer_all(names: Sequence[str]) -> None:
-    """Print the name, the state and the text of each answer as a line of JSON, once it is known."""
+    """Print name, state and text of each check as a line of JSON."""
     for name in names:
         print(json.dumps([name, *answer(name)]), flush=True)
 
 
 def answer(name: str) -> tuple[str, str]:
-    """Load a library in this process.
+    """Check a library in this process.
 
     Returns:
-        The state of a `Finding`, and what was found; or what was not, and how to get it, with
-        ``; `` between.
+        The state of a `Finding` and a text: the version, or the fault and the advice, separated by
+        ``; ``.
     """
     question = _QUESTIONS[name]
     try:
@@ -139,7 +139,7 @@ def answer(name: str) -> tuple[str, str]:
         return MISSING, str(error)
     except BrokenLibraryError as error:
         return BROKEN, str(error)
-    except Exception as error:  # what a broken installation raises is anybody's guess
+    except Exception as error:  # a broken installation may raise anything
         advice = libraries.repair(question.package, _cuda_major())
         return BROKEN, f"{type(error).__name__}: {error}; {advice}"
 
@@ -152,8 +152,8 @@ def _nvrtc() -> str:
     try:
         from cupy._core.core import assemble_cupy_compiler_options
         from cupy.cuda.compiler import CompileException, _NVRTCProgram
-    except ImportError:  # names of CuPy 14 that are not for the public
-        return f"{version}; compiling was not tried"
+    except ImportError:  # private names of CuPy 14
+        return f"{version}; compilation was not tested"
     options = (*assemble_cupy_compiler_options(()), _ARCHITECTURE)
     try:
         _NVRTCProgram(_KERNEL, "doctor.cu", method="cubin").compile(options)
@@ -161,9 +161,9 @@ def _nvrtc() -> str:
         found = re.search(r"error: (.*)", str(error))
         reason = found[1] if found else str(error)
         advice = libraries.advice(_package("nvrtc"), libraries.cuda_major())
-        if "open source file" in reason:  # "cannot", or "could not" where there is no folder
+        if "open source file" in reason:  # "cannot", or "could not" if the folder is missing
             raise MissingLibraryError(
-                f"NVRTC: expected CUDA's headers beside {version}, got: {reason}; {advice}"
+                f"NVRTC: expected CUDA's headers with {version}, got: {reason}; {advice}"
             ) from error
         raise
     return f"{version}, compiles, with the headers of float16 and bfloat16"
@@ -172,9 +172,8 @@ def _nvrtc() -> str:
 def _cublas() -> str:
     library = libraries.load("cublas")
     numbers = []
-    for part in range(
-        3
-    ):  # MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL; unlike the version, no handle
+    # MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL: unlike the version, they need no handle.
+    for part in range(3):
         number = ctypes.c_int()
         _check("cublasGetProperty", library.cublasGetProperty(part, ctypes.byref(number)))
         numbers.append(number.value)
@@ -187,7 +186,7 @@ def _cudnn() -> str:
     ours, cuda = libraries.cuda_major(), int(library.cudnnGetCudartVersion()) // 1000
     if cuda != ours:
         raise BrokenLibraryError(
-            f"cuDNN: expected one for CUDA {ours}, as CuPy is, got one for CUDA {cuda}; "
+            f"cuDNN: expected a build for CUDA {ours}, as CuPy's, got one for CUDA {cuda}; "
             f"pip uninstall nvidia-cudnn-cu{cuda}, then {libraries.repair(_package('cudnn'), ours)}"
         )
     return _version(library.cudnnGetVersion(), 10000)
@@ -202,7 +201,7 @@ def _front_end() -> str:
         raise BrokenLibraryError(
             f"cuDNN's front end: expected {libraries.FRONT_END}, got {version}; {advice}"
         )
-    module.pygraph()  # loads the part of cuDNN that makes graphs
+    module.pygraph()  # loads the sublibrary of cuDNN that builds graphs
     return f"{version}, for cuDNN {module.backend_version_string()}"
 
 
@@ -223,12 +222,12 @@ def _check(function: str, status: int) -> None:
 
 
 def _version(number: int, major: int) -> str:
-    """The text of a version in one number, two digits a part behind the first."""
+    """Format a version number whose minor and patch fields have two digits each."""
     return f"{number // major}.{number % major // 100}.{number % 100}"
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """The first two parts of a version."""
+    """Return major and minor version."""
     return tuple(map(int, re.findall(r"\d+", version)[:2]))
 
 
@@ -236,22 +235,25 @@ def _package(name: str) -> str:
     return libraries.LIBRARIES[name].package
 
 
-_SLOWER = "convolutions on gpu() are products of matrices without, which take several times as long"
+_SLOWER = "without it convolutions on gpu() are matrix products, several times slower"
 _QUESTIONS = {
     "nvrtc": _Question(
-        "NVRTC", _nvrtc, _package("nvrtc"), "gpu() can compile no kernel without", vital=True
+        "NVRTC", _nvrtc, _package("nvrtc"), "gpu() cannot compile kernels without it", vital=True
     ),
     "cublas": _Question(
         "cuBLAS",
         _cublas,
         _package("cublas"),
-        "gpu() has no products of matrices without",
+        "gpu() has no matrix products without it",
         vital=True,
     ),
     "cudnn": _Question("cuDNN", _cudnn, _package("cudnn"), _SLOWER),
     "front end": _Question("cuDNN's front end", _front_end, libraries.FRONT_END, _SLOWER),
     "nccl": _Question(
-        "NCCL", _nccl, _package("nccl"), "for the kvstore 'nccl', a 'device' store without"
+        "NCCL",
+        _nccl,
+        _package("nccl"),
+        "for the kvstore 'nccl', which is a 'device' store without it",
     ),
 }
 
@@ -261,12 +263,12 @@ _INSTALL = "for GPUs: pip install 'gluonish[cuda13]', or 'gluonish[cuda12]' for 
 
 
 def gpu_findings() -> Iterator[Finding]:
-    """What there is of GPUs."""
+    """Yield findings about GPUs and their libraries."""
     driver = _driver()
     yield driver
     cupy = imported("cupy")
     if isinstance(cupy, str):
-        # Without a driver nobody misses it.
+        # Without a driver CuPy is of no use.
         advice = _INSTALL if driver.state == FOUND else f"{_INSTALL}, and NVIDIA's driver"
         state = MISSING if cupy == "not installed" else BROKEN
         yield Finding(_TOPIC, "CuPy", state, cupy, advice)
@@ -295,7 +297,7 @@ def _devices(cupy: Any) -> Iterator[Finding]:
         runtime = cupy.cuda.runtime
         count = int(runtime.getDeviceCount())
         versions = (runtime.runtimeGetVersion(), runtime.driverGetVersion())
-    except Exception as error:  # CUDA's own, or that of a broken installation
+    except Exception as error:  # an error of CUDA, or of a broken installation
         yield Finding(_TOPIC, "CUDA", MISSING, str(error), "gpu() needs a device and its driver")
         return
     made, driver = (f"{number // 1000}.{number % 1000 // 10}" for number in versions)

@@ -1,4 +1,4 @@
-"""Checks of the variables of stores and optimizers, by what the engine runs."""
+"""Checks of the variables of stores and optimizers, by the operations of the engine."""
 
 import logging
 import time
@@ -44,7 +44,7 @@ from gluonish.tools.env_checks.threads import engine_trace
 
 
 def _sum(size: int, devices: int = 2) -> list[Job]:
-    """Let a store of the environment's settings add up arrays, and return what ran for that."""
+    """Sum arrays by a store with the current settings, and return the engine's operations."""
     values = [ones((size,), ctx=cpu(i)) for i in range(devices)]
     store = KVStore("device")
     store.init(0, values[0])
@@ -59,21 +59,23 @@ def _named(ran: list[Job], name: str) -> int:
 
 @observes(MXNET_KVSTORE_REDUCTION_NTHREADS)
 def _reduction_threads() -> str:
-    """Add up one big array in some numbers of parts."""
-    parts = {}
+    """Sum one big array in several numbers of chunks."""
+    chunks = {}
     for count in (1, 3, 5):
         with (
             MXNET_KVSTORE_BIGARRAY_BOUND.override(99),
             MXNET_KVSTORE_REDUCTION_NTHREADS.override(count),
         ):
-            parts[count] = _named(_sum(100), "kvstore")
-    expect(MXNET_KVSTORE_REDUCTION_NTHREADS, parts == {1: 1, 3: 3, 5: 5}, "1, 3 and 5 sums", parts)
+            chunks[count] = _named(_sum(100), "kvstore")
+    expect(
+        MXNET_KVSTORE_REDUCTION_NTHREADS, chunks == {1: 1, 3: 3, 5: 5}, "1, 3 and 5 sums", chunks
+    )
     return "the sum of a big array was 1, 3 and 5 operations of the engine"
 
 
 @observes(MXNET_KVSTORE_BIGARRAY_BOUND)
 def _big_array_bound() -> str:
-    """Add up arrays of sizes around the bound."""
+    """Sum arrays of sizes around the bound."""
     found = []
     for bound in (100, 200):
         with (
@@ -87,12 +89,12 @@ def _big_array_bound() -> str:
         "4 sums for each array above the bound, else 1",
         found,
     )
-    return "arrays were added up in 4 parts above 100, then above 200 elements"
+    return "arrays were summed in 4 chunks above 100, then above 200 elements"
 
 
 @observes(MXNET_UPDATE_ON_KVSTORE)
 def _update_on_kvstore() -> str:
-    """Train a parameter on two devices, and see which devices update it."""
+    """Train a parameter on two devices, and count the devices that update it."""
     devices = {}
     for on_store in (True, False):
         parameter = Parameter("weight", shape=(4,))
@@ -136,7 +138,7 @@ def _aggregation_size() -> str:
 
 @observes(MXNET_KVSTORE_USETREE)
 def _use_tree() -> str:
-    """Add up arrays of four devices with and without trees."""
+    """Sum arrays of four devices with and without trees."""
     rows = {}
     for trees in (False, True):
         with MXNET_KVSTORE_USETREE.override(trees):
@@ -148,12 +150,12 @@ def _use_tree() -> str:
         "one sum, or three pairs",
         rows,
     )
-    return "four devices' arrays were added up at once, or in three pairs of a tree"
+    return "arrays of four devices were summed at once, or in three pairs of a tree"
 
 
 @observes(MXNET_KVSTORE_LOGTREE)
 def _log_tree() -> str:
-    """Count what is logged about trees."""
+    """Count the log records about trees."""
     records: list[str] = []
     handler = logging.Handler()
     handler.emit = lambda record: records.append(record.getMessage())  # type: ignore[method-assign]
@@ -170,19 +172,19 @@ def _log_tree() -> str:
         log.removeHandler(handler)
         log.propagate = propagates
     expect(MXNET_KVSTORE_LOGTREE, counts == [0, 1], "no log, then one with the tree", counts)
-    return "nothing was logged, then the links and trees of two devices"
+    return "without it nothing was logged, with it the links and trees of two devices"
 
 
 @observes(MXNET_KVSTORE_TREE_ARRAY_BOUND)
 def _tree_array_bound() -> str:
-    """See which devices add, for one size under two bounds."""
+    """Count the devices that sum arrays of one size, under two bounds."""
     roots = {}
     for bound in (100, 99):
         with MXNET_KVSTORE_USETREE.override(True), MXNET_KVSTORE_TREE_ARRAY_BOUND.override(bound):
             ran = _sum(100, devices=4)
         roots[bound] = len({entry.lane for entry in ran if entry.name == "kvstore_tree"})
     expect(MXNET_KVSTORE_TREE_ARRAY_BOUND, roots == {100: 2, 99: 4}, "2 and 4 devices", roots)
-    return "100 elements were added up on 2 of 4 devices by one tree, or on all by four"
+    return "100 elements were summed on 2 of 4 devices by one tree, or on all by four"
 
 
 def _links_used(devices: int) -> Counter[frozenset[int]]:
@@ -216,7 +218,7 @@ def _tree_penalty() -> str:
     return f"the busiest link was in {most[1.0]} of 8 trees without a penalty, {most[0.7]} with 0.7"
 
 
-# Peer access can be enabled once: a second time tells that the first copy did.
+# Peer access can be enabled only once: an error shows that the first copy has enabled it.
 _PEERS = """\
 import cupy
 import gluonish as mx
@@ -224,7 +226,7 @@ mx.nd.ones((4,), ctx=mx.gpu(0)).copyto(mx.gpu(1)).wait_to_read()
 try:
     with cupy.cuda.Device(1):
         cupy.cuda.runtime.deviceEnablePeerAccess(0)
-    print("by the host")
+    print("through the host")
 except cupy.cuda.runtime.CUDARuntimeError:
     print("directly")
 """
@@ -232,12 +234,12 @@ except cupy.cuda.runtime.CUDARuntimeError:
 
 @observes(MXNET_ENABLE_GPU_P2P)
 def _peers() -> str:
-    """See whether a copy between GPUs has opened the direct way."""
+    """Check whether a copy between GPUs enables peer access."""
     if gpu_count() < 2:
         raise NotHereError("needs two GPUs")
     ways = [run_program(_PEERS, MXNET_ENABLE_GPU_P2P=value).split("\n")[-2] for value in "01"]
-    expect(MXNET_ENABLE_GPU_P2P, ways == ["by the host", "directly"], "either way", ways)
-    return "a copy between two GPUs went by the host, then directly"
+    expect(MXNET_ENABLE_GPU_P2P, ways == ["through the host", "directly"], "both ways", ways)
+    return "a copy between two GPUs went through the host, then directly"
 
 
 def _need_mpi() -> None:
@@ -261,17 +263,17 @@ except mx.MXNetError as error:
 
 @observes(GLUONISH_LAUNCH_FOLDER)
 def _launch_folder() -> str:
-    """See what a process with a distributed store leaves there."""
+    """List the files that a process with a distributed store leaves in the folder."""
     _need_mpi()
     with TemporaryDirectory() as folder:
         run_program(_ALONE, GLUONISH_LAUNCH_FOLDER=folder)
         found = sorted(path.name for path in Path(folder).iterdir())
     expect(GLUONISH_LAUNCH_FOLDER, found == ["ended.0", "started.0"], "a start and an end", found)
-    return "a process noted its start and its end there"
+    return "a process recorded its start and its end there"
 
 
-class _Silence:
-    """Stands for requests of MPI that nobody answers."""
+class _PendingRequest:
+    """An MPI request that never completes."""
 
     def Test(self) -> bool:
         return False
@@ -279,33 +281,33 @@ class _Silence:
 
 @observes(GLUONISH_DISTRIBUTED_TIMEOUT)
 def _timeout() -> str:
-    """Measure how long a meeting waits for a rank that does not come."""
+    """Measure how long a rendezvous waits for a missing rank."""
     waited = {}
     for seconds in (0.2, 0.6):
         with GLUONISH_DISTRIBUTED_TIMEOUT.override(seconds):
             start = time.perf_counter()
-            wait_for_ranks([_Silence()], GLUONISH_DISTRIBUTED_TIMEOUT.value)
+            wait_for_ranks([_PendingRequest()], GLUONISH_DISTRIBUTED_TIMEOUT.value)
             waited[seconds] = time.perf_counter() - start
     right = all(seconds <= waited[seconds] < seconds + 0.3 for seconds in waited)
     expect(GLUONISH_DISTRIBUTED_TIMEOUT, right, "0.2 and 0.6 s", waited)
-    return "a rank that does not come was waited for 0.2 and 0.6 s"
+    return "the wait for a missing rank took 0.2 and 0.6 s"
 
 
 @observes(DMLC_ROLE)
 def _role() -> str:
-    """See a server of MXNet's launcher refused."""
-    said = run_program(_REFUSED, DMLC_ROLE="server")
-    expect(DMLC_ROLE, "expected to be a worker" in said, "a refusal", said)
-    return "a process that was started as a server was refused"
+    """Check that a server process of MXNet's launcher is refused."""
+    output = run_program(_REFUSED, DMLC_ROLE="server")
+    expect(DMLC_ROLE, "expected to be a worker" in output, "a refusal", output)
+    return "a process started as a server was refused"
 
 
 def _alone(flag: Flag[int]) -> str:
-    """See a process alone refused where a launcher started two."""
+    """Check that a single process is refused if a launcher announces two."""
     _need_mpi()
-    said = run_program(_REFUSED, **{flag.name: "2"})
-    words = f"expected 2 processes, by {flag.name}"
-    expect(flag, words in said, "a refusal", said)
-    return "one process was refused where two were to come"
+    output = run_program(_REFUSED, **{flag.name: "2"})
+    message = f"expected 2 processes, by {flag.name}"
+    expect(flag, message in output, "a refusal", output)
+    return "one process was refused where two were announced"
 
 
 @observes(DMLC_NUM_WORKER)

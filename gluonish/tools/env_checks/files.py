@@ -23,20 +23,20 @@ from gluonish.tools.env_checks.process import NotHereError, expect, observes
 
 @observes(MXNET_HOME)
 def _home() -> str:
-    """Keep a compiled kernel under two homes, and look where its file is."""
+    """Cache a compiled kernel under two homes, and locate its files."""
     key = b"a check of MXNET_HOME"
     with tempfile.TemporaryDirectory() as folder:
         homes = [Path(folder, name) for name in ("first", "second")]
-        kept: list[list[Path]] = []
+        cached: list[list[Path]] = []
         for home in homes:
             with MXNET_HOME.override(str(home)):
                 disk_cache.keep(key, home.name.encode())
                 found = disk_cache.find(key)
             expect(MXNET_HOME, found == home.name.encode(), f"{home.name}'s own file", found)
-            kept.append([path for path in home.rglob("*") if path.is_file()])
-        counts = [len(files) for files in kept]
+            cached.append([path for path in home.rglob("*") if path.is_file()])
+        counts = [len(files) for files in cached]
         expect(MXNET_HOME, counts == [1, 1], "one file in each of two homes", counts)
-    return "each of two homes got a kernel's file of its own, and gave it back"
+    return "a kernel was written to, and read from, each of two homes"
 
 
 @observes(MXNET_GLUON_REPO)
@@ -56,9 +56,9 @@ def _repository() -> str:
     expect(MXNET_GLUON_REPO, fetched == ["first", "second"], "each folder's file", fetched)
     with MXNET_GLUON_REPO.override("https://example.org/mirror/"):
         url = published_url(name)
-    wanted = f"https://example.org/mirror/{name}"
-    expect(MXNET_GLUON_REPO, url == wanted, f"the address {wanted}", url)
-    return "a file was fetched from each of two folders, and a URL leads to its own server"
+    mirror = f"https://example.org/mirror/{name}"
+    expect(MXNET_GLUON_REPO, url == mirror, f"the address {mirror}", url)
+    return "a file was fetched from each of two folders, and URLs begin with the mirror's"
 
 
 @observes(GLUONISH_MAP_FILES)
@@ -71,20 +71,20 @@ def _map() -> str:
         for setting in (True, False):
             with GLUONISH_MAP_FILES.override(setting):
                 mapped.append(private_map(file) is not None)
-    wanted = [os.name == "posix", False]
-    expect(GLUONISH_MAP_FILES, mapped == wanted, "a map with 1 only", mapped)
-    return "a file of 1 MiB was mapped with 1, where files can be, and was not with 0"
+    expected = [os.name == "posix", False]
+    expect(GLUONISH_MAP_FILES, mapped == expected, "a map with 1 only", mapped)
+    return "a file of 1 MiB was mapped with 1 (on POSIX), and not with 0"
 
 
 class _Threads(NamedTuple):
-    """Threads in a worker process: of OpenMP, and of OpenCV, -1 where that is missing."""
+    """Numbers of threads in a worker process; -1 if OpenCV is missing."""
 
     openmp: int
     opencv: int
 
 
-def _threads_here(_: int) -> _Threads:
-    """Ask the libraries of the process that loads a sample."""
+def _count_threads(_: int) -> _Threads:
+    """Count the threads of libraries in the process that loads a sample."""
     try:
         import cv2
     except ImportError:
@@ -103,17 +103,17 @@ def _threads_of_worker(workers: int, opencv: int) -> _Threads:
         MXNET_MP_WORKER_NTHREADS.override(workers),
         MXNET_MP_OPENCV_NUM_THREADS.override(opencv),
     ):
-        dataset = SimpleDataset([0]).transform(_threads_here)
+        dataset = SimpleDataset([0]).transform(_count_threads)
         return _Threads(*next(iter(DataLoader(dataset, 1, batchify_fn=_only, num_workers=1))))
 
 
 @observes(MXNET_MP_WORKER_NTHREADS)
 def _workers() -> str:
     if not openmp.team().parallel:
-        raise NotHereError("needs libgomp, which comes with oneDNN")
+        raise NotHereError("needs libgomp, which is installed with oneDNN")
     seen = [_threads_of_worker(number, 0).openmp for number in (1, 3)]
     expect(MXNET_MP_WORKER_NTHREADS, seen == [1, 3], "teams of 1 and of 3 threads", seen)
-    return "OpenMP's team in a worker process had 1 thread, then 3"
+    return "OpenMP's team in a worker process had 1 and 3 threads"
 
 
 @observes(MXNET_MP_OPENCV_NUM_THREADS)
@@ -121,5 +121,5 @@ def _opencv() -> str:
     seen = [_threads_of_worker(1, number).opencv for number in (0, 2)]
     if -1 in seen:
         raise NotHereError("needs OpenCV: pip install gluonish[image]")
-    expect(MXNET_MP_OPENCV_NUM_THREADS, seen == [1, 2], "none but its caller, then 2", seen)
-    return "OpenCV in a worker process ran in its caller alone, then in 2 threads"
+    expect(MXNET_MP_OPENCV_NUM_THREADS, seen == [1, 2], "the caller only, then 2 threads", seen)
+    return "OpenCV in a worker process ran in 1 and 2 threads"

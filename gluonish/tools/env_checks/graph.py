@@ -1,4 +1,4 @@
-"""Checks of the variables that say which passes a graph goes through: plans show it."""
+"""Checks of the variables that select graph passes, by the resulting plans."""
 
 import contextlib
 import io
@@ -26,7 +26,7 @@ from gluonish.symbol import Subgraph, SubgraphBackend, Symbol
 from gluonish.symbol.subgraph import OperatorNode, lent_backend
 from gluonish.tools.env_checks.process import NotHereError, expect, observes
 
-_numbers = count()  # makes each generated kernel one that was not there before
+_numbers = count()  # makes each generated kernel a new one
 
 
 def _steps(symbol: Symbol, arrays: Sequence[NDArray]) -> list[str]:
@@ -40,7 +40,7 @@ def _steps(symbol: Symbol, arrays: Sequence[NDArray]) -> list[str]:
 def _need_generated_kernels() -> None:
     with MXNET_USE_FUSION.override(True):
         if not generated.enabled():
-            raise NotHereError("needs llvmlite, which generates kernels")
+            raise NotHereError("needs llvmlite, which compiles kernels")
 
 
 @observes(MXNET_ELIMINATE_COMMON_EXPR)
@@ -51,7 +51,7 @@ def _common() -> str:
         with MXNET_ELIMINATE_COMMON_EXPR.override(switch), MXNET_USE_FUSION.override(False):
             found.append(_steps(x.sin() + x.sin(), [ones((2, 3))]).count("sin"))
     expect(MXNET_ELIMINATE_COMMON_EXPR, found == [1, 2], "1 sine with it and 2 without", found)
-    return "the plan of sin(x) + sin(x) had one sine with it and two without"
+    return "the plan of sin(x) + sin(x) had one sine with it, and two without"
 
 
 @observes(MXNET_DISABLED_GRAPH_PASSES)
@@ -62,7 +62,7 @@ def _passes() -> str:
         with MXNET_DISABLED_GRAPH_PASSES.override(names), MXNET_USE_FUSION.override(False):
             found.append(_steps(copied + copied, [ones((2, 3))]).count("_copy"))
     expect(MXNET_DISABLED_GRAPH_PASSES, found == [0, 1], "a copy without simplify only", found)
-    return "a copy stayed in the plan when simplify was named, and went when nothing was"
+    return "a copy stayed in the plan if simplify was disabled, else it was removed"
 
 
 @observes(MXNET_USE_FUSION)
@@ -83,25 +83,25 @@ def _fusion() -> str:
 def _verbose() -> str:
     _need_generated_kernels()
     x = sym.var("x")
-    told = []
+    printed = []
     for switch in (True, False):
         written = io.StringIO()
-        new = 1.5 + next(_numbers) / 1024  # no kernel is kept for this number yet
+        new = 1.5 + next(_numbers) / 1024  # no kernel is cached for this number yet
         with (
             MXNET_FUSION_VERBOSE.override(switch),
             MXNET_USE_FUSION.override(True),
             contextlib.redirect_stderr(written),
         ):
             _steps((x * new).tanh() + new, [ones((64, 64))])
-        told.append(written.getvalue())
-    lines = told[0].splitlines()
-    expect(MXNET_FUSION_VERBOSE, "def body(" in told[0], "the source of a kernel", told[0])
-    expect(MXNET_FUSION_VERBOSE, told[1] == "", "nothing without it", told[1])
+        printed.append(written.getvalue())
+    lines = printed[0].splitlines()
+    expect(MXNET_FUSION_VERBOSE, "def body(" in printed[0], "the source of a kernel", printed[0])
+    expect(MXNET_FUSION_VERBOSE, printed[1] == "", "no output without it", printed[1])
     return f"{len(lines)} lines of a generated kernel's source were printed with it, none without"
 
 
 class _Check(SubgraphBackend):
-    """Replaces all that it gets by itself with 1 added."""
+    """Replaces each subgraph by itself plus 1."""
 
     def select(self, node: OperatorNode) -> bool:
         return True
@@ -128,7 +128,7 @@ def _backend() -> str:
             with MXNET_SUBGRAPH_BACKEND.override(name):
                 executor = dense.bind(arrays[0].context, arrays)
                 bound.append(float(executor.forward()[0].max().asscalar()))
-    expect(MXNET_SUBGRAPH_BACKEND, bound == [4.0, 3.0], "what a backend of ours adds", bound)
+    expect(MXNET_SUBGRAPH_BACKEND, bound == [4.0, 3.0], "the 1 that the backend adds", bound)
     fused = "a layer and its activation were one step with ONEDNN, two with NONE; " if seen else ""
     return f"{fused}a registered backend replaced a subgraph"
 

@@ -1,4 +1,4 @@
-"""Checks of the variables that say which kernels run, and what libraries they come from."""
+"""Checks of the variables that select kernels and libraries."""
 
 import contextlib
 import functools
@@ -52,7 +52,7 @@ from gluonish.tools.env_checks.process import NotHereError, expect, observes, ru
 
 
 def _kernel(name: str, shapes: Sequence[Shape], **attrs: Any) -> str:
-    """Return the name of the kernel that runs an operator on float32 arrays of some shapes."""
+    """Return the name of the kernel selected for float32 arrays of some shapes."""
     op = find_operator(name)
     specs = [Spec(shape, FLOAT32) for shape in shapes]
     fast = op.select_fast("cpu", specs, op.schema.parse(name, attrs))
@@ -60,7 +60,7 @@ def _kernel(name: str, shapes: Sequence[Shape], **attrs: Any) -> str:
 
 
 def _two(flag: Flag[bool], name: str, shapes: Sequence[Shape], prefix: str, **attrs: Any) -> str:
-    """Check that a kernel of some name runs with a switch on, and another without."""
+    """Check that a kernel with a prefix runs with a switch on, and another one without."""
     if not (onednn.enabled() and generated.enabled()):
         raise NotHereError("needs oneDNN and llvmlite")
     found = []
@@ -70,7 +70,7 @@ def _two(flag: Flag[bool], name: str, shapes: Sequence[Shape], prefix: str, **at
     on, off = found
     expect(flag, on.startswith(prefix), f"a kernel {prefix} with it", on)
     expect(flag, not off.startswith(prefix), "another without it", off)
-    return f"{name} ran by {on} with it and by {off} without"
+    return f"{name} used {on} with it, and {off} without"
 
 
 @observes(MXNET_MKLDNN_ENABLED)
@@ -98,13 +98,15 @@ def _recurrent() -> str:
 
 @observes(MXNET_STORAGE_FALLBACK_LOG_VERBOSE)
 def _fallback() -> str:
-    """Compute with a sparse array in a process of its own, as the log says it once only."""
-    told = [
+    """Compute with a sparse array in a separate process, as the log reports it once only."""
+    records = [
         run_program(_SPARSE, MXNET_STORAGE_FALLBACK_LOG_VERBOSE=text).count("made dense")
         for text in ("1", "0")
     ]
-    expect(MXNET_STORAGE_FALLBACK_LOG_VERBOSE, told == [1, 0], "a line with it only", told)
-    return "two calls on a sparse array left one line in the log with it, and none without"
+    expect(
+        MXNET_STORAGE_FALLBACK_LOG_VERBOSE, records == [1, 0], "one record with it only", records
+    )
+    return "two calls on a sparse array made one log record with it, and none without"
 
 
 _SPARSE = """
@@ -130,10 +132,10 @@ print(len(onednn.current().plans), *paths, sep="\\n")
 
 @functools.cache
 def _loaded(copied: bool) -> tuple[int, str, str]:
-    """Run a program that uses oneDNN, maybe from a copy and with two primitives kept.
+    """Run a program that uses oneDNN, if requested from a copy and with two cached primitives.
 
     Returns:
-        How many were kept, the path of the library, and the path of the copy.
+        The number of cached primitives, the path of the library, and the path of the copy.
     """
     source = locate().path
     if source is None or not sys.platform.startswith("linux") or not onednn.enabled():
@@ -144,17 +146,17 @@ def _loaded(copied: bool) -> tuple[int, str, str]:
         if copied:
             shutil.copy(source, copy)
             variables = {"MXNET_LIBRARY_PATH": str(copy), "MXNET_MKLDNN_CACHE_NUM": "2"}
-        kept, *paths = run_program(_LOADED, **variables).splitlines()
-        return int(kept), " ".join(paths), str(copy)
+        cached, *paths = run_program(_LOADED, **variables).splitlines()
+        return int(cached), " ".join(paths), str(copy)
 
 
 @observes(MXNET_MKLDNN_CACHE_NUM)
-def _kept() -> str:
+def _cached_primitives() -> str:
     bounded, unbounded = _loaded(True)[0], _loaded(False)[0]
     flag = MXNET_MKLDNN_CACHE_NUM
-    expect(flag, bounded == 2, "2 primitives kept, as it said", bounded)
+    expect(flag, bounded == 2, "2 cached primitives", bounded)
     expect(flag, unbounded == 8, "all 8 without it", unbounded)
-    return "of the primitives of 8 shapes 2 were kept when it was 2, and all without"
+    return "of the primitives of 8 shapes 2 were cached with 2, and all without it"
 
 
 @observes(MXNET_LIBRARY_PATH)
@@ -163,12 +165,12 @@ def _library() -> str:
     _, default, _ = _loaded(False)
     expect(MXNET_LIBRARY_PATH, used == copy, f"the library {copy}", used)
     expect(MXNET_LIBRARY_PATH, default != copy and default != "", "another without it", default)
-    return "a process had a copy of the library in memory with it, and the wheel's without"
+    return "a process loaded a copy of the library with it, and the wheel's without"
 
 
 @observes(MXNET_SAFE_ACCUMULATION)
 def _accumulation() -> str:
-    """Sum 4096 times 1 in float16, which stands still at 2048."""
+    """Sum 4096 times 1 in float16, where 2048 + 1 is 2048."""
     x = nd.zeros((1, 4096), dtype="float16")
     found = []
     for switch in (True, False):
@@ -176,16 +178,16 @@ def _accumulation() -> str:
             found.append(float(nd.log_softmax(x).max().asscalar()))
     logarithms = [round(-value / float(np.log(2)), 1) for value in found]
     expect(MXNET_SAFE_ACCUMULATION, logarithms == [12, 11], "logarithms 12 and 11", logarithms)
-    return "log_softmax added 4096 float16 ones up to 4096 with it and to 2048 without"
+    return "log_softmax summed 4096 float16 ones to 4096 with it, and to 2048 without"
 
 
 @observes(MXNET_ENFORCE_DETERMINISM)
 def _determinism() -> str:
-    """Call a kernel nobody has compiled: only if time does not decide, it is compiled at once."""
+    """Call an uncompiled kernel: it is compiled at once only if timing does not decide."""
     with MXNET_USE_FUSION.override(True):
         if not generated.enabled():
-            raise NotHereError("needs llvmlite, whose kernels time chooses otherwise")
-    told = []
+            raise NotHereError("needs llvmlite")
+    compiled = []
     x = np.ones(LARGE, np.float32)
     for switch in (True, False):
         kernel, written = LargeProgram(_new_program(), "check"), io.StringIO()
@@ -198,13 +200,18 @@ def _determinism() -> str:
             contextlib.redirect_stderr(written),
         ):
             kernel(np, (np.empty_like(x),), x)
-        told.append("def body(" in written.getvalue())
-    expect(MXNET_ENFORCE_DETERMINISM, told == [True, False], "a first call compiled", told)
-    return "the first call of a large operator was compiled with it, and not yet without"
+        compiled.append("def body(" in written.getvalue())
+    expect(
+        MXNET_ENFORCE_DETERMINISM,
+        compiled == [True, False],
+        "compilation at once with it",
+        compiled,
+    )
+    return "a large operator was compiled at its first call with it, and not yet without"
 
 
 def _new_program() -> Program:
-    """Return a chain of operators that has in all likelihood no kernel yet."""
+    """Return a random chain of operators, which very likely has no kernel yet."""
     names = ("abs", "negative", "relu", "square")
     chain = [find_operator(names[secrets.randbelow(len(names))]) for _ in range(12)]
     steps = [Instruction(op, (i,), op.schema.parse(op.name, {})) for i, op in enumerate(chain)]
@@ -213,13 +220,13 @@ def _new_program() -> Program:
 
 @observes(MXNET_CUDA_LIB_CHECKING)
 def _versions() -> str:
-    """Use a GPU of a CuPy that has libraries of CUDA 13 and a driver for CUDA 12."""
-    told = []
+    """Use a CuPy with libraries of CUDA 13 and a driver for CUDA 12."""
+    warnings = []
     for switch in (True, False):
         support = CuPySupport(_old_driver, lambda cupy: None)
         lines: list[str] = []
         handler = logging.Handler()
-        handler.emit = lambda record, lines=lines: lines.append(record.getMessage())  # type: ignore[method-assign,misc]  # one method is all that is needed
+        handler.emit = lambda record, lines=lines: lines.append(record.getMessage())  # type: ignore[method-assign,misc]  # one method is enough
         log = logging.getLogger("gluonish")
         log.addHandler(handler)
         try:
@@ -228,9 +235,11 @@ def _versions() -> str:
                 support.memory(0)
         finally:
             log.removeHandler(handler)
-        told.append(sum("driver for CUDA 13" in line for line in lines))
-    expect(MXNET_CUDA_LIB_CHECKING, told == [1, 0], "one warning with it, none without", told)
-    return "an old driver was warned of once with it, and not without"
+        warnings.append(sum("driver for CUDA 13" in line for line in lines))
+    expect(
+        MXNET_CUDA_LIB_CHECKING, warnings == [1, 0], "one warning with it, none without", warnings
+    )
+    return "an old driver caused one warning with it, and none without"
 
 
 def _old_driver() -> Any:
@@ -246,7 +255,7 @@ def _old_driver() -> Any:
 
 
 def _product(dtype: str) -> NDArray:
-    """Return a product on the GPU, of the same random matrices each time."""
+    """Return a product on the GPU of two random matrices with a fixed seed."""
     random = np.random.default_rng(7)
     a, b = (nd.array(random.standard_normal((512, 512)), gpu(0), dtype) for _ in range(2))
     product: NDArray = nd.dot(a, b).astype("float32").as_in_context(cpu())
@@ -289,7 +298,7 @@ def _cudnn() -> str:
             nd.Convolution(data, weight, kernel=(2, 2), num_filter=1, no_bias=True).wait_to_read()
             made.append(len(found.plans) - before)
     expect(MXNET_CUDNN_ENABLED, made == [0, 1], "a plan of cuDNN with it, none without", made)
-    return "a convolution was one of cuDNN's with it, and not without"
+    return "a convolution used cuDNN with it, and not without"
 
 
 @observes(MXNET_CUDA_ALLOW_TENSOR_CORE)

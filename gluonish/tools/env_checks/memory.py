@@ -1,4 +1,4 @@
-"""Checks of the variables that say how memory is shared and kept."""
+"""Checks of the variables that control how memory is shared, pooled and saved."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -37,13 +37,13 @@ _LENGTH = 4096  # elements of each value in the chain
 
 
 def _chain(F: Any, x: Any) -> Any:
-    """Four values in a row, and a short one, of which none is an output."""
+    """Compute a chain of four values, and a short one; none is an output."""
     y = F.sqrt(F.exp(F.sin(F.exp(x))))
     return F.broadcast_mul(y, F.sum(y))
 
 
 def _planned(*scopes: AbstractContextManager[Any]) -> tuple[int, Any]:
-    """Return the bytes of the arena of a chain of operators, and what they compute."""
+    """Return the bytes of the arena of a chain of operators, and its result."""
     block = HybridLambda(_chain)
     block.hybridize(static_alloc=True)
     x = array(np.linspace(-1, 1, _LENGTH))
@@ -60,25 +60,25 @@ def _planned(*scopes: AbstractContextManager[Any]) -> tuple[int, Any]:
 def _in_place() -> str:
     """Run a chain of elementwise operators with and without outputs over inputs."""
     flag = MXNET_EXEC_ENABLE_INPLACE
-    within, result = _planned(flag.override(True), NNVM_EXEC_MATCH_RANGE.override(16))
-    beside, other = _planned(flag.override(False), NNVM_EXEC_MATCH_RANGE.override(16))
-    expect(flag, within < beside, "a smaller arena with in-place outputs", (within, beside))
+    in_place, result = _planned(flag.override(True), NNVM_EXEC_MATCH_RANGE.override(16))
+    separate, other = _planned(flag.override(False), NNVM_EXEC_MATCH_RANGE.override(16))
+    expect(flag, in_place < separate, "a smaller arena with in-place outputs", (in_place, separate))
     expect(flag, np.array_equal(result, other), "the same result", "another")
-    return f"an arena of {within} bytes with in-place outputs, {beside} without; one result"
+    return f"arena of {in_place} bytes with in-place outputs, {separate} without; equal results"
 
 
 @observes(NNVM_EXEC_MATCH_RANGE)
 def _match_range() -> str:
-    """Run a chain of operators that share blocks of memory, and one that do not."""
+    """Run a chain of operators with and without shared blocks of memory."""
     flag = NNVM_EXEC_MATCH_RANGE
     shared, result = _planned(flag.override(16), MXNET_EXEC_ENABLE_INPLACE.override(False))
-    alone, other = _planned(flag.override(0), MXNET_EXEC_ENABLE_INPLACE.override(False))
-    expect(flag, 1.5 * shared < alone, "a much smaller arena where blocks match", (shared, alone))
+    separate, other = _planned(flag.override(0), MXNET_EXEC_ENABLE_INPLACE.override(False))
+    expect(flag, 1.5 * shared < separate, "a smaller arena with shared blocks", (shared, separate))
     expect(flag, np.array_equal(result, other), "the same result", "another")
-    return f"an arena of {shared} bytes within a range of 16, {alone} with 0; one result"
+    return f"arena of {shared} bytes with a range of 16, {separate} with 0; equal results"
 
 
-# In a process of its own: nobody else may see the environment change.
+# In a separate process, as it changes the environment.
 _PRINT_ARENAS = """
 from gluonish.core.config import MXNET_EXEC_ENABLE_INPLACE, set_variable
 from gluonish.tools.env_checks.memory import _planned
@@ -90,27 +90,27 @@ for newer in (None, "16"):
 
 @observes(MXNET_EXEC_MATCH_RANGE)
 def _older_match_range() -> str:
-    """Set the older name alone, and beside the newer one."""
+    """Set the older name alone, and together with the newer one."""
     flag = MXNET_EXEC_MATCH_RANGE
-    alone, won = map(int, run_program(_PRINT_ARENAS, **{flag.name: "0"}).split())
-    expect(flag, 1.5 * won < alone, "the older name to act, and the newer to win", (alone, won))
-    return f"0 makes an arena of {alone} bytes; with NNVM_EXEC_MATCH_RANGE=16 it is {won}"
+    alone, both = map(int, run_program(_PRINT_ARENAS, **{flag.name: "0"}).split())
+    expect(flag, 1.5 * both < alone, "the newer name to take precedence", (alone, both))
+    return f"arena of {alone} bytes with 0; {both} with NNVM_EXEC_MATCH_RANGE=16, too"
 
 
 @observes(MXNET_EXEC_NUM_TEMP)
-def _arenas_kept() -> str:
-    """Have three calls at one time take large arenas, and count the bytes that stay."""
-    flag, nbytes, kept = MXNET_EXEC_NUM_TEMP, 64 << 20, []  # never touched: no memory behind it
+def _cached_arenas() -> str:
+    """Acquire three large arenas at once, release them, and count those that stay cached."""
+    flag, nbytes, cached = MXNET_EXEC_NUM_TEMP, 64 << 20, []  # never touched: not resident
     for count in (1, 2):
         with flag.override(count), AllocationTally() as tally:
             arenas = Arenas(device_of(cpu()), keep=True, name="check")
             arenas.join(nbytes)
-            taken = [arenas.take() for _ in range(3)]
-            while taken:
-                arenas.give(taken.pop())
-            kept.append(sum(h.arrays for h in tally.holdings() if h.name == "check:arena"))
-    expect(flag, kept == [1, 2], "1 and 2 arenas kept after three calls at once", kept)
-    return "of three large arenas in use at once, 1 stays with 1, and 2 with 2"
+            acquired = [arenas.take() for _ in range(3)]
+            while acquired:
+                arenas.give(acquired.pop())
+            cached.append(sum(h.arrays for h in tally.holdings() if h.name == "check:arena"))
+    expect(flag, cached == [1, 2], "1 and 2 cached arenas after three calls at once", cached)
+    return "after three calls at once, 1 and 2 large arenas stay cached"
 
 
 _PRINT_SCRATCH = """
@@ -127,25 +127,25 @@ for count in (1, 3):
             print("missing")
             break
     scratch = onednn.current().engine.workspaces
-    for taken in [scratch.take(1 << 20) for _ in range(4)]:
-        scratch.give(taken)
+    for buffer in [scratch.take(1 << 20) for _ in range(4)]:
+        scratch.give(buffer)
     print(scratch.nbytes >> 20)
 """
 
 
 @observes(MXNET_CPU_TEMP_COPY)
-def _scratch_kept() -> str:
-    """Have four operators at one time take scratch from a library that keeps one, and three."""
+def _cached_scratch() -> str:
+    """Acquire four scratch buffers at once, release them, and count those that stay cached."""
     flag = MXNET_CPU_TEMP_COPY
-    kept = run_program(_PRINT_SCRATCH).split()
-    if "missing" in kept:
+    cached = run_program(_PRINT_SCRATCH).split()
+    if "missing" in cached:
         raise NotHereError("needs oneDNN")
-    expect(flag, kept == ["1", "3"], "1 and 3 MiB of scratch kept of 4", kept)
-    return "of four scratch buffers in use at once, 1 stays with 1, and 3 with 3"
+    expect(flag, cached == ["1", "3"], "1 and 3 of 4 MiB of scratch cached", cached)
+    return "after four operators at once, 1 and 3 scratch buffers stay cached"
 
 
 def _train(*scopes: AbstractContextManager[Any]) -> tuple[int, list[Any]]:
-    """Return the bytes that a network keeps for its backward pass, and its gradients."""
+    """Return the bytes that a network saves for its backward pass, and its gradients."""
     net = HybridSequential(prefix="mirrored_")
     for i in range(4):
         with net.name_scope():
@@ -168,21 +168,21 @@ def _train(*scopes: AbstractContextManager[Any]) -> tuple[int, list[Any]]:
             y = net(x)
         y.backward()
         found = [p.grad().asnumpy() for p in net.collect_params().values() if p.grad_req != "null"]
-        kept = sum(h.nbytes for h in tally.holdings() if h.name.endswith(":kept for backward"))
-    return kept, found
+        saved = sum(h.nbytes for h in tally.holdings() if h.name.endswith(":kept for backward"))
+    return saved, found
 
 
 def _recomputes(flag: Flag[bool]) -> str:
-    """Train one step with values kept, and with values computed again."""
+    """Train one step with saved values, and with recomputed ones."""
     both = (MXNET_BACKWARD_DO_MIRROR, MXNET_MEMORY_OPT)
     usual, gradients = _train(*[other.override(False) for other in both])
-    less, again = _train(*[other.override(other is flag) for other in both])
-    expect(flag, less < 0.9 * usual, "less kept for the backward pass", (usual, less))
+    less, recomputed = _train(*[other.override(other is flag) for other in both])
+    expect(flag, less < 0.9 * usual, "less saved for the backward pass", (usual, less))
     same = all(
-        np.allclose(a, b, rtol=1e-3, atol=1e-4) for a, b in zip(gradients, again, strict=True)
+        np.allclose(a, b, rtol=1e-3, atol=1e-4) for a, b in zip(gradients, recomputed, strict=True)
     )
     expect(flag, same, "the same gradients", "others")
-    return f"{usual} bytes kept for the backward pass without, {less} with; one set of gradients"
+    return f"{usual} bytes saved for the backward pass without it, {less} with it; equal gradients"
 
 
 @observes(MXNET_BACKWARD_DO_MIRROR)
@@ -196,10 +196,10 @@ def _memory_opt() -> str:
 
 
 def _gpu_pool(*scopes: AbstractContextManager[Any]) -> Pool:
-    """Return a new pool of the first GPU, made as the environment says inside the scopes.
+    """Return a new pool of the first GPU, configured by the environment inside the scopes.
 
     Raises:
-        NotHereError: without a GPU.
+        NotHereError: There is no GPU.
     """
     if not gpu_count():
         raise NotHereError("needs a GPU")
@@ -210,10 +210,10 @@ def _gpu_pool(*scopes: AbstractContextManager[Any]) -> Pool:
         return make_pool(cupy, cupy.cuda.Device(0), health)
 
 
-def _sizes(*scopes: AbstractContextManager[Any], asked: Sequence[int]) -> list[int]:
-    """Return the sizes of the blocks that a new pool gives for some numbers of bytes."""
+def _sizes(*scopes: AbstractContextManager[Any], requests: Sequence[int]) -> list[int]:
+    """Return the sizes of the blocks that a new pool allocates for requests in bytes."""
     pool = _gpu_pool(*scopes)
-    blocks = [pool.take(nbytes) for nbytes in asked]
+    blocks = [pool.take(nbytes) for nbytes in requests]
     found = [int(block.raw.size) for block in blocks]
     for block in blocks:
         pool.give(block)
@@ -227,8 +227,8 @@ def _pool_type(kind: str) -> AbstractContextManager[Any]:
 
 @observes(MXNET_GPU_MEM_POOL_TYPE)
 def _kinds_of_pool() -> str:
-    """Take a block of each kind of pool, give it back, and take one more."""
-    flag, asked = MXNET_GPU_MEM_POOL_TYPE, 5 << 20
+    """Allocate a block of each kind of pool, release it, and allocate another."""
+    flag, request = MXNET_GPU_MEM_POOL_TYPE, 5 << 20
     seen = []
     for kind in ("Naive", "Round", "Unpooled"):
         pool = _gpu_pool(
@@ -236,24 +236,24 @@ def _kinds_of_pool() -> str:
             MXNET_GPU_MEM_LARGE_ALLOC_ROUND_SIZE.override(2 << 20),
             MXNET_GPU_MEM_POOL_ROUND_LINEAR_CUTOFF.override(24),
         )
-        block = pool.take(asked)
+        block = pool.take(request)
         size = block.nbytes >> 20
         pool.give(block)
         del block
-        pool.give(pool.take(asked))
+        pool.give(pool.take(request))
         seen.append((size, pool.statistics().allocations))
         pool.release()
     expected = [(6, 1), (8, 1), (5, 2)]
     expect(flag, seen == expected, f"MiB and calls of the driver {expected}", seen)
-    return "5 MiB twice: a block of 6 that serves again, one of 8 that does, and two of 5"
+    return "5 MiB twice: a reused block of 6 MiB, a reused one of 8, and two of 5"
 
 
 @observes(MXNET_GPU_MEM_POOL_PAGE_SIZE)
 def _page() -> str:
-    """Take small blocks from pools with two sizes of pages."""
+    """Allocate small blocks with two page sizes."""
     flag, naive = MXNET_GPU_MEM_POOL_PAGE_SIZE, "Naive"
     found = [
-        _sizes(_pool_type(naive), flag.override(page), asked=(1, 5000)) for page in (4096, 1024)
+        _sizes(_pool_type(naive), flag.override(page), requests=(1, 5000)) for page in (4096, 1024)
     ]
     expected = [[4096, 8192], [1024, 5120]]
     expect(flag, found == expected, f"blocks of {expected} bytes", found)
@@ -262,22 +262,22 @@ def _page() -> str:
 
 @observes(MXNET_GPU_MEM_LARGE_ALLOC_ROUND_SIZE)
 def _large() -> str:
-    """Take a large block from pools with two grains of large ones."""
+    """Allocate a large block with several rounding sizes."""
     flag, naive = MXNET_GPU_MEM_LARGE_ALLOC_ROUND_SIZE, "Naive"
     found = [
-        _sizes(_pool_type(naive), flag.override(grain), asked=(5 << 20,))[0] >> 20
-        for grain in (2 << 20, 4 << 20, 16 << 20)
+        _sizes(_pool_type(naive), flag.override(rounding), requests=(5 << 20,))[0] >> 20
+        for rounding in (2 << 20, 4 << 20, 16 << 20)
     ]
     expect(flag, found == [6, 8, 5], "blocks of 6, 8 and 5 MiB", found)
-    return "5 MiB take 6 with a grain of 2 MiB, 8 with one of 4, and 5 below one of 16"
+    return "5 MiB take 6 if rounded to 2 MiB, 8 if rounded to 4, and 5 below a size of 16"
 
 
 @observes(MXNET_GPU_MEM_POOL_ROUND_LINEAR_CUTOFF)
 def _cutoff() -> str:
-    """Take a large block from Round pools with two cutoffs."""
+    """Allocate a large block from Round pools with two cutoffs."""
     flag = MXNET_GPU_MEM_POOL_ROUND_LINEAR_CUTOFF
     found = [
-        _sizes(_pool_type("Round"), flag.override(cutoff), asked=(5 << 20,))[0] >> 20
+        _sizes(_pool_type("Round"), flag.override(cutoff), requests=(5 << 20,))[0] >> 20
         for cutoff in (20, 24)
     ]
     expect(flag, found == [5, 8], "blocks of 5 and 8 MiB", found)
@@ -286,16 +286,16 @@ def _cutoff() -> str:
 
 @observes(MXNET_GPU_MEM_POOL_RESERVE)
 def _reserve() -> str:
-    """Have a pool hold a block, and take another with no reserve, and with all in reserve."""
+    """Allocate a block beside a cached one, with no reserve, and with all memory in reserve."""
     flag = MXNET_GPU_MEM_POOL_RESERVE
-    held = []
+    cached = []
     for percent in (0, 100):
         pool = _gpu_pool(_pool_type("Naive"), flag.override(percent))
         pool.give(pool.take(2 << 20))
         block = pool.take(4 << 20)
-        held.append(pool.statistics().held >> 20)
+        cached.append(pool.statistics().held >> 20)
         pool.give(block)
         del block
         pool.release()
-    expect(flag, held == [2, 0], "2 and 0 MiB held beside a new block", held)
-    return "a new block leaves 2 MiB held with 0 %, and none with 100 %"
+    expect(flag, cached == [2, 0], "2 and 0 MiB cached beside a new block", cached)
+    return "a new block leaves 2 MiB cached with 0 %, and none with 100 %"

@@ -1,9 +1,10 @@
-"""Checks that variables act, and programs in processes of their own for them.
+"""Checks of the effects of variables, and programs that they run in separate processes.
 
-A check is a function without arguments that has the variable's effect happen under two values or
-more, observes it from outside (threads, calls, bytes, kernels, plans, rows of a trace), and returns
-one short sentence that says what it saw. It takes seconds at most, needs no network, and leaves the
-process as it was. ``gluonish env --check`` prints what all of them say, and a test runs each.
+A check is a function without arguments that triggers the variable's effect under two or more
+values, observes it from outside (threads, calls, bytes, kernels, plans, rows of a trace), and
+returns the observation as a short sentence. It takes a few seconds at most, needs no network, and
+restores the state of the process. ``gluonish env --check`` prints all results, and a test runs each
+check.
 """
 
 import json
@@ -22,18 +23,18 @@ CHECKS: dict[str, Check] = {}
 
 
 class CheckFailedError(GluonishError, RuntimeError):
-    """A variable does not do what its line in the table says."""
+    """A variable does not have the documented effect."""
 
 
 class NotHereError(GluonishError, RuntimeError):
-    """The effect cannot be seen on this machine; the message says what is missing."""
+    """The effect cannot be observed on this machine; the message names the missing requirement."""
 
 
 def observes(flag: Flag[Any]) -> Callable[[Check], Check]:
     """Register the decorated function as the check of a variable.
 
     Raises:
-        CheckFailedError: The variable has a check already.
+        CheckFailedError: The variable already has a check.
     """
 
     def register(check: Check) -> Check:
@@ -46,23 +47,23 @@ def observes(flag: Flag[Any]) -> Callable[[Check], Check]:
 
 
 def expect(flag: Flag[Any], holds: bool, expected: str, got: object) -> None:
-    """Raise unless an effect was seen.
+    """Raise an error unless an effect was observed.
 
     Args:
         flag: The variable.
-        holds: Whether it was.
-        expected: The effect, in words.
-        got: What was seen instead.
+        holds: Whether it was observed.
+        expected: The expected effect, as text.
+        got: The observation.
 
     Raises:
-        CheckFailedError: It was not.
+        CheckFailedError: It was not observed.
     """
     if not holds:
         raise CheckFailedError(f"{flag.name}: expected {expected}, got {got}")
 
 
 _TIMEOUT_S = 60.0
-# The variables are set before anything but the standard library is imported.
+# The variables are set before any import outside the standard library.
 _BOOT = """\
 import json, os, sys
 path, variables, source = json.loads(sys.argv.pop(1))
@@ -73,18 +74,18 @@ exec(compile(source, "check", "exec"), {"__name__": "__main__"})
 
 
 def run_program(source: str, **variables: str) -> str:
-    """Run Python source in a new process that imports what this one can.
+    """Run Python source in a new process with the import path of this one.
 
     Args:
         source: The program.
-        **variables: Environment variables for it; empty is unset.
+        **variables: Environment variables for it; an empty text means unset.
 
     Returns:
-        What it wrote to standard output and standard error, together.
+        Standard output and standard error, combined.
 
     Raises:
-        CheckFailedError: It failed, or took longer than a minute; the message ends with what it
-            wrote last.
+        CheckFailedError: It failed, or took longer than a minute; the message ends with its last
+            output line.
     """
     arguments = json.dumps([sys.path, variables, source])
     try:

@@ -21,7 +21,7 @@ ndarray.relu(x).asnumpy()
 
 @cache
 def _traced(**variables: str) -> frozenset[str] | None:
-    """Return the operators in the trace that a program leaves; None if it leaves none."""
+    """Return the operators in a program's trace, or None without a trace."""
     with tempfile.TemporaryDirectory() as folder:
         run_program(_PROGRAM.format(folder=folder), **variables)
         path = Path(folder, "profile.json")
@@ -33,11 +33,11 @@ def _traced(**variables: str) -> frozenset[str] | None:
 
 @observes(MXNET_PROFILER_AUTOSTART)
 def _autostart() -> str:
-    """Run a program that does not know of the profiler, and look for its trace."""
+    """Run a program that does not use the profiler, and look for a trace."""
     found = [_traced(MXNET_PROFILER_AUTOSTART=on, MXNET_PROFILER_MODE="0") for on in ("0", "1")]
     seen = found[0] is None and bool(found[1])
     expect(MXNET_PROFILER_AUTOSTART, seen, "a trace with operators only with 1", found)
-    return "a program left profile.json with 1, and no file with 0"
+    return "a program wrote profile.json with 1, and no file with 0"
 
 
 @observes(MXNET_PROFILER_MODE)
@@ -50,4 +50,4 @@ def _mode() -> str:
         only == frozenset({"_mul_scalar"}) and both is not None and {"_mul_scalar", "relu"} <= both
     )
     expect(MXNET_PROFILER_MODE, seen, "relu with 1 only, the graph always", (only, both))
-    return "mode 0 recorded the graph's operator only, mode 1 the one on arrays, too"
+    return "mode 0 recorded the graph's operator only, mode 1 also the one on arrays"

@@ -57,22 +57,22 @@ def _nothing() -> None:
     """An operator."""
 
 
-def _meet(barrier: threading.Barrier) -> None:
-    """Wait for the others."""
+def _wait_at(barrier: threading.Barrier) -> None:
+    """Wait for the other operators."""
     barrier.wait()
 
 
-def _note_thread(seen: set[int]) -> None:
-    seen.add(threading.get_ident())
+def _record_thread(threads: set[int]) -> None:
+    threads.add(threading.get_ident())
 
 
 def _new_lane(kind: str) -> tuple[str, str, str]:
-    """Return the key of a lane that no engine has."""
+    """Return the key of an unused lane."""
     return ("cpu", f"check {next(_names)}", kind)
 
 
 def _threads_of(lane: object) -> int:
-    """Count the threads that there are for a lane."""
+    """Count the threads of a lane."""
     return sum(thread.name == f"gluonish-engine {lane}" for thread in threading.enumerate())
 
 
@@ -81,7 +81,7 @@ def _threads_of(lane: object) -> int:
 
 @observes(MXNET_ENGINE_TYPE)
 def engine_type() -> str:
-    """Run operators of two devices on the engine of each kind, and see in how many threads."""
+    """Run operators of three devices on each kind of engine, and count the threads."""
     found = {}
     for kind in ("NaiveEngine", "ThreadedEngine", "ThreadedEnginePerDevice"):
         with MXNET_ENGINE_TYPE.override(kind), MXNET_CPU_WORKER_NTHREADS.override(1):
@@ -89,18 +89,18 @@ def engine_type() -> str:
         lanes = [_new_lane("compute") for _ in range(3)]
         threads: set[int] = set()
         for lane in lanes:
-            engine.push(partial(_note_thread, threads), (), (), lane)
+            engine.push(partial(_record_thread, threads), (), (), lane)
         engine.wait_all()
-        own = sum(_threads_of(lane) for lane in lanes)
+        lane_threads = sum(_threads_of(lane) for lane in lanes)
         engine.shutdown()
-        found[kind] = (threading.get_ident() in threads, own)
-    wanted = {
+        found[kind] = (threading.get_ident() in threads, lane_threads)
+    expected = {
         "NaiveEngine": (True, 0),
         "ThreadedEngine": (False, 0),
         "ThreadedEnginePerDevice": (False, 3),
     }
-    expect(MXNET_ENGINE_TYPE, found == wanted, "the caller, one pool, a thread a device", found)
-    return "operators of three devices ran in the caller, in one pool, and in a thread of each"
+    expect(MXNET_ENGINE_TYPE, found == expected, "the caller, one pool, a thread per device", found)
+    return "operators of three devices ran in the caller, in one pool, and in a thread per device"
 
 
 def _check_workers(flag: Flag[int], kind: str) -> str:
@@ -109,14 +109,14 @@ def _check_workers(flag: Flag[int], kind: str) -> str:
         with flag.override(count):
             engine = make_engine("ThreadedEnginePerDevice")
         lane = _new_lane(kind)
-        meet = threading.Barrier(count, timeout=_WAIT_S)
+        barrier = threading.Barrier(count, timeout=_WAIT_S)
         for _ in range(count):
-            engine.push(partial(_meet, meet), (), (), lane)
+            engine.push(partial(_wait_at, barrier), (), (), lane)
         engine.wait_all()
         found.append(_threads_of(lane))
         engine.shutdown()
     expect(flag, found == [1, 3], "1 and 3 threads of a lane", found)
-    return f"1 and 3 threads ran as many operators of a {kind} lane at once"
+    return f"1 and 3 threads ran operators of a {kind} lane at once"
 
 
 @observes(MXNET_CPU_WORKER_NTHREADS)
@@ -132,7 +132,7 @@ def cpu_priority_workers() -> str:
 
 
 class _HostStream:
-    """A stream that is the host: what is launched is done."""
+    """A stream on the host: launches run at once."""
 
     def launch(self, fn: Callable[[], None], name: str) -> None:
         fn()
@@ -141,17 +141,17 @@ class _HostStream:
         return None
 
     def wait_event(self, event: Any) -> None:
-        """Every event has been reached."""
+        """All events are complete."""
 
     def synchronize_event(self, event: Any) -> None:
-        """Every event has been reached."""
+        """All events are complete."""
 
     def event_done(self, event: Any) -> bool:
         return True
 
 
 def _check_launchers(flag: Flag[int], kind: str) -> str:
-    """Launch what depends on a value that the caller is still to promise, on a stream."""
+    """Launch operators on a stream that depend on a promised value."""
     found = []
     for count in (1, 3):
         with flag.override(count):
@@ -159,15 +159,15 @@ def _check_launchers(flag: Flag[int], kind: str) -> str:
         lane, var = _new_lane(kind), Var()
         engine.register_stream_lane(lane, _HostStream())
         promise: Any = engine.promise(var)
-        meet = threading.Barrier(count, timeout=_WAIT_S)
+        barrier = threading.Barrier(count, timeout=_WAIT_S)
         for _ in range(count):
-            engine.push(partial(_meet, meet), (var,), (), lane)
+            engine.push(partial(_wait_at, barrier), (var,), (), lane)
         engine.keep(promise, _nothing, (), _new_lane("compute"))
         engine.wait_all()
         found.append(_threads_of(("launch", lane)))
         engine.shutdown()
     expect(flag, found == [1, 3], "1 and 3 threads that launch", found)
-    return f"1 and 3 threads launched on a {kind} stream what its caller could not wait for"
+    return f"1 and 3 threads launched operators with pending inputs on a {kind} stream"
 
 
 @observes(MXNET_GPU_WORKER_NTHREADS)
@@ -184,7 +184,7 @@ def gpu_copy_workers() -> str:
 
 @observes(MXNET_GPU_WORKER_NSTREAMS)
 def gpu_streams() -> str:
-    """Open a device with two compute streams, in a process of its own."""
+    """Open a device with 1 and 3 compute streams, in separate processes."""
     if not gpu_count():
         raise NotHereError("needs a GPU")
     program = """
@@ -198,12 +198,12 @@ print(len({stream.raw.ptr for stream in (compute, *compute.beside)}))
         for count in ("1", "3")
     ]
     expect(MXNET_GPU_WORKER_NSTREAMS, found == [1, 3], "1 and 3 streams", found)
-    return "a GPU had 1 and 3 streams for compute"
+    return "a GPU had 1 and 3 compute streams"
 
 
 @observes(DMLC_LOG_STACK_TRACE_DEPTH)
 def stack_trace_depth() -> str:
-    """Count the frames that an operator's error shows of its push."""
+    """Count the frames of the push in an operator's error."""
 
     def fail() -> None:
         raise ValueError("on purpose")
@@ -226,7 +226,7 @@ def stack_trace_depth() -> str:
             found.append(str(error).count('File "'))
         engine.shutdown()
     expect(DMLC_LOG_STACK_TRACE_DEPTH, found == [0, 1, 3], "0, 1 and 3 frames", found)
-    return "an operator's error showed 0, 1 and 3 calls of the push"
+    return "an operator's error showed 0, 1 and 3 frames of its push"
 
 
 _DOUBLE = """
@@ -262,7 +262,7 @@ def _grows_team(kernel: CompiledKernel, dtype: str, size: int, runs: int) -> boo
         team.set_threads(3)
         for _ in range(runs - 1):
             kernel(size, words)
-        # What the runs before had started ends here.
+        # Ends threads of earlier runs.
         team.release()
         before = set(os.listdir("/proc/self/task"))
         kernel(size, words)
@@ -296,7 +296,7 @@ def operator_tuning() -> str:
     _needs_teams()
     flag = MXNET_USE_OPERATOR_TUNING
     found = []
-    # A measurement that counts on one thread never wants more: so it shows who measures.
+    # A measurement with one thread never chooses more threads: this reveals a measurement.
     with (
         MXNET_CPU_PARALLEL_SIZE.override(1000),
         MXNET_USE_NUM_CORES_OPERATOR_TUNING.override(1),
@@ -331,7 +331,7 @@ def tuning_threads() -> str:
 
 @observes(OMP_NUM_THREADS)
 def kernel_threads() -> str:
-    """Ask kernels' teams and oneDNN for their threads, in processes of their own."""
+    """Count the threads of kernels' teams and of oneDNN, in separate processes."""
     _needs_teams()
     program = "from gluonish.kernels import openmp; print(openmp.team().threads())"
     found = [int(run_program(program, OMP_NUM_THREADS=n).split()[-1]) for n in ("1", "3")]
@@ -341,7 +341,7 @@ def kernel_threads() -> str:
 
 @contextmanager
 def engine_trace() -> Iterator[list[Job]]:
-    """Scope that gathers what is pushed to the current engine inside, as the profiler records it.
+    """Scope that records the operations pushed to the current engine, as the profiler does.
 
     ``with engine_trace() as ran:`` gives a list, which is filled when the scope has waited for all
     work at its end, in the order of the pushes.

@@ -1,11 +1,11 @@
-"""Checks of variables that have nothing to act on: the log says so, once, where one is set."""
+"""Checks of variables without effect: the log reports once each one that is set."""
 
 import functools
 
 from gluonish.core.config import Flag, flags_without_effect
 from gluonish.tools.env_checks.process import expect, observes, run_program
 
-# The engine is made, replaced and asked for again, and the table is printed.
+# The engine is created, replaced and used again, and the table is printed.
 _PROGRAM = """
 import argparse, contextlib, io, logging, sys
 logging.basicConfig(stream=sys.stdout, format="%(name)s: %(message)s")
@@ -25,7 +25,7 @@ print("end")
 
 @functools.cache
 def _log_with(*, every_one_set: bool) -> tuple[str, ...]:
-    """The lines that a program prints with all of these variables set, or with none."""
+    """Return the output lines of a program with all or none of these variables set."""
     texts = {
         flag.name: flag.default_as_text if every_one_set else "" for flag in flags_without_effect()
     }
@@ -33,13 +33,15 @@ def _log_with(*, every_one_set: bool) -> tuple[str, ...]:
 
 
 def _observe(flag: Flag[object]) -> str:
-    told = f"gluonish: {flag.name} is set. {flag.doc}"
+    message = f"gluonish: {flag.name} is set. {flag.doc}"
     lines = _log_with(every_one_set=True)
-    expect(flag, lines.count(told) == 1, "one line of the log about it", lines)
-    expect(flag, lines.index(told) > lines.index("imported"), "it after the import", lines)
+    expect(flag, lines.count(message) == 1, "one log record about it", lines)
+    expect(
+        flag, lines.index(message) > lines.index("imported"), "the record after the import", lines
+    )
     without = [line for line in _log_with(every_one_set=False) if flag.name in line]
-    expect(flag, not without, "nothing of it in the log where it is not set", without)
-    return "the log said once that it has no effect, and nothing where it was not set"
+    expect(flag, not without, "no log record if it is unset", without)
+    return "the log reported once that it has no effect, and nothing if unset"
 
 
 def _register(flag: Flag[object]) -> None:

@@ -1,4 +1,4 @@
-"""What stands out in a trace, in plain words, with what to do about it."""
+"""Advice on a trace: sentences about conspicuous findings, with remedies."""
 
 from collections.abc import Callable, Iterator
 from itertools import combinations, pairwise
@@ -7,10 +7,10 @@ from gluonish.tools.profile.page import bytes_text, share_text, time_text
 from gluonish.tools.profile.summary import Summary, covered_us
 from gluonish.tools.profile.trace import Trace
 
-# Where a sentence is worth reading; below or above, it would be noise.
+# Thresholds from which on a finding is worth a sentence.
 _IDLE_SHARE = 0.5
 _BUSY_SHARE = 0.8
-_OF_SERVERS = "cpu/1023"  # where those of dist_async update weights: they only do what they must
+_OF_SERVERS = "cpu/1023"  # the rows in which servers of dist_async update weights
 _WAIT_SHARE = 0.3
 _ONE_OPERATOR_SHARE = 0.5
 _FIRST_SHARE = 0.4
@@ -23,14 +23,14 @@ _OVERLAP_SHARE = 0.1
 _LATE_SHARE = 0.1
 _EXPOSED_SHARE = 0.15
 _GROWTH = 1.3
-_QUARTERS = (0.25, 0.5, 0.75, 1.0)  # the first one is for starting up
+_QUARTERS = (0.25, 0.5, 0.75, 1.0)  # the first one is start-up
 _GROWTH_NBYTES = 10e6
 
 
 def advice(trace: Trace, summary: Summary) -> list[str]:
-    """Return sentences about what stands out; none where nothing does."""
+    """Return sentences about conspicuous findings, if any."""
     if not summary.operators:
-        return ["No operator ran while the profiler did: there is nothing to look at."]
+        return ["No operator ran while the profiler was running."]
     return [sentence for look in _LOOKS for sentence in look(trace, summary)]
 
 
@@ -43,13 +43,13 @@ def _failures(_: Trace, summary: Summary) -> Iterator[str]:
 def _missing(_: Trace, summary: Summary) -> Iterator[str]:
     if summary.dropped:
         yield (
-            f"{summary.dropped:,} events are missing: there were more than the profiler keeps. "
+            f"{summary.dropped:,} events are missing: the buffer of the profiler was full. "
             "Profile fewer steps."
         )
 
 
 def _late(_: Trace, summary: Summary) -> Iterator[str]:
-    """A rank that others wait for."""
+    """Find a rank that others wait for."""
     if len(summary.communication) < 2:
         return
     most = max(summary.communication, key=lambda found: found.waiting_us)
@@ -62,20 +62,20 @@ def _late(_: Trace, summary: Summary) -> Iterator[str]:
         yield (
             f"Rank {most.rank} waited for other ranks for {longer} of the time, rank {least.rank} "
             f"for {shorter}: rank {least.rank} is the slow one. "
-            "Look whether its data come late, its share of the work is larger, or others use its "
+            "Check whether its data arrive late, its work is larger, or other programs use its "
             "cores."
         )
 
 
 def _exposed(_: Trace, summary: Summary) -> Iterator[str]:
-    """Transfer in which nothing is computed."""
+    """Find transfers during which nothing is computed."""
     for found in summary.communication:
         share = found.transfer_us * (1 - found.hidden) / summary.duration_us
         if share > _EXPOSED_SHARE:
             yield (
-                f"Rank {found.rank} transferred for {share_text(share)} of the time while nothing "
-                "computed. Larger batches give each transfer more to hide behind; gradient "
-                "compression sends less."
+                f"Rank {found.rank} spent {share_text(share)} of the time on transfers while no "
+                "device computed. Larger batches overlap more of each transfer with computation; "
+                "gradient compression sends less."
             )
             return
 
@@ -109,11 +109,11 @@ def _apart(_: Trace, summary: Summary) -> Iterator[str]:
 
 def _waiting(_: Trace, summary: Summary) -> Iterator[str]:
     share = summary.wait_us / summary.duration_us
-    # Waiting is no loss while there is work for the devices.
+    # Waiting costs nothing while the devices have work.
     if share > _WAIT_SHARE and _busiest(summary) < _BUSY_SHARE:
         yield (
             f"The program waited for results {summary.waits:,} times, {share_text(share)} of the "
-            "time in all. asnumpy(), asscalar() and printing wait; ask for results once in a "
+            "time in all. asnumpy(), asscalar() and printing wait; fetch results once in a "
             "while rather than at each step."
         )
 
@@ -145,7 +145,7 @@ def _one_operator(_: Trace, summary: Summary) -> Iterator[str]:
         yield (
             f"One run of {first.name} took {time_text(first.longest_us)} of the "
             f"{time_text(first.total_us)} of all its runs, as when a kernel is compiled at its "
-            "first use. Compiled kernels are kept in MXNET_HOME: profile a second time."
+            "first use. Compiled kernels are cached in MXNET_HOME: profile a second time."
         )
     elif first.share > _ONE_OPERATOR_SHARE and len(summary.operators) > 1:
         yield (
@@ -164,7 +164,7 @@ def _growing(trace: Trace, _: Summary) -> Iterator[str]:
         if peaks[0] and grows and peaks[-1] - peaks[0] > _GROWTH_NBYTES:
             yield (
                 f"Memory of {device} keeps growing, to {bytes_text(peaks[-1])} at the end: results "
-                "are kept from step to step, or pushed faster than they are computed."
+                "stay referenced from step to step, or are pushed faster than they are computed."
             )
 
 

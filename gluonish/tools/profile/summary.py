@@ -1,4 +1,4 @@
-"""What a trace says in sum: operators, how busy devices were, memory, and time spent waiting."""
+"""Summary of a trace: operators, busy times of devices, memory, and waits."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from gluonish.tools.profile.trace import Row, Span, Trace
 
 Interval = tuple[float, float]
 
-# As the profiler names them: the parts of an exchange between ranks.
+# The profiler's names of spans within an exchange between ranks.
 PART = "part of communication"
 WAITING = "waiting for ranks"
 
@@ -17,13 +17,13 @@ class Operator(NamedTuple):
 
     Attributes:
         name: The operator.
-        runs: How often it ran.
-        total_us: How long in all, in microseconds.
-        mean_us: On average.
-        longest_us: At most.
-        share: Of the time of all operators, from 0 to 1.
-        nbytes: Bytes that it read and wrote, in all.
-        failed: How many of the runs ended with an error.
+        runs: Number of runs.
+        total_us: Total time in microseconds.
+        mean_us: Mean time.
+        longest_us: Maximum time.
+        share: Fraction of the time of all operators, from 0 to 1.
+        nbytes: Total bytes read and written.
+        failed: Number of runs that failed.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Lane(NamedTuple):
 
     Attributes:
         name: The row's name.
-        busy_us: How long it ran something.
+        busy_us: Busy time.
     """
 
     name: str
@@ -54,9 +54,9 @@ class Device(NamedTuple):
     Attributes:
         name: Such as ``cpu/0``.
         lanes: Its rows.
-        busy: When at least one of them ran something, in order, as (begin, end).
-        busy_us: How long that was.
-        peak_nbytes: The most memory that arrays held there; None where the trace does not say.
+        busy: Intervals (begin, end) in which at least one row was busy, in order.
+        busy_us: Total length of these intervals.
+        peak_nbytes: Peak memory of arrays; None if the trace does not have it.
     """
 
     name: str
@@ -67,15 +67,15 @@ class Device(NamedTuple):
 
 
 class Communication(NamedTuple):
-    """What a rank did with the others.
+    """Communication of a rank with the others.
 
     Attributes:
         rank: The rank.
-        exchanges: How often it exchanged arrays with others, or asked servers.
-        nbytes: Bytes that it sent.
-        waiting_us: How long it waited there for other ranks.
-        transfer_us: How long the rest took.
-        hidden: Part of the transfer in which a device of the rank computed, from 0 to 1.
+        exchanges: Number of exchanges with other ranks or servers.
+        nbytes: Bytes sent.
+        waiting_us: Time waiting for other ranks.
+        transfer_us: Time of the transfers.
+        hidden: Fraction of the transfers that overlaps with computation, from 0 to 1.
     """
 
     rank: int
@@ -87,18 +87,18 @@ class Communication(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """A trace in sum.
+    """The summary of a trace.
 
     Attributes:
         duration_us: From the first event to the end of the last.
-        operators: Those that took the longest first.
-        operator_us: The time of all operators together.
-        in_graphs: How many of their runs were parts of a graph's segments.
-        devices: All devices that ran something or held memory.
-        waits: How often the program waited for the engine.
-        wait_us: How long in all; of several ranks, on average.
-        communication: What each rank did with the others; nothing where there is one process.
-        dropped: Events that are missing because there were too many.
+        operators: Sorted by total time, longest first.
+        operator_us: Total time of all operators.
+        in_graphs: Number of runs within segments of graphs.
+        devices: All devices with operators or memory.
+        waits: Number of waits for the engine.
+        wait_us: Total time of waits, as a mean over ranks.
+        communication: Communication of each rank; empty for one process.
+        dropped: Number of events lost to a full buffer.
     """
 
     duration_us: float
@@ -113,7 +113,7 @@ class Summary(NamedTuple):
 
 
 def summarize(trace: Trace) -> Summary:
-    """Return a trace in sum."""
+    """Return the summary of a trace."""
     runs = [span for span in trace.spans if span.category == "operator"]
     operator_us = sum(span.duration_us for span in runs)
     by_row: dict[int, list[Span]] = {}
@@ -130,7 +130,7 @@ def summarize(trace: Trace) -> Summary:
         sum(span.depth > 0 for span in runs),
         devices,
         len(waits),
-        # Threads may wait at the same time, and one wait may stand in another.
+        # Waits of threads may overlap, and waits may be nested.
         sum(_length(_union(s for s in by_row[row] if s.category == "wait")) for row in program)
         / max(1, len(ranks)),
         [found for rank in ranks if (found := _communication(trace, rank, by_row)) is not None],
@@ -139,7 +139,7 @@ def summarize(trace: Trace) -> Summary:
 
 
 def covered_us(left: list[Interval], right: list[Interval]) -> float:
-    """How long two lists of intervals, each in order and apart, were both going on."""
+    """Return the overlap of two sorted lists of disjoint intervals."""
     common = 0.0
     i = j = 0
     while i < len(left) and j < len(right):
@@ -155,22 +155,23 @@ def covered_us(left: list[Interval], right: list[Interval]) -> float:
 def _communication(trace: Trace, rank: int, by_row: dict[int, list[Span]]) -> Communication | None:
     mine = [row for row in trace.rows if row.rank == rank]
     spans = [span for row in mine for span in by_row[row.number]]
-    whole = [span for span in spans if span.category == "communication"]
-    if not whole:
+    exchanges = [span for span in spans if span.category == "communication"]
+    if not exchanges:
         return None
     waiting = [span for span in spans if span.name == WAITING and span.category == PART]
     waiting_us = sum(span.duration_us for span in waiting)
-    # What is not waiting: between the end of the wait, where there is one, and the end.
+    # The transfer is the exchange without its wait, which comes first.
     ends = {span.start_us: span.start_us + span.duration_us for span in waiting}
     busy = _merged(
-        (ends.get(span.start_us, span.start_us), span.start_us + span.duration_us) for span in whole
+        (ends.get(span.start_us, span.start_us), span.start_us + span.duration_us)
+        for span in exchanges
     )
     computing = _union(span for row in mine if row.is_device for span in by_row[row.number])
     transfer_us = _length(busy)
     return Communication(
         rank,
-        len(whole),
-        sum(int(span.details.get("bytes", 0)) for span in whole),
+        len(exchanges),
+        sum(int(span.details.get("bytes", 0)) for span in exchanges),
         waiting_us,
         transfer_us,
         covered_us(busy, computing) / transfer_us if transfer_us else 0.0,
@@ -219,7 +220,7 @@ def _union(spans: Iterable[Span]) -> list[Interval]:
 
 
 def _merged(intervals: Iterable[Interval]) -> list[Interval]:
-    """The times that at least one interval covers, as intervals apart from each other."""
+    """Return the union of intervals as sorted, disjoint intervals."""
     merged: list[Interval] = []
     for begin, end in sorted(intervals):
         if merged and begin <= merged[-1][1]:

@@ -1,4 +1,4 @@
-"""Reading a trace of the profiler: its rows, what they did, and how much memory was held."""
+"""Reads a trace of the profiler: its rows, their spans, and memory."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from gluonish.core.errors import FileFormatError
 from gluonish.core.files import open_to_read
 
-# The process whose rows are the program's own threads.
+# The process whose rows are the threads of the program.
 PYTHON = "python"
 _MEMORY_CATEGORY = "Device Storage"
 _OF_RANK = re.compile(r"rank (\d+): (.*)", re.DOTALL)
@@ -20,13 +20,12 @@ class Row(NamedTuple):
 
     Attributes:
         number: Its number in the trace.
-        process: The device, such as ``cpu/0``, or `PYTHON`; where there are several ranks,
-            ``rank 1: cpu/0``.
-        rank: Whose row it is; 0 where there are no ranks.
-        name: What it is called there.
+        process: The device, such as ``cpu/0``, or `PYTHON`; with several ranks, ``rank 1: cpu/0``.
+        rank: The rank; 0 without ranks.
+        name: Its name in the trace.
         is_device: Whether operators run on it.
         is_program: Whether it is a thread of the program.
-        depth: How many spans stand inside one another at most.
+        depth: Maximum nesting of spans.
     """
 
     number: int
@@ -39,16 +38,16 @@ class Row(NamedTuple):
 
 
 class Span(NamedTuple):
-    """What a row did from one time to another.
+    """An interval of a row.
 
     Attributes:
         row: The number of the row.
-        name: What it did.
+        name: The activity, such as an operator.
         category: ``operator``, ``segment``, ``block``, ``api``, ``wait``, ``push`` and others.
-        start_us: When it began, in microseconds after the trace did.
-        duration_us: How long it took.
-        depth: How many spans it stands in.
-        details: What the trace says of it besides, such as shapes.
+        start_us: Microseconds after the start of the trace.
+        duration_us: Duration.
+        depth: Number of enclosing spans.
+        details: Further attributes, such as shapes.
     """
 
     row: int
@@ -65,10 +64,10 @@ class Trace(NamedTuple):
 
     Attributes:
         rows: The rows with spans, in the order in which they are shown.
-        spans: By row, and in a row by their beginning, those around others first.
-        memory: By device, when (microseconds) and how many bytes of arrays were held from then on.
+        spans: Sorted by row, start and depth.
+        memory: By device, pairs of a time in microseconds and the bytes of arrays from then on.
         duration_us: From the first event to the end of the last.
-        dropped: Events that are missing because there were too many.
+        dropped: Number of events lost to a full buffer.
     """
 
     rows: list[Row]
@@ -83,7 +82,7 @@ def read_trace(path: str | os.PathLike[str]) -> Trace:
 
     Raises:
         MissingFileError: There is no such file.
-        FileFormatError: It is no trace.
+        FileFormatError: It is not a trace.
     """
     with open_to_read(path, "profile") as file:
         text = file.read()
@@ -111,7 +110,7 @@ def _parse(events: list[dict[str, Any]], other: dict[str, Any]) -> Trace:
             by_row.setdefault((event["pid"], event["tid"]), []).append(event)
     rows: list[Row] = []
     spans: list[Span] = []
-    for key in sorted(by_row, key=lambda key: _place(key, named)):
+    for key in sorted(by_row, key=lambda key: _sort_key(key, named)):
         nested = _nested(by_row[key], start_us)
         rows.append(_row(key, named, max(span.depth for span in nested) + 1))
         spans.extend(nested)
@@ -125,11 +124,11 @@ def _parse(events: list[dict[str, Any]], other: dict[str, Any]) -> Trace:
     return Trace(rows, spans, memory, stop_us - start_us, int(other.get("dropped", 0)))
 
 
-def _place(key: tuple[int, int], named: dict[Any, Any]) -> tuple[int, int, int, int, int]:
-    """Where a row is shown: ranks in order, the program's threads last in each."""
+def _sort_key(key: tuple[int, int], named: dict[Any, Any]) -> tuple[int, int, int, int, int]:
+    """Return the sort key of a row: ranks in order, the program's threads last in each."""
     pid, tid = key
-    rank, own = _parted(_process(pid, named))
-    is_python = own == PYTHON
+    rank, device = _split_rank(_process(pid, named))
+    is_python = device == PYTHON
     process = int(named.get(("process_sort_index", pid, 0), {}).get("sort_index", pid))
     thread = int(named.get(("thread_sort_index", pid, tid), {}).get("sort_index", tid))
     return (rank, int(is_python), process, thread, tid)
@@ -139,7 +138,7 @@ def _process(pid: int, named: dict[Any, Any]) -> str:
     return str(named.get(("process_name", pid, 0), {}).get("name", pid))
 
 
-def _parted(process: str) -> tuple[int, str]:
+def _split_rank(process: str) -> tuple[int, str]:
     """Return the rank in a process's name, and the rest of the name."""
     found = _OF_RANK.fullmatch(process)
     return (int(found[1]), found[2]) if found else (0, process)
@@ -149,14 +148,14 @@ def _row(key: tuple[int, int], named: dict[Any, Any], depth: int) -> Row:
     pid, tid = key
     process = _process(pid, named)
     name = str(named.get(("thread_name", pid, tid), {}).get("name", tid))
-    rank, own = _parted(process)
-    kind, _, number = own.partition("/")
+    rank, device = _split_rank(process)
+    kind, _, number = device.partition("/")
     is_device = bool(kind) and number.isdecimal()
-    return Row(tid, process, rank, name, is_device, own == PYTHON, depth)
+    return Row(tid, process, rank, name, is_device, device == PYTHON, depth)
 
 
 def _nested(events: Iterable[dict[str, Any]], origin_us: float) -> list[Span]:
-    """Make spans of one row's events, which stand inside one another or apart."""
+    """Return the spans of one row's events, which are nested or disjoint."""
     spans = []
     ends: list[float] = []
     for event in sorted(events, key=lambda event: (event["ts"], -event["dur"])):

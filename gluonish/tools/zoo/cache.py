@@ -112,7 +112,7 @@ def fetch(arguments: argparse.Namespace) -> int:
 
 
 def verify(arguments: argparse.Namespace) -> int:
-    """Print what each file of weights is; 1 if one is damaged or missing, else 0.
+    """Print the state of each file of weights; 1 if one is damaged or missing, else 0.
 
     Raises:
         ArgumentError: There is no such network, or it has no published weights.
@@ -133,7 +133,7 @@ def verify(arguments: argparse.Namespace) -> int:
 
 
 def _state(path: Path) -> tuple[str, bool]:
-    """Return a word for a file, and whether it is one to complain about."""
+    """Return the state of a file, and whether it is a fault."""
     if not path.is_file():
         return "missing", True
     match = re.fullmatch(r"(.+)-([0-9a-f]{8})", path.stem)
@@ -141,10 +141,10 @@ def _state(path: Path) -> tuple[str, bool]:
         return "unknown", False
     name, digits = match.groups()
     published = WEIGHT_HASHES.get(name, "")
-    wanted = published if published.startswith(digits) else digits
+    expected = published if published.startswith(digits) else digits
     with path.open("rb") as file:
         got = hashlib.file_digest(file, "sha1").hexdigest()
-    if got.startswith(wanted):
+    if got.startswith(expected):
         return "ok", False
     return "damaged", True
 
@@ -154,7 +154,7 @@ def _published(name: str) -> str:
         return name.lower()
     raise ArgumentError(
         f"zoo: expected a network with published weights, got {name!r}"
-        f"{nearest(name.lower(), WEIGHT_HASHES)}; `gluonish zoo list` tells which have some"
+        f"{nearest(name.lower(), WEIGHT_HASHES)}; `gluonish zoo list` shows which have some"
     )
 
 

@@ -10,8 +10,8 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser = parsers.add_parser(
         "zoo",
         help="networks of the model zoo: list, fetch, verify or import their weights",
-        description="Networks of the model zoo and their weights: those that MXNet published, and"
-        " those of PyTorch and Keras.",
+        description="Networks of the model zoo and their weights: weights published by MXNet,"
+        " PyTorch and Keras.",
     )
     zoo_parsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     importing.add_parser(zoo_parsers)

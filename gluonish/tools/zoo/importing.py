@@ -13,8 +13,8 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
         help="convert a PyTorch or Keras checkpoint to weights of a network",
         description="Convert a checkpoint of torchvision, timm, Keras, or Hugging Face's ResNet"
         " (safetensors, in one file or by the index of several, a PyTorch file, or npz) into"
-        " weights of a network of the model zoo. Outputs are those of the origin, or the checkpoint"
-        " is refused with the reason or a list of what does not fit.",
+        " weights of a network of the model zoo. Outputs equal those of the original; otherwise the"
+        " checkpoint is refused with the reason or a list of mismatches.",
     )
     parser.add_argument("file", metavar="FILE", help="the checkpoint")
     parser.add_argument("--network", required=True, help="such as resnet18_v1; see `zoo list`")
@@ -45,7 +45,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Convert, write and tell; returns 0."""
+    """Convert, write and print a summary; returns 0."""
     conversion = import_weights(
         arguments.network,
         arguments.file,

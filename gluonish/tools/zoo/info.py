@@ -1,4 +1,4 @@
-"""``gluonish zoo info``: what a network, a file of weights or a checkpoint of others holds."""
+"""``gluonish zoo info``: the contents of a network, a file of weights or a foreign checkpoint."""
 
 import argparse
 import hashlib
@@ -15,7 +15,7 @@ from gluonish.ndarray.array_file import kind_of, read_array_list
 from gluonish.ndarray.array_writer import PARAMS
 from gluonish.tools.zoo.cache import shapes_of, table
 
-# What the arrays of a file are: name, shape, dtype.
+# Name, shape and dtype of an array in a file.
 Array = tuple[str, tuple[int, ...], Any]
 
 
@@ -34,10 +34,10 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print what is known; returns 0.
+    """Print the description; returns 0.
 
     Raises:
-        ArgumentError: There is neither such a network nor such a file.
+        ArgumentError: There is no such network or file.
         FileFormatError: The file is truncated, corrupt or hostile.
     """
     name = arguments.what.lower()
@@ -68,7 +68,7 @@ def _network(name: str, root: str | None) -> tuple[list[Array], dict[str, object
     if name not in WEIGHT_HASHES:
         return arrays, {"published": "no weights"}
     path = weights_path(name, root)
-    where = str(path) if path.is_file() else f"no; belongs at {path}"
+    where = str(path) if path.is_file() else f"no; expected at {path}"
     return arrays, {"sha1": WEIGHT_HASHES[name], "source": weights_url(name), "cached": where}
 
 

@@ -22,7 +22,7 @@ def test_nothing_is_said_of_what_is_there(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("mxnet.nd.arrayy", "mxnet.nd has no arrayy; mxnet.nd.array is there"),
+        ("mxnet.nd.arrayy", "mxnet.nd has no arrayy; did you mean mxnet.nd.array?"),
         ("mxnet.gluon.nowhere.Thing", "mxnet.gluon has no nowhere"),
         ("mxnet.nd.NDArray.asnumpyy", "mxnet.nd.NDArray has no asnumpyy; "),
         ("mxnet.nd._CachedOpThreadSafe", ""),

@@ -22,7 +22,7 @@ def test_findings_are_listed_by_file_and_line(
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith(f"{bad}:3: mxnet.nd.arrayy is missing: ")
     assert lines[1].startswith(f"{bad}:4: mxnet.gluon.nn.BatchNorm differs: ")
-    assert lines[2].startswith(f"{tmp_path / 'old.py'}:1: this Python cannot read it: ")
+    assert lines[2].startswith(f"{tmp_path / 'old.py'}:1: not valid for this Python: ")
     assert lines[3:] == ["3 files: 1 missing, 1 differs, 1 unreadable"]
 
 

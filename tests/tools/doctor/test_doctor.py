@@ -42,7 +42,7 @@ def test_this_machine_is_described_and_sound(capsys: pytest.CaptureFixture[str])
         "MXNET_HOME",
     ):
         assert f" {name} " in text
-    assert text.endswith("\nnothing that is required is broken\n")
+    assert text.endswith("\nall requirements work\n")
 
 
 def test_json_has_the_same_findings(capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,7 +78,7 @@ def test_report_aligns_texts_and_advice() -> None:
         "  - x          none",
         "               > get it",
         "",
-        "nothing that is required is broken",
+        "all requirements work",
     ]
 
 
@@ -166,14 +166,14 @@ def test_more_threads_than_cores_are_remarked(monkeypatch: pytest.MonkeyPatch) -
     assert found.state == MISSING
     assert found.advice.endswith("set OMP_NUM_THREADS=2")
     cores = named(machine.machine_findings(), "cores")
-    assert cores.text.endswith("the control group grants the time of 2")
+    assert cores.text.endswith("the control group limits it to 2")
 
 
 def test_kept_files_are_counted_by_folder(tmp_path: Path) -> None:
     home = tmp_path / "kept"
     with MXNET_HOME.override(str(home)):
         (first,) = machine.file_findings()
-        assert first.text == f"{home}, which is made when it is needed"
+        assert first.text == f"{home}, created when needed"
         (home / "models" / "inner").mkdir(parents=True)
         (home / "models" / "a.params").write_bytes(b"0" * 1_500_000)
         (home / "models" / "inner" / "b.params").write_bytes(b"0" * 500_000)

@@ -91,7 +91,7 @@ def test_cudnn_of_another_cuda_is_broken(monkeypatch: pytest.MonkeyPatch) -> Non
     stand_in(monkeypatch, cudnnGetVersion=number(91900), cudnnGetCudartVersion=number(12090))
     state, text = nvidia.answer("cudnn")
     assert state == BROKEN
-    assert "expected one for CUDA 13, as CuPy is, got one for CUDA 12" in text
+    assert "expected a build for CUDA 13, as CuPy's, got one for CUDA 12" in text
     assert "pip uninstall nvidia-cudnn-cu12, then " in text
     assert text.endswith("'nvidia-cudnn-cu13>=9,<10'")
 
@@ -200,7 +200,7 @@ def test_cupy_of_other_private_names_is_not_blamed(monkeypatch: pytest.MonkeyPat
     stand_in(monkeypatch, nvrtcVersion=writes(13, 2))
     cupys_compiler(monkeypatch, None)
     del sys.modules["cupy.cuda.compiler"].__dict__["_NVRTCProgram"]
-    assert nvidia.answer("nvrtc") == (FOUND, "13.2; compiling was not tried")
+    assert nvidia.answer("nvrtc") == (FOUND, "13.2; compilation was not tested")
 
 
 @pytest.mark.parametrize("error", [MissingLibraryError, BrokenLibraryError])
@@ -226,7 +226,7 @@ def test_only_with_a_device_is_something_required(
     found = by_title(list(nvidia.nvidia_findings(has_device)))
     broken = {title for title, one in found.items() if one.state == BROKEN}
     assert broken == ({"NVRTC", "cuBLAS"} if has_device else set())
-    expected = "for the kvstore 'nccl', a 'device' store without: pip install it"
+    expected = "for the kvstore 'nccl', which is a 'device' store without it: pip install it"
     assert (found["NCCL"].text, found["NCCL"].advice) == ("expected it, got none", expected)
 
 

@@ -46,9 +46,9 @@ def test_workers_that_ignore_their_numbers_are_found_out(
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["imported", "end"], "one line of the log about it"),
-        (["imported", "TOLD", "TOLD", "end"], "one line of the log about it"),
-        (["TOLD", "imported", "end"], "it after the import"),
+        (["imported", "end"], "one log record about it"),
+        (["imported", "TOLD", "TOLD", "end"], "one log record about it"),
+        (["TOLD", "imported", "end"], "the record after the import"),
     ],
 )
 def test_a_log_that_says_it_never_or_twice_is_found_out(

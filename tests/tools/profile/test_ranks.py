@@ -83,9 +83,9 @@ def test_a_rank_that_others_wait_for_is_named(trace: Trace, summary: Summary) ->
 def test_transfer_behind_nothing_is_told(trace: Trace, summary: Summary) -> None:
     slow = [found._replace(hidden=0.0) for found in summary.communication]
     told = advice(trace, summary._replace(communication=slow))
-    (exposed,) = [x for x in told if "while nothing computed" in x]
+    (exposed,) = [x for x in told if "while no device computed" in x]
     assert exposed.startswith("Rank 0 transferred for 20.0 % of the time")
-    assert not [x for x in advice(trace, summary) if "while nothing computed" in x]
+    assert not [x for x in advice(trace, summary) if "while no device computed" in x]
 
 
 def test_the_page_has_a_table_of_ranks(trace: Trace, summary: Summary) -> None:
