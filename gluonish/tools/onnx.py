@@ -19,7 +19,7 @@ from gluonish.symbol import load as load_symbol
 
 
 def add_import(commands: Any) -> None:
-    """Add the subcommand to those of ``gluonish onnx``."""
+    """Add the subcommand to ``gluonish onnx``."""
     parser = commands.add_parser(
         "import",
         help="convert an ONNX file to a network: -symbol.json and .params",
@@ -34,7 +34,7 @@ def add_import(commands: Any) -> None:
         action="append",
         default=[],
         metavar="NAME=N,C,..",
-        help="sizes of an input that the file leaves open; needed if one graph cannot take all",
+        help="dynamic sizes of an input; needed if a graph cannot support all sizes",
     )
     parser.set_defaults(run=import_file)
 
@@ -71,7 +71,7 @@ _LISTED = 30
 
 
 def add_parser(parsers: Any) -> None:
-    """Add the subcommand to those of ``gluonish``."""
+    """Add the subcommand to ``gluonish``."""
     parser = parsers.add_parser(
         "onnx",
         help="export, check and import ONNX files",
@@ -133,7 +133,7 @@ def _onnx_shape(text: str) -> tuple[int | str, ...]:
     """Return a shape from the text ``N,C,..``.
 
     Raises:
-        ArgumentError: A part is no size and no name.
+        ArgumentError: An item is neither a size nor a name.
     """
     parts = [part.strip() for part in text.strip("()[] ").split(",")]
     if parts[-1] == "" and (len(parts) > 1 or text.strip() == "()"):
@@ -166,7 +166,7 @@ def check(arguments: argparse.Namespace) -> int:
     """Run ``gluonish onnx check``; returns the exit status."""
     onnx = onnx_package("gluonish onnx check")
     with open_to_read(arguments.file, "gluonish onnx check"):
-        pass  # says what is wrong with the path before onnx does
+        pass  # raises a better error for the path than onnx
     try:
         onnx.checker.check_model(arguments.file, full_check=True)
         model = onnx.load(arguments.file, load_external_data=False)
@@ -204,7 +204,7 @@ def _typed(info: Any) -> str:
 
 
 def _compared(path: str, model: Any, symbol_file: str, params_file: str) -> int:
-    """Compare what the file computes with a network; returns the exit status."""
+    """Compare the outputs of the file with those of a network; returns the exit status."""
     from onnx.reference import ReferenceEvaluator
 
     session = ReferenceEvaluator(path)

@@ -1,4 +1,4 @@
-"""``gluonish rec``: what a record file holds, whether it is whole, and a new index for it."""
+"""``gluonish rec``: lists and checks the records of a file, and rebuilds its index."""
 
 import argparse
 import io
@@ -22,13 +22,13 @@ _COLUMNS = ("record", "offset", "bytes", "flag", "label", "id", "format", "size"
 
 
 class RecordSummary(NamedTuple):
-    """What a record holds. Where it is no image with a header, the fields behind length are None.
+    """The contents of a record. Fields after length are None unless it is an image with a header.
 
     Attributes:
         record: Its number in the file, from 0.
         offset: The byte at which it begins.
         length: How many bytes it has.
-        flag: How many labels stand behind the header; 0 where the label is in it.
+        flag: Number of labels after the header; 0 if the label is in it.
         label: The label, or a list of labels.
         id: The image's number.
         format: The format of the image's file, such as JPEG.
@@ -46,7 +46,7 @@ class RecordSummary(NamedTuple):
 
 
 def describe(number: int, offset: int, record: bytes) -> RecordSummary:
-    """Return what a record holds.
+    """Return the summary of a record.
 
     Args:
         number: Its number in the file.
@@ -86,7 +86,7 @@ def _image_kind(content: bytes) -> tuple[str, tuple[int, int]] | None:
 
 
 def index_problems(index: str | os.PathLike[str], table: RecordTable) -> list[str]:
-    """Return in what an index differs from the records of its file; nothing where it does not.
+    """Return the differences between an index and the records of its file.
 
     Args:
         index: Its path.
@@ -118,7 +118,7 @@ def rebuild_index(path: str | os.PathLike[str], index: str | os.PathLike[str]) -
 
     Args:
         path: The record file.
-        index: The path of the index, which is replaced as a whole.
+        index: The path of the index, which is replaced atomically.
 
     Raises:
         MissingFileError: There is no such record file.
@@ -149,7 +149,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     parser.add_argument(
         "--verify",
         action="store_true",
-        help="continue after damaged places, print all of them, and read every record",
+        help="continue after damaged records, print all faults, and read every record",
     )
     parser.add_argument(
         "--extract",
@@ -167,7 +167,7 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do what the options ask for; 0 if the file and its index are in order, else 1."""
+    """Run the requested actions; 0 if the file and its index are valid, else 1."""
     path = arguments.file
     index = Path(path).with_suffix(".idx") if arguments.index is None else Path(arguments.index)
     if arguments.limit is not None and arguments.limit < 0:
@@ -200,7 +200,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _unreadable(path: str, table: RecordTable) -> list[str]:
-    """Read all records; return what is wrong with those that cannot be read."""
+    """Read all records; return the faults of unreadable ones."""
     problems = []
     with RecordFile(path) as file:
         for offset, length in _progress(table):

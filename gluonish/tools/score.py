@@ -22,7 +22,7 @@ from gluonish.initializer import Xavier
 from gluonish.model_zoo.registry import get_model, model_names
 from gluonish.tools.demo import parse_contexts
 
-# The names of the reference documentation's table; a name of the model zoo stands for itself.
+# Names in the table of MXNet's documentation; names of the model zoo are valid, too.
 _ZOO_NAMES = {
     "inception-bn": "inception_bn",
     "inception-v3": "inceptionv3",
@@ -34,7 +34,7 @@ _BATCH_SIZES = "1,2,4,8,16,32"
 _CLASSES = 1000
 _WARM_UPS = 2
 _LEARNING_RATE = 1e-3
-# Writing 5 there sets the process's peak of resident memory to what it has now.
+# Writing 5 resets the peak of resident memory to the current value.
 _CLEAR_PEAK = Path("/proc/self/clear_refs")
 _STATUS = Path("/proc/self/status")
 
@@ -46,7 +46,7 @@ class Cell(NamedTuple):
         images_per_s: Images a second; NaN after an error.
         peak_mb: Peak resident memory of the process, in MB of 10^6 bytes; NaN where the system
             does not tell.
-        error: What went wrong, or empty.
+        error: The error, or empty.
     """
 
     images_per_s: float
@@ -68,9 +68,9 @@ def measure(
         seconds: How long to repeat the call, about; it is made at least once after the warm-up.
 
     Returns:
-        The rate and the memory; with the error, where there was one.
+        The rate and the memory, or an error.
     """
-    gc.collect()  # the network of the cell before, whose blocks know one another
+    gc.collect()  # the network of the previous cell, which has reference cycles
     context.empty_cache()
     _clear_peak()
     try:
@@ -227,7 +227,7 @@ def _clear_peak() -> None:
     try:
         _CLEAR_PEAK.write_text("5", encoding="ascii")
     except OSError:
-        return  # not Linux, or not allowed: the peak is then that of all cells so far
+        return  # not Linux, or not permitted: the peak includes all earlier cells
 
 
 def _peak_mb() -> float:

@@ -1,4 +1,4 @@
-"""The command line of ``gluonish im2rec``, that of MXNet's ``tools/im2rec.py``."""
+"""The command line of ``gluonish im2rec``, as of MXNet's ``tools/im2rec.py``."""
 
 import argparse
 import sys
@@ -48,7 +48,7 @@ def _add_list_options(group: "argparse._ArgumentGroup") -> None:
         "--no-shuffle",
         dest="shuffle",
         action="store_false",
-        help="keep the alphabetical order; else the order is random, the same in each run",
+        help="keep the alphabetical order; else the order is random with a fixed seed",
     )
 
 
@@ -83,7 +83,7 @@ def _add_record_options(group: "argparse._ArgumentGroup") -> None:
         type=int,
         default=packing.color,
         choices=COLORS,
-        help="1 for three channels, 0 for gray, -1 for what is stored",
+        help="1 for three channels, 0 for gray, -1 for the channels of the file",
     )
     group.add_argument("--encoding", default=packing.encoding, choices=ENCODINGS, help="format")
     group.add_argument(

@@ -27,7 +27,7 @@ class ImageEntry(NamedTuple):
 
 
 def read_list(path: str | os.PathLike[str], refused: Callable[[str], None]) -> Iterator[ImageEntry]:
-    """Give the images of a list, those lines that are none left out.
+    """Yield the images of a list, without invalid lines.
 
     Args:
         path: The list.
@@ -42,7 +42,7 @@ def read_list(path: str | os.PathLike[str], refused: Callable[[str], None]) -> I
 
 
 def write_list(path: str | os.PathLike[str], entries: Iterable[ImageEntry]) -> None:
-    """Write a list, as a whole or not at all.
+    """Write a list, atomically.
 
     Args:
         path: The file.
@@ -81,22 +81,23 @@ def make_lists(
 ) -> list[Path]:
     """Write lists of the images in a folder, byte for byte those of MXNet's tool.
 
-    A list is ``prefix.lst``, or ``prefix_0.lst`` and so on of several chunks. Where only a part is
-    to train with, ``_train``, ``_val`` and ``_test`` stand before ``.lst``. Parts are rounded down,
-    so that where nothing is left to validate with an image may be on no list; a note tells it.
+    A list is ``prefix.lst``, or ``prefix_0.lst`` and so on of several chunks. With
+    splits for training, validation and testing, names end with ``_train.lst``, ``_val.lst`` and
+    ``_test.lst``. Sizes of splits are rounded down, so that without a validation split an image may
+    be on no list; a note reports it.
 
     Args:
         prefix: How the paths of the lists begin.
         root: The folder of images.
-        recursive: Whether to go down into folders and give each that has images a label of its own;
+        recursive: Whether to search subfolders, and give each one with images a separate label;
             else the images in the folder itself have the label 0.
         exts: Endings of images, in lower case.
         shuffle: Whether to put the images into a random order, the same in each run.
         chunks: How many lists, or groups of lists.
-        train_ratio: Part of the images to train with, 0 to 1.
-        test_ratio: Part of them to test with; what is left is to validate with. Not read where
+        train_ratio: Fraction of the images for training, 0 to 1.
+        test_ratio: Fraction of the images for testing; the rest is for validation. Not read where
             all are to train with.
-        note: Takes each line that the tool tells.
+        note: Called with each line of the report.
 
     Returns:
         The lists.
@@ -123,7 +124,7 @@ def make_lists(
     if listed < len(entries):
         note(
             f"im2rec: {len(entries) - listed} of {len(entries)} images are on no list, because "
-            "parts are rounded down"
+            "sizes are rounded down"
         )
     return written
 
@@ -142,7 +143,7 @@ def _check_parts(chunks: int, train_ratio: float, test_ratio: float) -> None:
 def _parts(
     chunk: list[ImageEntry], each: int, train_ratio: float, test_ratio: float
 ) -> Iterator[tuple[str, list[ImageEntry]]]:
-    """Give the lists of a chunk, each with what stands before its ending."""
+    """Yield the lists of a chunk with the suffixes of their names."""
     if train_ratio == 1:
         yield "", chunk
         return
@@ -168,7 +169,7 @@ def find_images(
         root: The folder.
         recursive: As of `make_lists`.
         exts: Likewise.
-        note: Takes a line with path and label of each folder that has images, if ``recursive``.
+        note: Called with path and label of each folder that has images, if ``recursive``.
 
     Raises:
         MissingFileError: ``root`` is no folder.
@@ -193,12 +194,12 @@ def find_images(
 
 
 def _folder(root: str) -> Iterator[tuple[str, list[str]]]:
-    """Give a folder with the names of its files."""
+    """Yield a folder with the names of its files."""
     yield root, [name for name in sorted(os.listdir(root)) if os.path.isfile(f"{root}/{name}")]
 
 
 def _folders(root: str) -> Iterator[tuple[str, list[str]]]:
-    """Give a folder and all in it, each with the names of its files; links are followed.
+    """Yield a folder and its subfolders with the names of their files; links are followed.
 
     A link to a folder that it is in is not.
     """

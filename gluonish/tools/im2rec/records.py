@@ -26,14 +26,15 @@ _LARGEST_PNG_EFFORT = 9
 
 
 class Packing(NamedTuple):
-    """What becomes of an image on its way into a record.
+    """Options for writing an image into a record.
 
     Attributes:
-        pass_through: Whether its file is taken as it is, and all else but the labels is not read.
+        pass_through: Whether its file is stored unchanged; only the labels of the other options
+            matter then.
         resize: New length of the shorter side in pixels, by linear interpolation; 0 keeps the size.
-        center_crop: Whether the square in the middle is cut out, before resizing.
-        quality: For JPEG 1 to 100; for PNG the effort to make it small, where more than 9 is 9.
-        color: 1 for three channels, 0 for one, -1 for what is stored, alpha and 16 bits included.
+        center_crop: Whether to crop the central square before resizing.
+        quality: For JPEG 1 to 100; for PNG the compression level, at most 9.
+        color: 1 for three channels, 0 for one, -1 for those of the file, with alpha and 16 bits.
         encoding: ``.jpg`` or ``.png``.
         pack_label: Whether all labels of a list with several go into the record, else the first.
     """
@@ -71,10 +72,10 @@ def pack_entry(entry: ImageEntry, root: str | os.PathLike[str], packing: Packing
     Args:
         entry: The image.
         root: The folder that its path is relative to.
-        packing: What becomes of it.
+        packing: The options.
 
     Raises:
-        OperatorError: Its file is no image that is known, or it cannot be encoded so.
+        OperatorError: Its file is not a known image, or cannot be encoded with these options.
         ArgumentError: Its number is out of range.
         OSError: Its file cannot be read.
     """
@@ -123,10 +124,10 @@ Refused = Callable[[str], None]
 
 
 class Outcome(NamedTuple):
-    """What became of a list.
+    """The result of packing a list.
 
     Attributes:
-        path: The record file; the index beside it has ``.idx`` as ending.
+        path: The record file; its index has the suffix ``.idx``.
         records: How many records it has.
         skipped: How many lines and images of the list were left out.
     """
@@ -137,7 +138,7 @@ class Outcome(NamedTuple):
 
 
 def find_lists(prefix: str | os.PathLike[str]) -> list[Path]:
-    """Return the lists whose paths begin with a prefix; all in it where it is a folder.
+    """Return the lists whose paths begin with a prefix, or all lists of a folder.
 
     As for MXNet's tool, ``cats`` is the prefix of ``cats.lst`` and ``cats_train.lst``, and of
     ``cats2.lst``, too.
@@ -170,7 +171,7 @@ def make_records(
     num_thread: int = 1,
     refused: Refused = print,
 ) -> Outcome:
-    """Write the record file of a list, and its index, beside it.
+    """Write the record file of a list, and its index, to the same folder.
 
     The records are in the order of the list whatever the number of threads. The files get their
     names when all is done; until then, and after an error, what was there stays.
@@ -178,7 +179,7 @@ def make_records(
     Args:
         image_list: The list, ``images.lst`` for ``images.rec`` and ``images.idx``.
         root: The folder that its paths are relative to.
-        packing: What becomes of the images; JPEG of quality 95 by default.
+        packing: The options; JPEG of quality 95 by default.
         num_thread: How many threads read and encode; less than 1 is 1.
         refused: Called with a message for each line and image that is left out.
 
@@ -217,7 +218,7 @@ def _packed(
     packing: Packing,
     num_thread: int,
 ) -> Iterator[Packed]:
-    """Give each image with its record, or with the error that it made, in their order."""
+    """Yield each image with its record or error, in order."""
     if num_thread <= 1:
         for entry in entries:
             yield entry, _record(entry, root, packing)

@@ -39,12 +39,12 @@ def add_parser(parsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Profile the script, write both files, print what took the longest; the script's status.
+    """Profile the script, write both files, print the longest operators; returns its status.
 
     Raises:
         MissingFileError: There is no such script.
         FileFormatError: It is no Python program.
-        ArgumentError: There is no folder to write to.
+        ArgumentError: The output folder is missing.
     """
     check_script("profile", arguments.script, folders=False)
     # The script may go to another folder.
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     status = run_script(arguments.script, arguments.arguments)
     profiler.set_state("stop")
     profiler.set_config(**settings)  # the script may have named another file
-    if status:  # other ranks may not come here
+    if status:  # other ranks may have ended
         profiler.dump_alone()
     else:
         load("gluonish.profiler.ranks").meet()
@@ -92,7 +92,7 @@ def _print_summary(summary: Summary, sentences: list[str]) -> None:
         share = device.busy_us / summary.duration_us if summary.duration_us else 0.0
         line = f"{device.name} was busy for {share_text(share)} of the time"
         if device.peak_nbytes is not None:
-            line += f" and held at most {bytes_text(device.peak_nbytes)}"
+            line += f" and used at most {bytes_text(device.peak_nbytes)}"
         lines += ["", line]
     for found in summary.communication:
         waiting, transfer = (

@@ -1,6 +1,6 @@
 """The page of a profile, and numbers with units.
 
-Tables and figures are there without a script; the timeline is drawn by ``page.js`` from the spans
+Tables and figures need no script; the timeline is drawn by ``page.js`` from the spans
 in the page, which are columns of numbers, since there may be many of them.
 """
 
@@ -15,7 +15,7 @@ from gluonish.tools.profile.summary import Communication, Device, Operator, Summ
 from gluonish.tools.profile.trace import Span, Trace
 
 _TIMES = ((1e6, "s"), (1e3, "ms"), (1.0, "µs"))
-_SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))  # powers of ten, as the letters say
+_SIZES = ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))  # decimal units
 
 
 def time_text(time_us: float) -> str:
@@ -35,7 +35,7 @@ def bytes_text(nbytes: float) -> str:
 
 
 def share_text(share: float) -> str:
-    """Return a part of one in percent: 0.0312 is 3.1 %."""
+    """Format a fraction in percent: 0.0312 is 3.1 %."""
     return f"{100 * share:.1f} %"
 
 
@@ -43,7 +43,7 @@ def _three_digits(number: float) -> str:
     return f"{number:.0f}" if number >= 99.95 else f"{number:.3g}"
 
 
-# A page with more would take a browser seconds to open; the longest ones are kept.
+# A page with more would take a browser seconds to open; only the longest ones are shown.
 MOST_SPANS = 200_000
 _FOLDER = Path(__file__).parent
 _HEADS = (
@@ -62,9 +62,9 @@ def page(title: str, trace: Trace, summary: Summary, sentences: list[str]) -> st
 
     Args:
         title: The script's name.
-        trace: What is drawn.
+        trace: The trace.
         summary: Its sums.
-        sentences: What stands out.
+        sentences: The advice.
     """
     parts = {
         "title": html.escape(title),
@@ -103,13 +103,13 @@ def _figures(summary: Summary) -> str:
 
 def _advice(sentences: list[str]) -> str:
     if not sentences:
-        return "<p>Nothing: devices were busy, and no operator stands out.</p>"
+        return "<p>Nothing conspicuous: devices were busy, and no operator dominates.</p>"
     items = "\n".join(f"<li>{html.escape(sentence)}</li>" for sentence in sentences)
     return f"<ul>\n{items}\n</ul>"
 
 
 def _communication(summary: Summary) -> str:
-    """A table of what ranks did with each other; nothing where there is one process."""
+    """Return a table of communication between ranks; empty for one process."""
     if not summary.communication:
         return ""
     rows = "\n".join(_rank(found, summary) for found in summary.communication)
@@ -149,7 +149,7 @@ def _bar(share: float) -> str:
 
 
 def _fixed(text: str) -> str:
-    """Text as wide in every row, so that the bars before it stand below each other."""
+    """Return text padded to one width, so that bars are aligned."""
     return f'<span class="fixed">{text}</span>'
 
 
@@ -214,7 +214,7 @@ def _data(trace: Trace) -> dict[str, Any]:
 
 
 def _detail(span: Span) -> str:
-    """What hovering shows below a span's name and time."""
+    """Return the tooltip of a span, below its name and time."""
     lines = []
     shapes, dtypes = span.details.get("shapes", {}), span.details.get("dtypes", {})
     for side, word in (("in", "reads"), ("out", "writes")):
@@ -235,5 +235,5 @@ def _detail(span: Span) -> str:
 
 
 def _as_json(data: dict[str, Any]) -> str:
-    """Text that may stand in a script element: no tag can begin in it."""
+    """Return JSON text that is safe in a script element, without tags."""
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")

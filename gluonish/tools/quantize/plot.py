@@ -15,7 +15,7 @@ def draw(layers: Sequence[LayerError], path: str) -> None:
     """Draw a bar of each layer's signal-to-noise ratio, the first layer on top.
 
     Args:
-        layers: As `layer_errors` gives them.
+        layers: The result of `layer_errors`.
         path: The PNG file to write.
     """
     finite = [x.signal_to_noise_db for x in layers if math.isfinite(x.signal_to_noise_db)]
@@ -32,7 +32,7 @@ def draw(layers: Sequence[LayerError], path: str) -> None:
     axes.set_xlabel("signal to noise (dB): higher is closer to the network in floating point")
     for row, layer in enumerate(layers):
         axes.text(ratios[row], row, f" {layer.max_error:.2g}", va="center", fontsize=6)
-    axes.set_title("Layers of the quantized network; beside each its largest error", fontsize=9)
+    axes.set_title("Layers of the quantized network, with the largest error of each", fontsize=9)
     axes.margins(x=0.08)
     axes.grid(axis="x", alpha=0.3)
     save_figure(figure, Path(path))

@@ -1,4 +1,4 @@
-"""What ``gluonish quantize`` does: reads networks and data, quantizes, compares."""
+"""The work of ``gluonish quantize``: reads networks and data, quantizes, compares."""
 
 import argparse
 import math
@@ -33,7 +33,7 @@ def convert(arguments: argparse.Namespace) -> tuple[str, str]:
     """Quantize a network, and return the paths of its new files.
 
     Args:
-        arguments: Those of ``gluonish quantize convert``.
+        arguments: Arguments of ``gluonish quantize convert``.
     """
     data, size = _data(arguments.data), max(1, arguments.batch_size)
     network = _network(arguments.symbol, arguments.params, arguments.input)
@@ -56,7 +56,7 @@ class _Batches:
         size: Examples in a piece.
 
     Attributes:
-        num_data: How many examples there are.
+        num_data: Number of examples.
     """
 
     def __init__(self, data: Any, size: int) -> None:
@@ -71,10 +71,10 @@ class _Batches:
 
 
 def report(arguments: argparse.Namespace) -> str:
-    """Return a table of the layers' errors; draw them where the arguments say so.
+    """Return a table of the layers' errors; draw them if requested.
 
     Args:
-        arguments: Those of ``gluonish quantize report``.
+        arguments: Arguments of ``gluonish quantize report``.
     """
     network = _network(arguments.symbol, arguments.params, arguments.input)
     symbol, params = arguments.quantized

@@ -1,8 +1,8 @@
-"""Checkpoints of a training: whatever moment the process ends at, the last complete one is whole.
+"""Checkpoints of a training run: the newest complete one survives an end at any time.
 
 A checkpoint of epoch 7 is the files ``prefix-0007.params``, ``prefix-0007.states`` (the optimizer)
-and ``prefix-0007.json``, the record: it has sizes and digests of the other two, what the training
-was asked for, and its history. Each file is written as a whole or not at all, and the record last,
+and ``prefix-0007.json``, the record, with sizes and digests of the other two, the options of the
+run, and its history. Each file is written atomically, and the record last,
 after the one it may replace was removed: a checkpoint without a record is not complete, nor is one
 whose files are not those of the record. ``prefix-symbol.json`` is the network, the same for all
 epochs. Random numbers need no state: an epoch draws its own from the seed and its number.
@@ -28,12 +28,12 @@ _CHUNK_NBYTES = 1 << 20
 
 @dataclass
 class Record:
-    """What a checkpoint knows beside parameters and states.
+    """The record of a checkpoint, beside parameters and states.
 
     Attributes:
         epoch: How many epochs were trained.
-        options: What the training was asked for, by option.
-        history: What each epoch gave, but for those before a start from parameters alone:
+        options: The options of the training run.
+        history: The results of each epoch, but for those before a start from parameters alone:
             ``epoch``, ``lr``, ``seconds``, ``samples_per_second``, and by the names of metrics
             ``training`` and ``validation``.
     """
@@ -47,8 +47,8 @@ class Checkpoints:
     """The checkpoints of one prefix.
 
     Args:
-        prefix: What the files' names begin with; its folder is made if it is missing. One that ends
-            with ``.safetensors`` or ``.npz`` says the format of the parameters.
+        prefix: Prefix of the files' names; a missing folder is created. The suffix ``.safetensors``
+            or ``.npz`` selects the format of the parameters.
     """
 
     def __init__(self, prefix: str) -> None:
@@ -64,7 +64,7 @@ class Checkpoints:
 
     @property
     def export_prefix(self) -> str:
-        """The prefix with the format of the parameters, as `write_model` takes it."""
+        """The prefix with the suffix of the parameters' format, for `write_model`."""
         return f"{self.prefix}{self._ending if self._ending != '.params' else ''}"
 
     def params_path(self, epoch: int) -> Path:
@@ -80,7 +80,7 @@ class Checkpoints:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the prefix against other trainings, and remove what a killed one left half written.
+        """Lock the prefix against other runs, and remove incomplete files of killed ones.
 
         Raises:
             ArgumentError: Another process trains under this prefix.
@@ -96,7 +96,7 @@ class Checkpoints:
                 f"{str(self.prefix)!r}; wait for that process, or choose another prefix"
             ) from error
         try:
-            # Nobody else writes files of this prefix: none of them is of another host.
+            # The lock is held: no other process writes files of this prefix.
             remove_abandoned(self.prefix.parent, settled_s=0)
             yield
         finally:
@@ -106,10 +106,10 @@ class Checkpoints:
         """Write a checkpoint.
 
         Args:
-            record: What to keep; its epoch is that of the files.
+            record: The record; its epoch is in the files' names.
             write: Called with the epoch, writes symbol, parameters and states.
         """
-        # A checkpoint is taken for the end of a training only if none that it supersedes is left.
+        # A checkpoint is the end of a run only if all those that it supersedes are removed.
         for epoch in sorted(self._recorded(), reverse=True):
             if epoch >= record.epoch:
                 self._record_path(epoch).unlink()
@@ -123,7 +123,7 @@ class Checkpoints:
         )
 
     def newest(self) -> int | None:
-        """Return the epoch of the newest complete checkpoint; None where there is none."""
+        """Return the epoch of the newest complete checkpoint, or None."""
         for epoch in sorted(self._recorded(), reverse=True):
             with suppress(FileFormatError, MissingFileError):
                 self.read(epoch)
@@ -135,7 +135,7 @@ class Checkpoints:
 
         Raises:
             MissingFileError: A file is missing.
-            FileFormatError: A file is not what was written.
+            FileFormatError: A file differs from the record.
         """
         path = self._record_path(epoch)
         stored = _read_json(path)
@@ -172,7 +172,7 @@ class Checkpoints:
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Write a JSON file, as a whole or not at all."""
+    """Write a JSON file, atomically."""
     with atomic_write(path) as file:
         file.write(json.dumps(content, indent=1).encode())
 

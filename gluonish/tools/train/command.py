@@ -26,7 +26,7 @@ def add_parser(parsers: Any) -> None:
         help="train a network to classify images",
         description="Train a network to classify the images of a published data set or of record "
         "files. The options are those of MXNet's image classification example. With "
-        "--model-prefix there is a checkpoint after each epoch, from which --resume goes on to the "
+        "--model-prefix each epoch writes a checkpoint, from which --resume continues to the "
         "same result, however the process ended; prefix-curves.png shows the learning curves. "
         "`gluonish launch -n 2 gluonish train --kv-store dist_sync ...` shares each batch between "
         "two processes.",
@@ -36,7 +36,7 @@ def add_parser(parsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train, or measure what was asked for; 0 if that came to its end."""
+    """Train, or run the benchmark; 0 if it was completed."""
     complete(arguments)
     ranks = joined(arguments.kv_store, arguments.batch_size)
     contexts = contexts_of(arguments, ranks.size)
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
             with compiled_at_once():
                 return _train(Session(arguments, contexts, source, ranks), source, arguments)
     except KeyboardInterrupt:
-        print("interrupted" + ("; --resume goes on" if arguments.model_prefix else ""))
+        print("interrupted" + ("; continue with --resume" if arguments.model_prefix else ""))
         return _INTERRUPTED
 
 
@@ -63,7 +63,7 @@ def _train(session: Session, source: Batches, arguments: argparse.Namespace) -> 
 
 
 def make_source(arguments: argparse.Namespace, ranks: Ranks) -> Batches:
-    """Return the source of this process's parts of the batches that the options describe."""
+    """Return the source of this process's share of the batches."""
     size = arguments.batch_size
     if arguments.benchmark:
         samples = arguments.num_examples or size * _BENCHMARK_BATCHES
@@ -126,7 +126,7 @@ def _test_io(source: Batches, arguments: argparse.Namespace) -> int:
             batch.data.wait_to_read()
             samples += batch.data.shape[0]
             if progress.batch(batch.data.shape[0]):
-                progress.tell({})
+                progress.report({})
     print(f"loading: {samples / (perf_counter() - start):.2f} samples/sec")
     return 0
 

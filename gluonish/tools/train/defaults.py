@@ -1,4 +1,4 @@
-"""What options start from, by where the data come from, and which of them act on what.
+"""Defaults of options by data source, and the options that each source supports.
 
 The numbers are those of MXNet's programs train_mnist, train_cifar10 and train_imagenet.
 """
@@ -19,8 +19,8 @@ AUGMENTATION: tuple[tuple[str, str, type, str], ...] = (
     ("max-random-shear-ratio", "max_shear_ratio", float, "shear, 0 to 1"),
     ("max-random-scale", "max_random_scale", float, "greatest scale"),
     ("min-random-scale", "min_random_scale", float, "least scale"),
-    ("max-random-area", "max_random_area", float, "greatest part of the area"),
-    ("min-random-area", "min_random_area", float, "least part of the area"),
+    ("max-random-area", "max_random_area", float, "largest fraction of the area"),
+    ("min-random-area", "min_random_area", float, "smallest fraction of the area"),
     ("max-crop-size", "max_crop_size", int, "greatest side of a crop, pixels"),
     ("min-crop-size", "min_crop_size", int, "least side of a crop, pixels"),
     ("brightness", "brightness", float, "change of brightness, 0 to 1"),
@@ -30,7 +30,7 @@ AUGMENTATION: tuple[tuple[str, str, type, str], ...] = (
     ("pad-size", "pad", int, "pixels to pad with on each side"),
     ("fill-value", "fill_value", int, "value of padding (0 with --dataset, else 127)"),
 )
-# Those that act on data sets in memory, too.
+# Options that also apply to data sets in memory.
 IN_MEMORY = ("random_crop", "random_mirror", "pad_size", "fill_value")
 FOR_RECORDS = (
     "data_train_idx",

@@ -1,10 +1,10 @@
-"""The loop of a training, and the batches that it takes.
+"""The training loop and its sources of batches.
 
-What a source gives for an epoch follows from the seed and the number of the epoch alone, never from
-what it gave before: a training that is resumed sees the batches that it would have seen.
+The batches of an epoch depend only on the seed and the epoch, never on earlier batches: a resumed
+run sees the same batches as an uninterrupted one.
 
-The host runs ahead of the device by a few batches and no more: the queue of what it asked for would
-grow without end where a batch takes longer to compute than to ask for.
+The host runs ahead of the device by a few batches at most, as the queue of pending operations would
+otherwise grow without bound.
 """
 
 from collections import deque
@@ -53,11 +53,11 @@ class Batches(Protocol):
     batches_per_epoch: int
 
     def training(self, epoch: int) -> Iterator[Batch]:
-        """Give the batches of an epoch, which is counted from 0."""
+        """Yield the batches of an epoch, counted from 0."""
         raise NotImplementedError
 
     def validation(self) -> Iterator[Batch] | None:
-        """Give the batches to evaluate with; None where there are none."""
+        """Yield the batches for evaluation, or return None."""
 
     def close(self) -> None:
         """End workers."""
@@ -94,14 +94,14 @@ class SyntheticBatches:
         self._batch = Batch(array(pixels), array(generator.integers(0, classes, batch_size)))
 
     def training(self, epoch: int) -> Iterator[Batch]:
-        """Give the batch as often as an epoch needs it."""
+        """Yield the batch repeatedly for one epoch."""
         return (self._batch for _ in range(self.batches_per_epoch))
 
     def validation(self) -> None:
-        """There is nothing to evaluate."""
+        """Return None: there is no evaluation."""
 
     def close(self) -> None:
-        """There are no workers."""
+        """Do nothing: there are no workers."""
 
 
 _AHEAD = 3  # batches that the host may be ahead
@@ -115,8 +115,8 @@ class Scores:
     """The metrics of one pass over data.
 
     Args:
-        top_k: Numbers of classes; for each the share of labels among so many of the highest scores.
-        losses: Some of `PROBABILITY_METRICS`, taken of the softmax of scores.
+        top_k: Values of k for top-k accuracy.
+        losses: Names from `PROBABILITY_METRICS`, computed from the softmax of the scores.
     """
 
     def __init__(self, top_k: Sequence[int] = (), losses: Sequence[str] = ()) -> None:
@@ -126,7 +126,7 @@ class Scores:
         self.all = CompositeEvalMetric([*self._of_scores, self._loss, *self._of_probabilities])
 
     def update(self, labels: list[NDArray], outputs: list[NDArray], losses: list[NDArray]) -> None:
-        """Add a batch, with an array for each device; waits for nothing."""
+        """Add a batch, with an array for each device, without waiting."""
         for metric in self._of_scores:
             metric.update(labels, outputs)
         self._loss.update(None, losses)
@@ -136,19 +136,19 @@ class Scores:
                 metric.update(labels, probabilities)
 
     def lately(self) -> Values:
-        """Return the values since this was asked for last; waits for them."""
+        """Wait for and return the values since the last call."""
         values = dict(self.all.get_name_value())
         self.all.reset_local()
         return values
 
     def values(self, ranks: Ranks) -> Values:
-        """Return the values of the whole pass over all processes; waits for them."""
+        """Wait for and return the values of the epoch over all processes."""
         found = self.all if ranks.store is None else self.all.over_ranks(ranks.store)
         return dict(found.get_global_name_value())
 
 
 class _Queue:
-    """The batches that were asked for and may not be computed yet."""
+    """The pushed batches that may not be complete."""
 
     def __init__(self) -> None:
         self._losses: deque[list[NDArray]] = deque()
@@ -162,12 +162,12 @@ class _Queue:
 
 
 class Learner:
-    """A network with what trains it.
+    """A network with its trainer and loss.
 
     Args:
         net: The network, initialized on ``contexts``.
         trainer: Updates its parameters.
-        contexts: The devices; each takes its part of every batch.
+        contexts: The devices; each batch is split among them.
         dtype: Of the images; scores are float32 before the loss, whatever it is.
         hybridize: Whether the loss runs as a graph, too.
         ranks: The processes that share each batch.
@@ -211,7 +211,7 @@ class Learner:
             scores.update(labels, outputs, losses)
             samples += count
             if progress.batch(count):
-                progress.tell(scores.lately())
+                progress.report(scores.lately())
             queue.add(losses)
         waitall()
         seconds = perf_counter() - start
@@ -232,7 +232,7 @@ class Learner:
         return self.net(data).astype("float32", copy=False)
 
     def _split(self, batch: Batch) -> tuple[list[NDArray], list[NDArray]]:
-        """Return the parts of the devices that get any, without what only fills the batch."""
+        """Return the devices' slices without padding; devices without samples are left out."""
         data, label = batch.data, batch.label
         if batch.padding:
             real = data.shape[0] - batch.padding

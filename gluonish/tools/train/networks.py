@@ -1,4 +1,4 @@
-"""Networks by the names of the command line: those of the zoo, families with a depth, two small."""
+"""Networks by name: those of the model zoo, families with a depth, and two small ones."""
 
 import re
 
@@ -18,14 +18,14 @@ _ALIASES = {
     "mobilenetv2": "mobilenetv2_1.0",
     "squeezenet": "squeezenet1.1",
 }
-# Families whose member --num-layers chooses, and how the zoo calls it; `resnet` is version 2.
+# Families with --num-layers, and their names in the zoo; `resnet` is version 2.
 _FAMILIES = {
     "densenet": "densenet{}",
     "resnet": "resnet{}_v2",
     "resnet-v1": "resnet{}_v1",
     "vgg": "vgg{}",
 }
-_SMALL = 32  # pixels: up to this height a residual network is one of those for CIFAR
+_SMALL = 32  # pixels: up to this height, residual networks are those for CIFAR
 _LENET_SIDE = 16  # pixels: fewer do not pass its two 5x5 convolutions and poolings
 
 INITIALIZERS = ("default", "xavier", "msra", "orthogonal", "normal", "uniform", "one", "zero")
@@ -40,7 +40,7 @@ def make_network(
         name: ``lenet``, ``mlp``, a name of the zoo, a family such as ``resnet``, or a residual
             network with its depth, such as ``resnet20``.
         num_layers: Depth, for a family; None for its default or for other names.
-        image_shape: (channels, height, width), which tells large residual networks from small ones.
+        image_shape: (channels, height, width), which selects large or small residual networks.
         classes: Number of outputs.
 
     Raises:
@@ -63,7 +63,7 @@ def make_network(
 
 
 def zoo_name(name: str, num_layers: int | None, height: int) -> str:
-    """Return what the zoo calls a network.
+    """Return the name of a network in the zoo.
 
     Args:
         name: As for `make_network`, in lower case.
@@ -89,7 +89,7 @@ def zoo_name(name: str, num_layers: int | None, height: int) -> str:
 
 
 def _default_depth(name: str, height: int) -> int:
-    """Return the depth that the reference example takes."""
+    """Return the default depth of MXNet's example."""
     if name.startswith("resnet"):
         return 110 if height <= _SMALL else 50
     return {"densenet": 121, "vgg": 16}[name]
@@ -116,7 +116,7 @@ def make_initializer(name: str) -> Initializer:
     """Return an initializer by the command line's name.
 
     Args:
-        name: One of `INITIALIZERS`; ``default`` is Xavier's normal one by the number of inputs.
+        name: A name from `INITIALIZERS`; ``default`` is Xavier, normal, scaled by fan-in.
     """
     if name == "default":
         return Xavier(rnd_type="gaussian", factor_type="in", magnitude=2)

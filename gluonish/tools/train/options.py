@@ -1,4 +1,4 @@
-"""The options of ``gluonish train``: those of MXNet's image classification example, and some more.
+"""The options of ``gluonish train``: those of MXNet's image classification example, and more.
 
 An option that was not given is None until `complete` puts in what the data set calls for, so that
 one that cannot act is refused instead of ignored.
@@ -31,7 +31,7 @@ __all__ = [
     "recorded",
 ]
 
-# What does not change the result, or may be changed when a training goes on.
+# Options that do not affect the result, or may change when training resumes.
 _NOT_RECORDED = {
     "run",
     "resume",
@@ -108,7 +108,7 @@ def _add_data(group: Any) -> None:
 
 def _add_training(group: Any) -> None:
     group.add_argument(
-        "--num-epochs", type=int, help="number of epochs, including those of a checkpoint"
+        "--num-epochs", type=int, help="total number of epochs, including those before a checkpoint"
     )
     group.add_argument(
         "--batch-size", type=int, help="images in a batch, over all devices and processes"
@@ -156,11 +156,11 @@ def _add_outputs(group: Any) -> None:
     group.add_argument("--disp-batches", type=int, default=20, help="batches between log lines")
     group.add_argument("--top-k", default="", help="also report top-k accuracies, such as 5")
     group.add_argument("--loss", default="", help="further losses to report: ce, nll_loss, or both")
-    group.add_argument("--tensorboard", metavar="DIR", help="write events for TensorBoard there")
+    group.add_argument("--tensorboard", metavar="DIR", help="folder for events of TensorBoard")
 
 
 def complete(arguments: argparse.Namespace) -> None:
-    """Put defaults into arguments and texts into numbers, after a look at what contradicts.
+    """Check the arguments for contradictions, fill in defaults, and parse numbers.
 
     Raises:
         ArgumentError: An option is out of range, or cannot act.
@@ -190,7 +190,7 @@ def complete(arguments: argparse.Namespace) -> None:
 
 
 def _kind(arguments: argparse.Namespace) -> str:
-    """Return where the data come from: a key of the defaults."""
+    """Return the data source: a key of the defaults."""
     chosen = [
         _flag(name) for name in ("dataset", "data_train", "benchmark") if getattr(arguments, name)
     ]
@@ -289,7 +289,7 @@ def _numbers(flag: str, text: str, kind: type) -> tuple[Any, ...]:
     """Return the numbers of a text with commas.
 
     Raises:
-        ArgumentError: A part is no number.
+        ArgumentError: An item is not a number.
     """
     try:
         return tuple(kind(part) for part in text.split(",") if part.strip())
@@ -333,7 +333,7 @@ def contexts_of(arguments: argparse.Namespace, processes: int = 1) -> list[Conte
 
 
 def augmentation(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the arguments of ImageRecordIter that were given on the command line."""
+    """Return the arguments of ImageRecordIter from the command line."""
     given = {
         argument: getattr(arguments, flag.replace("-", "_")) for flag, argument, *_ in AUGMENTATION
     }
@@ -346,7 +346,7 @@ def augmentation(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def recorded(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return what a checkpoint keeps of the options, as JSON has it."""
+    """Return the options that a checkpoint stores, as JSON values."""
     kept = {name: value for name, value in vars(arguments).items() if name not in _NOT_RECORDED}
     return {
         name: list(value) if isinstance(value, tuple) else value

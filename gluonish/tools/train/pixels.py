@@ -1,8 +1,8 @@
-"""Batches of the published data sets, whose images lie in memory: pad, crop, mirror, normalize.
+"""Batches of published data sets with images in memory: pad, crop, mirror, normalize.
 
-A batch is cut out of the images as a whole, by array operations; an image at a time costs thirty
-times as much. Which images it has, and how they are moved, follows from (seed, epoch, number of the
-batch), so that the number of workers does not matter.
+Array operations augment a batch at once; one image at a time takes thirty times as long. The images
+of a batch and their augmentation depend on (seed, epoch, number of the batch) only, not on the
+number of workers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,11 +28,11 @@ _ORDER, _CHANGES = 0, 1  # which random numbers a generator is for
 
 
 def load_images(name: str, train: bool) -> tuple[Array, Array]:
-    """Load one part of a published data set, fetching it if need be.
+    """Load the training or test split of a published data set, and download it if missing.
 
     Args:
         name: One of `DATASETS`.
-        train: Whether the images to train with, else those to test.
+        train: Whether to load the training split, else the test split.
 
     Returns:
         Images (N, H, W, C) of uint8, red first, and labels (N,) of int32.
@@ -49,7 +49,7 @@ def load_images(name: str, train: bool) -> tuple[Array, Array]:
         "cifar10": CIFAR10,
         "cifar100": CIFAR100,
     }
-    # Its hundred kinds of things, and not their twenty groups.
+    # Its 100 fine labels, not the 20 coarse ones.
     options = {"fine_label": True} if name == "cifar100" else {}
     stored, labels = kinds[name](train=train, **options)[:]
     return stored.asnumpy(), labels
@@ -57,11 +57,11 @@ def load_images(name: str, train: bool) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Changes:
-    """What is done with pixels.
+    """The augmentation of images.
 
     Attributes:
         pad: Pixels of ``fill`` that are put around an image before it is cropped at random.
-        crop: Whether to crop at random; without ``pad`` it changes nothing.
+        crop: Whether to crop at random; without ``pad`` it has no effect.
         mirror: Whether to mirror half of the images, left and right.
         fill: Value of padding, 0 to 255.
         mean: Subtracted from each channel.
@@ -77,7 +77,7 @@ class Changes:
 
 
 class PixelBatches(Dataset):
-    """The batches of a whole training: batch ``k`` is number ``k % n`` of epoch ``k // n``.
+    """The batches of a training run: batch ``k`` is number ``k % n`` of epoch ``k // n``.
 
     A `Dataset` of batches instead of images, so that a DataLoader's workers make whole batches.
 
@@ -85,10 +85,10 @@ class PixelBatches(Dataset):
         images: (N, H, W, C) of uint8.
         labels: (N,).
         batch_size: Images in a batch.
-        changes: What is done with pixels.
+        changes: The augmentation.
         seed: Of order and changes; None for the images in order as they are, the last batch
             smaller than the others if need be.
-        samples: How many of the images, drawn anew for each, an epoch has; None for all.
+        samples: Number of images in an epoch, sampled for each epoch; None for all.
         part: Which part of each batch to give, and of how many parts: batches and changes are the
             same however many there are.
 
@@ -119,7 +119,7 @@ class PixelBatches(Dataset):
         self._seed = seed
         whole, rest = divmod(samples, batch_size)
         self.count = whole + (seed is None and rest > 0)
-        self._order: tuple[int, Array] | None = None  # of the epoch asked for last
+        self._order: tuple[int, Array] | None = None  # of the last requested epoch
         by_channel = (-1, 1, 1)
         self._mean = np.array(changes.mean, np.float32).reshape(by_channel)
         self._scale = 1 / np.array(changes.std, np.float32).reshape(by_channel)
@@ -164,7 +164,7 @@ def changed(
 
     Args:
         images: Of uint8; they stay as they are.
-        changes: What to do.
+        changes: The augmentation.
         generator: Decides for each image.
         chosen: Which of the images to return.
     """
@@ -188,9 +188,9 @@ class DatasetBatches:
 
     Args:
         train: The images and labels to train with.
-        test: Those to evaluate with.
+        test: Data for evaluation.
         batch_size: Images in a batch.
-        changes: What is done with images to train with; the others are only normalized.
+        changes: The augmentation in training; other images are only normalized.
         seed: Of order and changes.
         workers: Number of processes that make batches; 0 for none.
         samples: Images in an epoch to train with; None for all.
@@ -223,13 +223,13 @@ class DatasetBatches:
         )
 
     def training(self, epoch: int) -> Iterator[Batch]:
-        """Give the batches of an epoch, which is counted from 0."""
+        """Yield the batches of an epoch, counted from 0."""
         self._epoch.epoch = epoch
         return (Batch(data, label) for data, label in self._training)
 
     def validation(self) -> Iterator[Batch]:
-        """Give the batches to evaluate with."""
-        # Of a small last batch some processes get nothing.
+        """Yield the batches for evaluation."""
+        # Some processes may have no share of a small last batch.
         return (Batch(data, label) for data, label in self._validation if len(label))
 
     def close(self) -> None:
@@ -237,7 +237,7 @@ class DatasetBatches:
 
 
 class _EpochSampler:
-    """The numbers of an epoch's batches among those of the whole training."""
+    """Return the numbers of an epoch's batches in the training run."""
 
     def __init__(self, count: int) -> None:
         self._count = count

@@ -1,4 +1,4 @@
-"""How far a training has come: lines of the log, and a picture of its curves."""
+"""Progress of training: log lines, and a plot of its curves."""
 
 import sys
 from pathlib import Path
@@ -16,16 +16,16 @@ def shown(values: Values, prefix: str = "") -> str:
 
 
 class Progress:
-    """Tells of the batches of one epoch.
+    """Reports the progress of one epoch.
 
-    On a terminal a bar shows speed and metrics, as of the last ``every`` batches, and goes when the
-    epoch ends; elsewhere there is a line every so often.
+    On a terminal a bar shows speed and metrics of the last ``every`` batches, and is removed at the
+    end of the epoch; elsewhere lines are printed.
 
     Args:
         epoch: Number of the epoch, from 0.
-        epochs: How many there are.
+        epochs: Number of epochs.
         batches: How many batches the epoch has.
-        every: After how many batches there is something new to say; 0 for never.
+        every: Number of batches between reports; 0 for none.
     """
 
     def __init__(self, epoch: int, epochs: int, batches: int, every: int) -> None:
@@ -49,15 +49,15 @@ class Progress:
             self._bar.close()
 
     def batch(self, samples: int) -> bool:
-        """Count a batch; return whether it is time to `tell`."""
+        """Count a batch; return whether a `report` is due."""
         self._batch += 1
         self._samples += samples
         if self._bar is not None:
             self._bar.update()
         return bool(self._every) and self._batch % self._every == 0
 
-    def tell(self, values: Values) -> None:
-        """Say how fast it goes, and what the metrics are since it was said last."""
+    def report(self, values: Values) -> None:
+        """Report speed and metrics since the last report."""
         now = perf_counter()
         speed = self._samples / max(now - self._since, 1e-9)
         if self._bar is not None:
@@ -78,7 +78,7 @@ _PARTS = (("training", "o"), ("validation", "s"))
 
 
 def plot_history(history: list[dict[str, Any]], path: Path) -> Path:
-    """Draw the curves into a PNG file, as a whole or not at all, and return its path.
+    """Draw the curves into a PNG file, atomically, and return its path.
 
     Args:
         history: As a checkpoint's record has it, with an epoch or more.

@@ -1,4 +1,4 @@
-"""What the processes of one training share: how many they are, and what each has to do."""
+"""The processes of one training run, and their shares of the work."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ class Ranks:
     Attributes:
         store: The same.
         rank: Number of this process, from 0.
-        size: How many there are.
+        size: Number of processes.
     """
 
     def __init__(self, store: Any = None) -> None:
@@ -33,11 +33,11 @@ class Ranks:
 
     @property
     def is_first(self) -> bool:
-        """Whether this process writes what is written."""
+        """Whether this process writes the output files."""
         return self.rank == 0
 
     def gather(self, value: Any) -> list[Any]:
-        """Return what each process gives, by rank, in all of them."""
+        """Return the values of all processes, by rank, in each process."""
         return [value] if self.store is None else self.store.gather(value)
 
     @contextmanager
@@ -61,20 +61,20 @@ class Ranks:
 
 
 def share(count: int, part: int, parts: int) -> slice:
-    """Return the place of one of so many equal parts among ``count`` samples."""
+    """Return the slice of a process among ``count`` samples."""
     return slice(count * part // parts, count * (part + 1) // parts)
 
 
 def joined(kv_store: str, batch_size: int) -> Ranks:
-    """Join the processes of a training, where its store is one of several processes.
+    """Join the processes of a training run, if its store is distributed.
 
     Args:
         kv_store: Name of the store.
-        batch_size: Images in a step, of which each process takes as many.
+        batch_size: Images in a step, divided equally among processes.
 
     Raises:
         ArgumentError: The batch cannot be divided.
-        NotSupportedError: MPI is missing, or did not join what a launcher started.
+        NotSupportedError: MPI is missing, or has not joined the launched processes.
     """
     ranks = Ranks(create(kv_store) if kv_store.lower() in SYNCHRONOUS else None)
     if batch_size % ranks.size:

@@ -27,7 +27,7 @@ class RecordBatches:
 
     Args:
         train: The record file to train with.
-        train_index: Its index; empty for the file beside it with ``.idx`` as ending, if there is
+        train_index: Its index; empty for the file with the suffix ``.idx``, if there is
             one.
         validation: The record file to evaluate with; empty for none.
         validation_index: Its index.
@@ -88,8 +88,8 @@ class RecordBatches:
         self._seed = seed
 
     def training(self, epoch: int) -> Iterator[Batch]:
-        """Give the batches of an epoch, which is counted from 0."""
-        # An iterator of its own for each epoch, so that its order follows from the epoch alone.
+        """Yield the batches of an epoch, counted from 0."""
+        # A new iterator for each epoch, so that its order depends only on the epoch.
         seed = derived_seed(self._seed, epoch)
         iterator = ImageRecordIter(
             **self._train,
@@ -105,7 +105,7 @@ class RecordBatches:
             yield Batch(batch.data[0], batch.label[0])
 
     def validation(self) -> Iterator[Batch] | None:
-        """Give the batches to evaluate with; None where there are none."""
+        """Yield the batches for evaluation, or return None."""
         if self._validation is None:
             return None
         iterator = ImageRecordIter(**self._validation, **self._arguments)
@@ -116,7 +116,7 @@ class RecordBatches:
 
 
 def _count_part(files: dict[str, str], ranks: Ranks) -> int:
-    """Return how many records there are in the part of this process."""
+    """Return the number of records in this process's share."""
     places = open_places("train", {**files, "num_parts": ranks.size, "part_index": ranks.rank})
     try:
         return len(places.all())

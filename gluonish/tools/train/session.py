@@ -29,7 +29,7 @@ from gluonish.tools.train.progress import Progress, plot_history, shown
 from gluonish.tools.train.ranks import Ranks
 
 _DRAW_AFTER_S = 60  # seconds between pictures while epochs go by
-_INITIAL = 0xFFFFFFFF  # stands for the epoch in the seed of the initial weights
+_INITIAL = 0xFFFFFFFF  # in place of the epoch in the seed of the initial weights
 
 
 class Session:
@@ -43,7 +43,7 @@ class Session:
 
     Attributes:
         learner: Network and trainer.
-        record: What was trained so far.
+        record: The progress so far.
 
     Raises:
         ArgumentError: Options contradict one another.
@@ -77,7 +77,7 @@ class Session:
 
     def _make_network(self) -> HybridBlock:
         arguments = self._arguments
-        with NameManager():  # names that do not depend on what was made before
+        with NameManager():  # names that do not depend on earlier blocks
             net = make_network(
                 arguments.network,
                 arguments.num_layers,
@@ -115,12 +115,12 @@ class Session:
         )
 
     def restore(self) -> None:
-        """Go on from a checkpoint, if one was asked for.
+        """Resume from a checkpoint, if requested.
 
         Raises:
-            ArgumentError: There are checkpoints under the prefix, and nothing was said of them.
-            MissingFileError: The checkpoint is not there.
-            FileFormatError: It is not what was written.
+            ArgumentError: There are checkpoints under the prefix, and --resume was not set.
+            MissingFileError: The checkpoint is missing.
+            FileFormatError: Its files differ from its record.
         """
         arguments, checkpoints = self._arguments, self._checkpoints
         if checkpoints is None:
@@ -151,7 +151,7 @@ class Session:
         fresh = learner.trainer.optimizer
         schedule = fresh.lr_scheduler
         learner.trainer.load_states(checkpoints.states_path(newest))
-        # What the command line says now counts; the states have what it said then.
+        # The command line takes precedence over the options in the states.
         optimizer = learner.trainer.optimizer
         optimizer.lr_scheduler = schedule
         for name in ("lr", "wd", "momentum"):
@@ -178,7 +178,7 @@ class Session:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the checkpoints' prefix against other trainings, if there is one."""
+        """Lock the checkpoints' prefix against other runs, if there is one."""
         with ExitStack() as stack:
             if self._checkpoints is not None and self._ranks.is_first:
                 stack.enter_context(self._checkpoints.held())
@@ -208,7 +208,7 @@ class Session:
 
     def _run_epoch(self, epoch: int) -> dict[str, Any]:
         arguments, source = self._arguments, self._source
-        # Dropout of one process is not that of another.
+        # Each process has different dropout masks.
         others = (self._ranks.rank,) if self._ranks.rank else ()
         seed_all(derived_seed(arguments.seed, epoch, *others))
         losses = arguments.loss.split(",") if arguments.loss else []
@@ -280,7 +280,7 @@ def seed_all(seed: int) -> None:
 
 
 def make_schedule(arguments: argparse.Namespace, batches_per_epoch: int) -> LRScheduler | None:
-    """Return what sets the learning rate, or None where it does not change.
+    """Return the schedule of the learning rate, or None if it is constant.
 
     Args:
         arguments: The options.

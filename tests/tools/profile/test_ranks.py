@@ -84,7 +84,7 @@ def test_transfer_behind_nothing_is_told(trace: Trace, summary: Summary) -> None
     slow = [found._replace(hidden=0.0) for found in summary.communication]
     told = advice(trace, summary._replace(communication=slow))
     (exposed,) = [x for x in told if "while no device computed" in x]
-    assert exposed.startswith("Rank 0 transferred for 20.0 % of the time")
+    assert exposed.startswith("Rank 0 spent 20.0 % of the time")
     assert not [x for x in advice(trace, summary) if "while no device computed" in x]
 
 

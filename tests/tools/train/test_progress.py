@@ -20,7 +20,7 @@ def test_a_terminal_gets_a_bar_that_goes(
     monkeypatch.setattr(sys, "stderr", terminal)
     with Progress(1, 3, 4, 2) as progress:
         told = [progress.batch(8) for _ in range(4)]
-        progress.tell({"accuracy": 0.5})
+        progress.report({"accuracy": 0.5})
     assert told == [False, True, False, True]
     shown = terminal.getvalue()
     assert "epoch 2/3" in shown
@@ -33,7 +33,7 @@ def test_elsewhere_there_are_lines(capsys: pytest.CaptureFixture[str]) -> None:
     with Progress(1, 3, 4, 2) as progress:
         for _ in range(2):
             progress.batch(8)
-        progress.tell({"accuracy": 0.5})
+        progress.report({"accuracy": 0.5})
     said = capsys.readouterr()
     assert said.err == ""
     assert said.out.startswith("Epoch[1] Batch [0-2]\tSpeed: ")
