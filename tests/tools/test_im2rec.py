@@ -233,7 +233,7 @@ def test_threads_work_ahead_and_keep_the_order(
 def test_images_on_no_list_are_told(root: Path, tmp_path: Path) -> None:
     notes: list[str] = []
     make_lists(tmp_path / "x", root / "a", train_ratio=0.5, test_ratio=0.5, note=notes.append)
-    assert notes == ["im2rec: 1 of 3 images are on no list, because parts are rounded down"]
+    assert notes == ["im2rec: 1 of 3 images are on no list, because sizes are rounded down"]
 
 
 @pytest.mark.skipif(not hasattr(os, "symlink"), reason="this system has no links")
