@@ -44,7 +44,7 @@ def export_model(
         in_types: Dtype of all inputs, or a list with one for each.
         onnx_file_path: Path of the file.
         verbose: Whether to log each node, at level INFO.
-        dynamic: Whether axes are dynamic: those in ``dynamic_input_shapes``, or all.
+        dynamic: Whether axes are dynamic, either those in ``dynamic_input_shapes``, or all.
         dynamic_input_shapes: With ``dynamic``: shapes in which None or a name, such as ``'batch'``,
             marks a dynamic axis. Axes with the same name have the same size.
         run_shape_inference: Whether to store the shape of every value in the file.
@@ -96,7 +96,7 @@ def get_operator_support(opset_version: int | None = None) -> list[str]:
 
     Raises:
         ArgumentError: The version is not supported.
-        NotSupportedError: The package onnx, which knows the versions, is not installed.
+        NotSupportedError: The package onnx is not installed.
     """
     exporting = load("gluonish.onnx.exporting")
     exporting.opset_of(opset_version)

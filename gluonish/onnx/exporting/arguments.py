@@ -15,7 +15,7 @@ from gluonish.onnx.exporting.tensors import Extent, OpenExtent
 OLDEST_OPSET = 13
 # Has LayerNormalization and bitwise operators; runtimes of 2023 and later read it.
 DEFAULT_OPSET = 18
-# An axis is tried in two sizes, to see what depends on it. Where no size is given these are tried.
+# Dynamic axes are traced with two sizes, to find the extents that depend on them. The defaults:
 _FIRST_BATCH, _FIRST_SPACE = 2, 64
 
 
@@ -47,10 +47,10 @@ def dtypes_of(types: Any) -> list[np.dtype[Any]]:
 def shapes_of(
     shapes: Any, dynamic: Any
 ) -> tuple[list[tuple[Extent, ...]], Mapping[OpenExtent, str]]:
-    """Return the shapes of the inputs, and what their dynamic axes are called.
+    """Return the shapes of the inputs, and the names of their dynamic axes.
 
     Args:
-        shapes: A shape for each input. None, -1, 0 or a name stands for a dynamic axis.
+        shapes: A shape for each input. None, -1, 0 or a name marks a dynamic axis.
         dynamic: None, or shapes in which None or a name marks the dynamic axes; True for all axes.
 
     Raises:
@@ -72,10 +72,10 @@ def shapes_of(
     named: dict[str, OpenExtent] = {}
     found = [
         tuple(
-            _extent(size, mark, place, axis, named)
+            _extent(size, mark, index, axis, named)
             for axis, (size, mark) in enumerate(zip(shape, own, strict=True))
         )
-        for place, (shape, own) in enumerate(zip(given, marks, strict=True))
+        for index, (shape, own) in enumerate(zip(given, marks, strict=True))
     ]
     return found, {extent: name for name, extent in named.items()}
 
@@ -94,26 +94,26 @@ def _as_shapes(shapes: Any, name: str) -> list[tuple[Any, ...]]:
 
 
 def _is_size(x: Any) -> bool:
-    """Whether it is an extent; 0 stands for an unknown one but in programs of NumPy's shapes."""
+    """Whether a value is an extent; 0 is an unknown one, except under NumPy shape semantics."""
     return isinstance(x, numbers.Integral) and int(x) >= (0 if is_np_shape() else 1)
 
 
 def _may_be_open(x: Any) -> bool:
-    """Whether it is a size, or stands for a dynamic axis: None, or -1, or 0 for an unknown one."""
+    """Whether a value is a size, or marks a dynamic axis: None, -1, or 0 for an unknown one."""
     return x is None or (isinstance(x, numbers.Integral) and int(x) >= -1)
 
 
-def _extent(size: Any, mark: Any, place: int, axis: int, named: dict[str, OpenExtent]) -> Extent:
+def _extent(size: Any, mark: Any, index: int, axis: int, named: dict[str, OpenExtent]) -> Extent:
     if _is_size(mark):
         return int(size if _is_size(size) else mark)
     word = next((x for x in (mark, size) if isinstance(x, str)), None)
     if word is None and not all(map(_may_be_open, (size, mark))):
         raise ArgumentError(f"export_model: expected a size, None or a name, got {mark!r}")
-    name = word if word is not None else ("batch" if axis == 0 else f"input{place}_axis{axis}")
+    name = word if word is not None else ("batch" if axis == 0 else f"input{index}_axis{axis}")
     if name not in named:
         first = int(size) if _is_size(size) else (_FIRST_BATCH if axis == 0 else _FIRST_SPACE)
-        # Different for each name, so that each can be told from the others; 32 is a multiple of
-        # what networks divide pictures by.
+        # Different sizes for each name distinguish the names; 32 is a multiple of
+        # the usual strides of networks.
         step = 32 * (1 + len(named)) if axis else 1 + len(named)
         named[name] = OpenExtent(first, first + step)
     return named[name]

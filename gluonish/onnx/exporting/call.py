@@ -1,4 +1,4 @@
-"""A call of an operator that is written, and the table of who writes which."""
+"""A call of an operator in translation, and the table of translators."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from gluonish.ops.registry import Attrs
 
 
 class OutputSpec(NamedTuple):
-    """What an output of a node is.
+    """The properties of an output of a node.
 
     Attributes:
         shape: Extents.
@@ -40,7 +40,7 @@ class OutputSpec(NamedTuple):
         """
         if any(isinstance(extent, OpenExtent) for extent in self.shape):
             raise TypeError(f"a fixed shape, got {self.shape}")
-        return self.shape  # type: ignore[return-value]  # seen above
+        return self.shape  # type: ignore[return-value]  # checked above
 
 
 @dataclass(eq=False)
@@ -52,7 +52,7 @@ class Call:
         op: Name of the operator.
         attrs: Its attributes, parsed.
         inputs: Tensors with known shapes.
-        outputs: What the node gives, hidden outputs included.
+        outputs: Specs of the node's outputs, including hidden ones.
         translate: Writes the body of a control-flow operator: called with the emitter of an ONNX
             body, gluonish's body and tensors for its inputs, it returns the outputs.
     """
@@ -86,7 +86,7 @@ class Call:
         return self.emitter.constant(value, dtype)
 
     def refuse(self, reason: str) -> CannotExportError:
-        """Return the error to raise for what ONNX has no words for."""
+        """Return the error to raise for a call that ONNX cannot express."""
         return CannotExportError(reason)
 
 
@@ -126,10 +126,10 @@ def translators() -> Mapping[str, Translator]:
 
 
 def translator_of(op: str) -> Translator | None:
-    """Return what translates an operator; None if nothing does."""
+    """Return the translator of an operator, or None."""
     return translators().get(op)
 
 
 def unread_inputs(node: Node) -> frozenset[int]:
-    """Return the places of the inputs of a node that its outputs do not depend on."""
+    """Return the indices of a node's inputs that do not affect its outputs."""
     return _NONE if node.op is None else _UNREAD.get(node.op.name, _NONE)

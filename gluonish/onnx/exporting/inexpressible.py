@@ -1,4 +1,4 @@
-"""Operators that stay out of ONNX files, each group with the reason and what to do instead."""
+"""Operators that ONNX cannot express, in groups with the reason and the alternative."""
 
 from collections.abc import Mapping
 
@@ -134,20 +134,20 @@ REASONS: Mapping[str, str] = {
         _FUSED,
     ),
 }
-# By what stands in the name.
+# By substrings of the name.
 _FAMILIES = {
     "_backward": _GRADIENT,
     "_update": _UPDATE,
     "_random_pdf_": _DENSITY,
-    "_int8_": _FUSED,  # but those of families.byte_layers
+    "_int8_": _FUSED,  # except those of families.byte_layers
     "_sg_": _FUSED,
 }
 
 
 def reason_of(op: str) -> str | None:
-    """Return why an operator cannot be written and what to do, to be read after its name.
+    """Return the reason and the alternative for an inexpressible operator, to follow its name.
 
-    None for an operator that is not known to be inexpressible.
+    None for other operators.
     """
     found = (reason for word, reason in _FAMILIES.items() if word in op)
     return REASONS.get(op) or next(found, None)

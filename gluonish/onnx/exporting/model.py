@@ -42,7 +42,7 @@ def write_model(
         opset: Version of ONNX's operators; None for the default.
         outside: Whether weights go into a file of their own in any case.
         infer_shapes: Whether the file has the shapes of all values.
-        verbose: Whether to log what is written.
+        verbose: Whether to log the written nodes.
     """
     onnx_package("export_model")
     number = opset_of(opset)
@@ -65,7 +65,7 @@ def _emitted(
         name: array.tostype("default").asnumpy() if hasattr(array, "tostype") else array.asnumpy()
         for name, array in source.parameters.items()
     }
-    emitter = Emitter(opset, taken=names | set(arrays), weights=arrays)
+    emitter = Emitter(opset, used=names | set(arrays), weights=arrays)
     walk = Walk()
     walk.promise(emitter, source.outputs)
     inputs = [
@@ -90,7 +90,7 @@ def _emitted(
 
 
 def _named(emitter: Emitter, source: Source, outputs: Sequence[Tensor]) -> list[Tensor]:
-    """Return the outputs under their names in the Symbol, each produced by a node of its own."""
+    """Return the outputs under their names in the Symbol, each from a separate node."""
     names = _output_names(source)
     made = {y.name for draft in emitter.nodes for y in draft.outputs if y is not None}
     found: list[Tensor] = []

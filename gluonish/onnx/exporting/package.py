@@ -1,4 +1,4 @@
-"""What the optional package onnx knows of its operators."""
+"""Operator schemas from the optional package onnx."""
 
 from functools import cache
 
@@ -9,26 +9,26 @@ __all__ = ["CannotExportError", "allowed_types", "newest_opset", "onnx_package"]
 
 
 class CannotExportError(NotSupportedError):
-    """One node cannot be written; the message says why, the walk adds which node it is."""
+    """A node cannot be written; the message has the reason, and the walk adds the node."""
 
 
 @cache
 def newest_opset() -> int:
-    """Return the newest opset that the installed package knows."""
+    """Return the newest opset of the installed package."""
     return int(onnx_package("onnx").defs.onnx_opset_version())
 
 
 @cache
 def allowed_types(kind: str, opset: int) -> tuple[frozenset[str], ...]:
-    """Return for each input of an operator of ONNX the element types that it takes.
+    """Return the element types that an ONNX operator supports, for each input.
 
     Args:
         kind: The operator, of the standard domain.
         opset: In which version.
 
     Returns:
-        Names such as ``float`` and ``int64``; the last entry holds for all inputs beyond it where
-        the operator takes any number.
+        Names such as ``float`` and ``int64``; the last entry applies to all further inputs of a
+        variadic operator.
 
     Raises:
         CannotExportError: The version does not have the operator yet.

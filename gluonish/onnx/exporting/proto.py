@@ -1,6 +1,6 @@
-"""An emitted graph as a file of ONNX: pruned, checked, and written as a whole or not at all.
+"""Writes an emitted graph as a file of ONNX: pruned, checked, and atomically.
 
-What a message cannot hold (two gigabytes) goes into a second file beside it, ``<file>.data``.
+Weights beyond the limit of a message (two gigabytes) go into a second file, ``<file>.data``.
 """
 
 import os
@@ -14,8 +14,8 @@ from gluonish.core.files import atomic_write, written_together
 from gluonish.onnx.exporting.package import onnx_package
 from gluonish.onnx.exporting.tensors import Body, Draft, Emitter, OpenExtent, Tensor
 
-LARGEST_MESSAGE = 2_000_000_000  # bytes of weights that one message of protobuf may hold
-SMALLEST_OUTSIDE = 1024  # bytes; what shapes and axes are stays in the message
+LARGEST_MESSAGE = 2_000_000_000  # bytes of weights in one protobuf message
+SMALLEST_OUTSIDE = 1024  # bytes; small tensors, such as shapes and axes, stay in the message
 _ALIGNMENT = 4096  # so that the weights of a file can be mapped into memory
 
 
@@ -23,18 +23,18 @@ def _type(dtype: np.dtype[Any]) -> int:
     return int(onnx_package("export_model").helper.np_dtype_to_tensor_dtype(dtype))
 
 
-def _live(nodes: Sequence[Draft], wanted: set[str]) -> list[Draft]:
-    """Return the nodes that something needs; ``wanted`` comes back with all names that are read."""
+def _live(nodes: Sequence[Draft], needed: set[str]) -> list[Draft]:
+    """Return the needed nodes, and add all names that they read to ``needed``."""
     kept = []
     for draft in reversed(nodes):
-        if any(y is not None and y.name in wanted for y in draft.outputs):
+        if any(y is not None and y.name in needed for y in draft.outputs):
             kept.append(draft)
-            wanted.update(x.name for x in draft.inputs if x is not None)
+            needed.update(x.name for x in draft.inputs if x is not None)
             for body in draft.attrs.values():
                 if isinstance(body, Body):
                     inner = {y.name for y in body.outputs}
                     body.emitter.nodes = _live(body.emitter.nodes, inner)
-                    wanted |= inner
+                    needed |= inner
     return kept[::-1]
 
 
@@ -76,10 +76,10 @@ class ModelFile:
 
     Args:
         emitter: The nodes and constants.
-        inputs: What a call brings along.
-        outputs: What it returns.
+        inputs: The inputs of a call.
+        outputs: The outputs.
         parameters: The other arrays, by name.
-        axes: What dynamic axes are called.
+        axes: Names of the dynamic axes.
     """
 
     def __init__(
@@ -91,18 +91,18 @@ class ModelFile:
         axes: Mapping[Any, str],
     ) -> None:
         self._emitter, self._inputs, self._outputs, self._axes = emitter, inputs, outputs, axes
-        wanted = {y.name for y in outputs}
-        self._nodes = _live(emitter.nodes, wanted)
+        needed = {y.name for y in outputs}
+        self._nodes = _live(emitter.nodes, needed)
         arrays = {**parameters, **emitter.arrays}
-        self._arrays = {name: array for name, array in arrays.items() if name in wanted}
+        self._arrays = {name: array for name, array in arrays.items() if name in needed}
 
     def save(self, path: str, *, outside: bool, infer_shapes: bool) -> Any:
-        """Write the file, and return its message, without the weights that stand outside.
+        """Write the file, and return its message without external weights.
 
         Args:
             path: Of the file.
             outside: Whether the weights go into a file of their own, whatever their size.
-            infer_shapes: Whether the file says what shape each value has.
+            infer_shapes: Whether the file includes the shape of each value.
 
         Raises:
             GraphError: The checker of the package onnx does not accept it.
@@ -110,18 +110,18 @@ class ModelFile:
             OSError: The file cannot be written.
         """
         nbytes = sum(array.nbytes for array in self._arrays.values())
-        places = dict(self._places()) if outside or nbytes > LARGEST_MESSAGE else {}
+        indices = dict(self._places()) if outside or nbytes > LARGEST_MESSAGE else {}
         beside = f"{path}.data"
-        model = self._message(places, os.path.basename(beside))
+        model = self._message(indices, os.path.basename(beside))
         model = self._checked(model, infer_shapes)
         data = model.SerializeToString()
-        if not places:
+        if not indices:
             with atomic_write(path) as file:
                 file.write(data)
             return model
         with written_together(path, beside):
             with atomic_write(beside) as file:
-                for name, (offset, _) in places.items():
+                for name, (offset, _) in indices.items():
                     file.write(b"\0" * (offset - file.tell()))
                     array = np.ascontiguousarray(self._arrays[name]).reshape(-1)
                     file.write(array.view(np.uint8).data)
@@ -137,14 +137,14 @@ class ModelFile:
                 end = offset + array.nbytes
                 yield name, (offset, array.nbytes)
 
-    def _message(self, places: Mapping[str, tuple[int, int]], location: str) -> Any:
+    def _message(self, indices: Mapping[str, tuple[int, int]], location: str) -> Any:
         helper = onnx_package("export_model").helper
         graph = helper.make_graph(
             [_node(draft, i) for i, draft in enumerate(self._nodes)],
             "gluonish",
             [_value_info(x, self._axes) for x in self._inputs],
             [_value_info(x, self._axes) for x in self._outputs],
-            [_tensor(name, x, places.get(name), location) for name, x in self._arrays.items()],
+            [_tensor(name, x, indices.get(name), location) for name, x in self._arrays.items()],
         )
         opset = helper.make_opsetid("", self._emitter.opset)
         version = helper.find_min_ir_version_for([opset])
@@ -155,7 +155,7 @@ class ModelFile:
     def _checked(self, model: Any, infer_shapes: bool) -> Any:
         onnx = onnx_package("export_model")
         try:
-            # The checker looks for files of weights, which are not there yet.
+            # The checker needs the files of weights, which do not exist yet.
             onnx.checker.check_model(_without_outside(model))
             if infer_shapes:
                 return onnx.shape_inference.infer_shapes(model, strict_mode=True)
@@ -185,15 +185,15 @@ def _without_outside(model: Any) -> Any:
 
 
 def _tensor(
-    name: str, array: np.ndarray[Any, Any], place: tuple[int, int] | None, location: str
+    name: str, array: np.ndarray[Any, Any], index: tuple[int, int] | None, location: str
 ) -> Any:
     onnx = onnx_package("export_model")
     tensor = onnx.TensorProto(name=name, data_type=_type(array.dtype), dims=array.shape)
-    if place is None:
+    if index is None:
         tensor.raw_data = array.tobytes()
         return tensor
     tensor.data_location = onnx.TensorProto.EXTERNAL
-    for key, value in (("location", location), ("offset", place[0]), ("length", place[1])):
+    for key, value in (("location", location), ("offset", index[0]), ("length", index[1])):
         entry = tensor.external_data.add()
         entry.key, entry.value = key, str(value)
     return tensor

@@ -1,4 +1,4 @@
-"""What is exported: a Symbol with its parameters, files of both, or a block that is traced."""
+"""Sources of an export: a Symbol with its parameters, their files, or a traced block."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ class Source(NamedTuple):
     Attributes:
         outputs: Values.
         inputs: Variables that a call brings along, in order.
-        shapes: What each of these is.
+        shapes: Their shapes.
         dtypes: Likewise.
         parameters: Arrays of the other variables, by name.
     """
@@ -44,7 +44,7 @@ class Source(NamedTuple):
 
 
 def source_of(sym: Any, params: Any, shapes: Shapes, dtypes: Sequence[np.dtype[Any]]) -> Source:
-    """Return what `export_model` was given as a graph with parameters.
+    """Return the arguments of `export_model` as a graph with parameters.
 
     Args:
         sym: A Symbol, the path of a ``-symbol.json`` file, or a block.
@@ -54,7 +54,7 @@ def source_of(sym: Any, params: Any, shapes: Shapes, dtypes: Sequence[np.dtype[A
         dtypes: Of the inputs; one for all, or one for each.
 
     Raises:
-        ArgumentError: The number of shapes is not that of the inputs.
+        ArgumentError: The number of shapes differs from the number of inputs.
         ArgumentTypeError: ``sym`` or ``params`` is something else.
     """
     if isinstance(sym, Block):
@@ -74,15 +74,15 @@ def _named(params: Any) -> dict[str, NDArray]:
         return {}
     if isinstance(params, str | bytes | os.PathLike):
         params = load(params)
-    parts = params if isinstance(params, list | tuple) else [params]
+    chunks = params if isinstance(params, list | tuple) else [params]
     found: dict[str, NDArray] = {}
-    for part in parts:
-        if not isinstance(part, Mapping):
+    for chunk in chunks:
+        if not isinstance(chunk, Mapping):
             raise ArgumentTypeError(
                 "export_model: expected params to be a dict of arrays by name, a list of such "
-                f"dicts, or the path of a .params file, got {type(part).__name__}"
+                f"dicts, or the path of a .params file, got {type(chunk).__name__}"
             )
-        for name, given in part.items():
+        for name, given in chunk.items():
             data: Any = getattr(given, "data", None)
             array: Any = data() if callable(data) else given
             found[name.removeprefix("arg:").removeprefix("aux:")] = array
@@ -148,8 +148,8 @@ def _traced(
     data, outputs = _trace(block, arrays)
     given = {id(node) for node in data}
     own = {p.name: p for p in block.collect_params().values()}
-    wanted = [node.name for node in Symbol(outputs)._variables() if id(node) not in given]
-    parameters = {name: params[name] if name in params else own[name].data() for name in wanted}
+    target = [node.name for node in Symbol(outputs)._variables() if id(node) not in given]
+    parameters = {name: params[name] if name in params else own[name].data() for name in target}
     used = {id(node) for node in Symbol(outputs)._variables()}
     kept = [i for i, node in enumerate(data) if id(node) in used]
     return Source(
@@ -165,7 +165,7 @@ def _trace(block: Block, arrays: Sequence[NDArray]) -> tuple[Sequence[Node], Seq
     """Run a block once, on Symbols if that can be, else on arrays without values."""
     names = ["data"] if len(arrays) == 1 else [f"data{i}" for i in range(len(arrays))]
     if isinstance(block, HybridBlock) and is_symbolic(block):
-        # What wants to see arrays is shown some: their shapes are then those of this call.
+        # Blocks that need arrays get arrays of the shapes of this call.
         with suppress(NotSupportedError), NameManager():
             return _trace_symbols(block, names, arrays)
     with NameManager():

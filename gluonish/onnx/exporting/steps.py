@@ -1,4 +1,4 @@
-"""Steps that many translators take: reductions, shapes, slices, in the spelling of each opset."""
+"""Building blocks of translators: reductions, shapes and slices in the form of each opset."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,7 +31,7 @@ def reduced(
 
 
 def reshaped(x: Tensor, shape: Sequence[int]) -> Tensor:
-    """Return a reshape; 0 takes over an extent and -1 is found."""
+    """Return a reshape; 0 copies an extent and -1 is inferred."""
     made = x.emitter("Reshape", x, [int(extent) for extent in shape])
     if all(extent > 0 for extent in shape):
         made.shape = tuple(shape)
@@ -39,7 +39,7 @@ def reshaped(x: Tensor, shape: Sequence[int]) -> Tensor:
 
 
 def to_shape(x: Tensor, before: Sequence[Extent], after: Sequence[Extent]) -> Tensor:
-    """Return a reshape from one known shape to another, of which extents may be dynamic."""
+    """Return a reshape from one known shape to another, with dynamic extents."""
     if tuple(before) == tuple(after):
         return x
     sizes: list[int] = []
@@ -51,7 +51,7 @@ def to_shape(x: Tensor, before: Sequence[Extent], after: Sequence[Extent]) -> Te
     fixed = [extent for extent in after if not isinstance(extent, OpenExtent)]
     if sizes.count(-1) > 1:
         made = x.emitter("Reshape", x, _found_shape(x, before, after))
-    elif 0 in fixed:  # no elements at all: 0 would mean that the extent is taken over
+    elif 0 in fixed:  # no elements: 0 would mean to copy the extent
         if x.emitter.opset < 14 or len(fixed) < len(after):
             raise CannotExportError("it reshapes an array without elements; give opset_version=14")
         made = x.emitter("Reshape", x, x.emitter.constant(np.array(fixed, np.int64)), allowzero=1)
@@ -62,33 +62,33 @@ def to_shape(x: Tensor, before: Sequence[Extent], after: Sequence[Extent]) -> Te
 
 
 def _found_shape(x: Tensor, before: Sequence[Extent], after: Sequence[Extent]) -> Tensor:
-    """Return a shape whose dynamic extents are those of x, or of an input; one may be left over."""
+    """Return a shape with dynamic extents of x, or of an input; one may be inferred."""
     known = [e for e in after if not isinstance(e, OpenExtent) or e in before]
     left = [e for e in after if e not in known and e not in x.emitter.origins]
     if len(left) > 1:
-        return shape_tensor(x.emitter, after)  # which says what is wrong
+        return shape_tensor(x.emitter, after)  # which raises the error
     own = x.emitter("Shape", x)
-    parts = []
+    chunks = []
     for extent in after:
         if not isinstance(extent, OpenExtent):
-            parts.append(x.emitter.constant(np.array([extent], np.int64)))
+            chunks.append(x.emitter.constant(np.array([extent], np.int64)))
         elif extent in before:
             axis = list(before).index(extent)
-            parts.append(sliced(own, [axis], [axis + 1], [0]))
+            chunks.append(sliced(own, [axis], [axis + 1], [0]))
         elif left:
-            parts.append(x.emitter.constant(np.array([-1], np.int64)))
+            chunks.append(x.emitter.constant(np.array([-1], np.int64)))
         else:
-            parts.append(shape_tensor(x.emitter, [extent]))
-    return concat(parts, 0)
+            chunks.append(shape_tensor(x.emitter, [extent]))
+    return concat(chunks, 0)
 
 
 def shape_tensor(emitter: Emitter, shape: Sequence[Extent]) -> Tensor:
-    """Return a shape as a tensor; dynamic extents are those of the model's inputs.
+    """Return a shape as a tensor; dynamic extents come from the model's inputs.
 
     Raises:
         CannotExportError: A dynamic extent is none that an input has.
     """
-    parts: list[Tensor] = []
+    chunks: list[Tensor] = []
     fixed: list[int] = []
     for extent in shape:
         if not isinstance(extent, OpenExtent):
@@ -100,18 +100,18 @@ def shape_tensor(emitter: Emitter, shape: Sequence[Extent]) -> Tensor:
                 "input; give the axes of the inputs sizes"
             )
         if fixed:
-            parts.append(emitter.constant(np.array(fixed, np.int64)))
+            chunks.append(emitter.constant(np.array(fixed, np.int64)))
         fixed = []
         x, axis = emitter.origins[extent]
         shape_of = emitter("Shape", Tensor(emitter, x.name, x.dtype, x.shape))
-        parts.append(emitter("Slice", shape_of, [axis], [axis + 1]))
-    if fixed or not parts:
-        parts.append(emitter.constant(np.array(fixed, np.int64)))
-    return parts[0] if len(parts) == 1 else emitter("Concat", *parts, axis=0)
+        chunks.append(emitter("Slice", shape_of, [axis], [axis + 1]))
+    if fixed or not chunks:
+        chunks.append(emitter.constant(np.array(fixed, np.int64)))
+    return chunks[0] if len(chunks) == 1 else emitter("Concat", *chunks, axis=0)
 
 
 def extents(x: Tensor) -> Tensor:
-    """Return the shape of a tensor: a constant where it is known."""
+    """Return the shape of a tensor, as a constant if it is known."""
     if x.shape is not None and not any(isinstance(extent, OpenExtent) for extent in x.shape):
         return x.emitter.constant(np.array(x.shape, np.int64))
     return x.emitter("Shape", x)
@@ -156,15 +156,15 @@ def sliced(
     return x.emitter("Slice", x, *given, *([] if steps is None else [list(map(int, steps))]))
 
 
-def concat(parts: Sequence[Tensor], axis: int) -> Tensor:
+def concat(chunks: Sequence[Tensor], axis: int) -> Tensor:
     """Return tensors one behind the other."""
-    if len(parts) == 1:
-        return parts[0]
-    return parts[0].emitter("Concat", *parts, axis=int(axis))
+    if len(chunks) == 1:
+        return chunks[0]
+    return chunks[0].emitter("Concat", *chunks, axis=int(axis))
 
 
 def split(x: Tensor, sizes: Sequence[int], axis: int) -> list[Tensor]:
-    """Return parts of given sizes along an axis."""
+    """Split along an axis into chunks of given sizes."""
     return x.emitter.several("Split", len(sizes), x, [int(size) for size in sizes], axis=int(axis))
 
 
@@ -195,12 +195,12 @@ def filled(emitter: Emitter, shape: Sequence[Extent], value: Any, dtype: np.dtyp
 
 
 def broadcast(x: Tensor, shape: Sequence[Extent]) -> Tensor:
-    """Return it stretched to a shape, of which the last axes are those of x."""
+    """Broadcast x to a shape."""
     own = (1,) * (len(shape) - x.rank) + x.known_shape
     if own == tuple(shape):
         return to_shape(x, x.known_shape, shape)
-    wanted = [1 if a == b else b for a, b in zip(own, shape, strict=True)]
-    made = x.emitter("Expand", x, shape_tensor(x.emitter, wanted))
+    target = [1 if a == b else b for a, b in zip(own, shape, strict=True)]
+    made = x.emitter("Expand", x, shape_tensor(x.emitter, target))
     made.shape = tuple(shape)
     return made
 
@@ -211,12 +211,12 @@ def flipped(x: Tensor, *axes: int) -> Tensor:
     return sliced(x, [-1] * count, [-_LAST] * count, axes, [-1] * count)
 
 
-def taken(x: Tensor, positions: Any, axes: Sequence[int]) -> Tensor:
-    """Return elements of an array by their places among those of some axes, which are flattened.
+def used(x: Tensor, positions: Any, axes: Sequence[int]) -> Tensor:
+    """Return elements of an array by flat indices into some axes.
 
     Args:
         x: Its shape is known.
-        positions: An array of numbers; its axes come last in the result.
+        positions: An array of indices; its axes come last in the result.
         axes: Which axes, in which order.
     """
     rest = [axis for axis in range(x.rank) if axis not in axes]
@@ -227,7 +227,7 @@ def taken(x: Tensor, positions: Any, axes: Sequence[int]) -> Tensor:
 
 
 def placed(x: Tensor, places: Any) -> Tensor:
-    """Return an array that has the elements of the last axis of x at places, and 0 elsewhere.
+    """Scatter elements of the last axis of x to indices, with 0 elsewhere.
 
     Args:
         x: Its shape is known.

@@ -18,7 +18,7 @@ Number = int | float | bool
 
 
 class OpenExtent:
-    """The extent of a dynamic axis: what it is in each of two trials.
+    """The extent of a dynamic axis, in each of two trials.
 
     It is no number, so that a translator that counts on one fails instead of writing a file that is
     right for one size only.
@@ -50,7 +50,7 @@ _TYPED_BY = {"Where": 1, "OneHot": 2, "Range": 0}
 
 
 def word_of(dtype: np.dtype[Any]) -> str:
-    """Return ONNX's word for an element type: ``float`` for float32."""
+    """Return ONNX's name of an element type: ``float`` for float32."""
     return {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
 
 
@@ -66,7 +66,7 @@ class Draft:
 
 @dataclass(eq=False, slots=True)
 class Body:
-    """A graph that is an attribute of a node: what Scan, Loop and If run."""
+    """A graph as an attribute of a node: the body of Scan, Loop or If."""
 
     emitter: "Emitter"
     inputs: Sequence["Tensor"]
@@ -80,7 +80,7 @@ class Tensor:
         emitter: Where nodes that read it are appended.
         name: In the file.
         dtype: Element type.
-        shape: Extents, where they are known; None where nobody asks for them.
+        shape: Extents, if known; None if not needed.
     """
 
     __slots__ = ("dtype", "emitter", "name", "shape")
@@ -109,7 +109,7 @@ class Tensor:
         return len(self.known_shape)
 
     def size(self, axis: int) -> int:
-        """Return an extent that has to be known.
+        """Return a known extent, or raise an error.
 
         Raises:
             TypeError: The axis is dynamic.
@@ -192,7 +192,7 @@ class Tensor:
         return self.emitter("Not", self)
 
 
-# Where a value is computed that ONNX does not take in its own type, the first that it does.
+# Computation types for unsupported types: the first supported one.
 _WIDER: dict[str, tuple[np.dtype[Any], ...]] = {
     "b": (INT32, INT64, FLOAT32, FLOAT64),
     "i": (INT32, INT64, FLOAT32, FLOAT64),
@@ -207,18 +207,18 @@ class Emitter:
 
     Args:
         opset: Version of ONNX's operators.
-        taken: Names that are in use, in the whole file.
-        constants: Names of the constants of the whole file, by their content.
+        taken: Names in use in the whole file.
+        constants: Names of the constants of the whole file, by content.
         arrays: The constants by name.
-        reals: What sums of int32 stand for, by the names of their tensors.
+        reals: Real values of int32 sums, by the names of their tensors.
         weights: The values of the model's parameters, by name.
         origins: For a dynamic extent, the input of the model and the axis that have it.
-        word: What names of new values begin with: the node that is translated.
-        nodes: What was appended.
+        word: Prefix of the names of new values: the translated node.
+        nodes: The appended nodes.
     """
 
     opset: int
-    taken: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
     constants: dict[tuple[Any, ...], str] = field(default_factory=dict)
     arrays: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
     origins: dict[OpenExtent, tuple[Tensor, int]] = field(default_factory=dict)
@@ -228,21 +228,21 @@ class Emitter:
     nodes: list[Draft] = field(default_factory=list)
 
     def body(self) -> "Emitter":
-        """Return an emitter for the body of a node, which may read all that is here."""
-        shared = (self.taken, self.constants, self.arrays, self.origins, self.reals, self.weights)
+        """Return an emitter for the body of a node, which may read all values of this graph."""
+        shared = (self.used, self.constants, self.arrays, self.origins, self.reals, self.weights)
         return Emitter(self.opset, *shared, self.word)
 
     def unique(self, word: str) -> str:
-        """Return a name that nothing has, and take it."""
+        """Reserve and return an unused name."""
         name, number = word, 0
-        while name in self.taken:
+        while name in self.used:
             number += 1
             name = f"{word}_{number}"
-        self.taken.add(name)
+        self.used.add(name)
         return name
 
     def constant(self, value: Any, dtype: Any = None) -> Tensor:
-        """Return a constant: a number, nested lists, or an array. Whole numbers become int64."""
+        """Return a constant: a number, nested lists, or an array. Integers become int64."""
         array = np.asarray(value, dtype)
         if dtype is None and not isinstance(value, np.ndarray | np.generic):
             array = array.astype(FLOAT32 if array.dtype.kind == "f" else INT64)
@@ -264,7 +264,7 @@ class Emitter:
             *inputs: Tensors; None for one that is left out; anything else becomes a constant.
             dtype: Element type of the output, where it follows neither from the operator nor from
                 the first input.
-            **attrs: Attributes of the operator; those that are None are left out.
+            **attrs: Attributes of the operator; None means omitted.
         """
         (made,) = self.several(kind, 1, *inputs, dtypes=None if dtype is None else [dtype], **attrs)
         return made
@@ -306,12 +306,12 @@ class Emitter:
     def _dtype(self, kind: str, inputs: Sequence[Tensor | None]) -> np.dtype[Any]:
         if kind in _TRUTHS:
             return BOOL
-        place = _TYPED_BY.get(kind, 0)
-        first = inputs[place] if place < len(inputs) else None
+        index = _TYPED_BY.get(kind, 0)
+        first = inputs[index] if index < len(inputs) else None
         return INT64 if kind in _COUNTS or first is None else first.dtype
 
     def _fitted(self, kind: str, inputs: Sequence[Tensor | None]) -> list[Tensor | None]:
-        """Return the inputs in types that the operator takes, all alike that were alike."""
+        """Convert the inputs to supported types; equal types stay equal."""
         allowed = allowed_types(kind, self.opset)
         if kind == "Cast" or all(x is None or x.dtype == FLOAT32 for x in inputs):
             return list(inputs)

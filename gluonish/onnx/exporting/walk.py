@@ -14,7 +14,7 @@ from gluonish.onnx.exporting.inexpressible import reason_of
 from gluonish.onnx.exporting.package import CannotExportError
 from gluonish.onnx.exporting.tensors import Emitter, Extent, OpenExtent, Tensor
 
-# What is given of a variable: its shape, or None, and its element type.
+# The shape of a variable, or None, and its element type.
 Known = tuple[Sequence[Extent] | None, Any]
 
 
@@ -26,14 +26,14 @@ def _in_trial(shape: Sequence[Extent], trial: int) -> tuple[int, ...]:
 
 
 def inferred(outputs: Sequence[Value], known: Mapping[str, Known]) -> list[Inference]:
-    """Return what is known of all values: once, or for both trials where an axis is dynamic.
+    """Infer the specs of all values, once, or for two trials if an axis is dynamic.
 
     Args:
         outputs: Values.
-        known: Shape (None for unknown) and dtype of variables, by name.
+        known: Shape (None if unknown) and dtype of variables, by name.
 
     Raises:
-        OperatorError: An operator refuses what reaches it.
+        OperatorError: An operator refuses its inputs.
     """
     shapes = [shape for shape, _ in known.values() if shape is not None]
     dynamic = any(isinstance(extent, OpenExtent) for shape in shapes for extent in shape)
@@ -53,13 +53,13 @@ def inferred(outputs: Sequence[Value], known: Mapping[str, Known]) -> list[Infer
 
 
 def _refused(known: Mapping[str, Known], trial: int, error: OperatorError) -> str:
-    """Return what to say when a network refuses the sizes that stand for its dynamic axes."""
+    """Return the error for a network that refuses the trial sizes of its dynamic axes."""
     tried = {
         name: _in_trial(shape, trial)
         for name, (shape, _) in known.items()
         if shape is not None and any(isinstance(extent, OpenExtent) for extent in shape)
     }
-    if trial == 0:  # the sizes that were given are as likely to be wrong
+    if trial == 0:  # the given sizes may be wrong, too
         return (
             f"export_model: expected in_shapes that the network takes, got {error}, when tried "
             f"with {tried}; correct the sizes, or give an axis a size if the network takes only one"
@@ -88,7 +88,7 @@ def _shaped(emitter: Emitter, x: Tensor, spec: OutputSpec) -> Tensor:
 
 
 class Walk:
-    """Translates graphs, and gathers what cannot be translated.
+    """Translates graphs, and collects the nodes that cannot be translated.
 
     Attributes:
         refused: A line for each node that cannot be written.
@@ -99,15 +99,15 @@ class Walk:
         self._promised: set[str] = set()
 
     def promise(self, emitter: Emitter, outputs: Sequence[Value]) -> None:
-        """Keep the names that nodes' outputs have in the Symbol free for them."""
+        """Reserve the Symbol's names of outputs."""
         values = [
             Value(node, i)
             for node in topological_order(outputs)
             if node.op is not None
             for i in range(node.num_visible)
         ]
-        self._promised = set(output_names(values)) - emitter.taken
-        emitter.taken |= self._promised
+        self._promised = set(output_names(values)) - emitter.used
+        emitter.used |= self._promised
 
     def translate(
         self,
@@ -122,7 +122,7 @@ class Walk:
             emitter: Where they are appended.
             outputs: Values.
             given: Tensors of variables and arrays, by ``id`` of the node.
-            trials: What is known of the values; see `inferred`.
+            trials: Specs of the values; see `inferred`.
         """
         made: dict[tuple[int, int], Tensor] = {(key, 0): x for key, x in given.items()}
         for node in topological_order(outputs):
@@ -186,7 +186,7 @@ class Walk:
             if name in self._promised:
                 self._promised.remove(name)
                 typed.name = name
-            elif name not in emitter.taken:
+            elif name not in emitter.used:
                 typed.name = emitter.unique(name)
         typed.shape = spec.shape
         return typed

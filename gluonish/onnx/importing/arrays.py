@@ -1,4 +1,4 @@
-"""What rules compute with: arrays of ``mx.np``, with values or traced, and numbers known now.
+"""The values of rules: arrays of ``mx.np``, with values or traced, and known numbers.
 
 A value that does not depend on the network's inputs has its numbers while the graph is traced, too,
 so that chains of Shape, Gather and Concat are computed at once and leave no nodes. Where a rule
@@ -20,8 +20,8 @@ from gluonish.ndarray.namespace import operator_function
 from gluonish.onnx.importing.elements import Narrow, narrowed
 from gluonish.onnx.importing.tensors import Stored
 
-_MAX_ELEMENTS = 1 << 31  # of an array that a few numbers of a file ask for
-_MAX_TABLE = 1 << 24  # places of a table that says which elements go where
+_MAX_ELEMENTS = 1 << 31  # of an array whose size a file's numbers determine
+_MAX_TABLE = 1 << 24  # entries of an index table
 
 op = operator_function
 
@@ -32,7 +32,7 @@ def plain(value: Any) -> Any:
 
 
 def is_known(value: Any) -> bool:
-    """Whether the numbers of a value are there."""
+    """Whether the numbers of a value are known."""
     return not plain(value).is_traced
 
 
@@ -40,7 +40,7 @@ def host(value: Any) -> np.ndarray[Any, Any]:
     """Return the numbers of a value.
 
     Raises:
-        UntraceableError: They are not there yet.
+        UntraceableError: They are not known while tracing.
     """
     array = plain(value)
     if array.is_traced:
@@ -58,7 +58,7 @@ def integers(value: Any) -> list[int]:
 
 
 def integer(value: Any) -> int:
-    """Return the number of an array that holds one."""
+    """Return the number in an array of one element."""
     return int(host(value).reshape(-1)[0])
 
 
@@ -68,7 +68,7 @@ def floats(value: Any) -> list[float]:
 
 
 def array_of(numbers: Any, dtype: Any = None) -> Any:
-    """Return an array with numbers that are known now."""
+    """Return an array of known numbers."""
     given = np.asarray(numbers, dtype)
     return mnp.array(given, dtype=given.dtype)
 
@@ -89,7 +89,7 @@ def computed(dtype: Any, *values: Any) -> Any:
 
 
 def cut(x: Any, axis: int, start: int, end: int | None, step: int = 1) -> Any:
-    """Return a part of an array along one axis, whatever the extents of the others are."""
+    """Slice an array along one axis; other axes may have any extents."""
     before = (None,) * axis
     return op("slice")(x, begin=(*before, start), end=(*before, end), step=(*before, step))
 
@@ -118,7 +118,7 @@ def axis_of(axis: int, rank: int) -> int:
 
 
 def check_size(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return a shape that a file's numbers ask for, if an array may have it.
+    """Check and return a shape from a file's numbers.
 
     Raises:
         NotSupportedError: It is absurd.
@@ -132,7 +132,7 @@ def check_size(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def check_table(*extents: int) -> None:
-    """Refuse tables of places that a file's numbers make absurdly large.
+    """Refuse oversized index tables from a file's numbers.
 
     Raises:
         NotSupportedError: Such a table would be.

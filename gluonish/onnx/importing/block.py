@@ -25,7 +25,7 @@ from gluonish.onnx.importing.nodes import Node
 from gluonish.onnx.importing.running import Program, run
 from gluonish.onnx.importing.tensors import Stored
 
-# Inputs whose numbers decide about shapes or kernels; what the file gives there is no parameter.
+# Inputs whose values determine shapes or kernels; their tensors in the file are no parameters.
 _NUMBERS = {
     "Clip": (1, 2),
     "Dropout": (1, 2),
@@ -103,7 +103,7 @@ class OnnxBlock(HybridBlock):
             remove_amp_cast: Whether to leave out casts that mixed precision inserted.
 
         Raises:
-            NotSupportedError: There is neither.
+            NotSupportedError: There is no graph.
             UntraceableError: Shapes depend on values of the inputs.
         """
         what = f"{self.name}.export"
@@ -119,7 +119,7 @@ class OnnxBlock(HybridBlock):
         return write_model(what, found.symbol, values, path, epoch, remove_amp_cast)
 
     def _call_graph(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the graph of a call; without arrays among the inputs there is none."""
+        """Run the graph of a call; a call without arrays has none."""
         if not any(map(_holds_array, args)):
             return self._call_forward(*args, **kwargs)
         return super()._call_graph(*args, **kwargs)

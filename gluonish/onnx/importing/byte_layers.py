@@ -1,9 +1,9 @@
 """Layers between DequantizeLinear and QuantizeLinear, computed on the bytes themselves.
 
-What a file says is ``QuantizeLinear(Relu(Conv(DequantizeLinear(x), DequantizeLinear(w), b)))``.
+The form in a file is ``QuantizeLinear(Relu(Conv(DequantizeLinear(x), DequantizeLinear(w), b)))``.
 Where scales and zero points are tensors of the file, and all zero points are 0, that is one
 operator on bytes: its sums of products are whole numbers, so that only the last rounding may differ
-from that of the floating numbers, by one step. Anything else stays as the file has it.
+from that of the floating numbers, by one step. Other nodes are not changed.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ Array = np.ndarray[Any, Any]
 
 
 class _Quantized(NamedTuple):
-    """What a DequantizeLinear reads, or a QuantizeLinear gives.
+    """The input of a DequantizeLinear, or the output of a QuantizeLinear.
 
     Attributes:
         name: The bytes.
@@ -68,11 +68,11 @@ class _Rewriting:
         self._counts = Counter(name for node in program.nodes for name in reads_of(node))
         self._counts.update(program.outputs)
         self._readers = {name: node for node in program.nodes for name in node.inputs}
-        self._replaced: dict[int, Node] = {}  # a QuantizeLinear's place is that of the new node
+        self._replaced: dict[int, Node] = {}  # the new node takes the position of a QuantizeLinear
         self._gone: set[int] = set()
 
     def result(self) -> Program:
-        """Return the program, without what nobody reads any more."""
+        """Return the program without unused nodes."""
         if not self._replaced:
             return self._program
         nodes = [
@@ -91,7 +91,7 @@ class _Rewriting:
         return program_of(self._program, kept[::-1], constants)
 
     def try_layer(self, layer: Node) -> None:
-        """Replace a layer and what is around it by one node, if it is of that form."""
+        """Replace a layer with its QDQ nodes by one node, if it has that form."""
         chain = self._chain(layer)
         if chain is None or len(layer.inputs) < 2:
             return
@@ -118,7 +118,7 @@ class _Rewriting:
         self._gone |= {id(layer), *map(id, middle)}
 
     def _weight(self, layer: Node, data_scale: Array) -> tuple[Array, Array] | None:
-        """Return a layer's weight with its channels first, and what a sum's step is in each."""
+        """Return a layer's weight with channels first, and the scale of sums in each channel."""
         weight = self._dequantized(layer.inputs[1])
         numbers = None if weight is None else self._fixed(weight.name)
         if weight is None or numbers is None or {weight.dtype, numbers.dtype} != {INT8}:
@@ -157,7 +157,7 @@ class _Rewriting:
         return self._quantized(node, node.inputs[0], node.inputs[0])
 
     def _quantized(self, node: Node, real: str, name: str) -> _Quantized | None:
-        """Return the bytes of a node whose scale and zero points are known, and these 0."""
+        """Return the bytes of a node with known scale and zero points of 0."""
         scale = self._fixed(node.inputs[1])
         zero = self._fixed(node.inputs[2]) if len(node.inputs) > 2 else None
         if scale is None or zero is None or scale.dtype != FLOAT32 or zero.any():
@@ -171,7 +171,7 @@ class _Rewriting:
         return _Quantized(name, scale, zero.dtype)
 
     def _fixed(self, name: str) -> Array | None:
-        """Return the numbers of a tensor of the file; None where it is none of plain numbers."""
+        """Return the numbers of a tensor of the file, or None."""
         stored = self._constants.get(name)
         if stored is None or name in self._program.inputs or stored.element.is_narrow:
             return None

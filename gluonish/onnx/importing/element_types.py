@@ -20,14 +20,14 @@ _BY_WORD = {f"tensor({entry.name.lower()})": entry for entry in ELEMENTS.values(
 
 
 def check_element_types(program: Program, inputs: Mapping[str, Element]) -> dict[str, Element]:
-    """Return the types of a graph's values as far as they are known.
+    """Return the known types of a graph's values.
 
     Args:
         program: The graph.
-        inputs: Types of its inputs, and of values around it, as far as they are known.
+        inputs: Known types of its inputs and of outer values.
 
     Raises:
-        FileFormatError: A node has inputs of two types, where ONNX wants one; or the graph says
+        FileFormatError: A node has inputs of two types, where ONNX requires one; or the graph says
             another type of an output, or of an input with a value, than it has.
     """
     known = dict(inputs)
@@ -48,16 +48,16 @@ def check_element_types(program: Program, inputs: Mapping[str, Element]) -> dict
 
 
 def _without(known: Mapping[str, Element], names: Any) -> dict[str, Element]:
-    """Return types without those of names that an inner graph has for its own inputs."""
+    """Return types without names that an inner graph shadows by its inputs."""
     hidden = {*names}
     return {name: kind for name, kind in known.items() if name not in hidden}
 
 
 def _outputs_of(node: Node, known: Mapping[str, Element]) -> dict[str, Element]:
-    """Return the types of a node's outputs, as far as they follow from those of its inputs.
+    """Return the types of a node's outputs, if they follow from its inputs.
 
     Raises:
-        FileFormatError: The inputs are of two types, where ONNX wants one.
+        FileFormatError: The inputs have two types, where ONNX requires one.
     """
     if isinstance(node.rule, FunctionRule):
         body = node.rule.program
@@ -79,10 +79,10 @@ def _outputs_of(node: Node, known: Mapping[str, Element]) -> dict[str, Element]:
 
 
 def _bound(node: Node, schema: Any, known: Mapping[str, Element]) -> dict[str, Element]:
-    """Return what the variables of a description stand for in a node.
+    """Return the types of a description's type variables in a node.
 
     Raises:
-        FileFormatError: The inputs are of two types, where ONNX wants one.
+        FileFormatError: The inputs have two types, where ONNX requires one.
     """
     bound = dict(_fixed(schema))
     givers: dict[str, str] = {}
@@ -100,7 +100,7 @@ def _bound(node: Node, schema: Any, known: Mapping[str, Element]) -> dict[str, E
 
 
 def _fixed(schema: Any) -> Iterator[tuple[str, Element]]:
-    """Return the variables for which there is but one type."""
+    """Return the type variables with a single allowed type."""
     for constraint in schema.type_constraints:
         words = list(constraint.allowed_type_strs)
         if len(words) == 1 and words[0] in _BY_WORD:

@@ -1,4 +1,4 @@
-"""Element types of ONNX, and the arrays that carry those which arrays here do not have.
+"""Element types of ONNX, and carrier types for those that arrays here lack.
 
 An array of float8 or float4 numbers is carried by float32, and one of 4-bit or 2-bit integers by
 int8 or uint8: each value of the narrow type is one of the carrier's, so that nothing is lost.
@@ -23,8 +23,8 @@ class Element(NamedTuple):
     Attributes:
         name: ONNX's name: ``FLOAT``.
         number: ONNX's number of it.
-        dtype: That of the arrays here.
-        stored: That of the numbers as NumPy knows them; other than ``dtype`` for narrow types.
+        dtype: The dtype of arrays here.
+        stored: The dtype of the stored numbers; it differs from ``dtype`` for narrow types.
         bits: Of one number in a file.
     """
 
@@ -36,7 +36,7 @@ class Element(NamedTuple):
 
     @property
     def is_narrow(self) -> bool:
-        """Whether arrays here carry it in a wider type."""
+        """Whether arrays here use a wider carrier type."""
         return self.dtype != self.stored
 
 
@@ -99,10 +99,10 @@ def element(number: int, what: str) -> Element:
 
     Args:
         number: The number.
-        what: What has elements of it, to begin the error message with.
+        what: The owner of the elements, for error messages.
 
     Raises:
-        NotSupportedError: Arrays here cannot hold such elements.
+        NotSupportedError: Arrays here cannot hold these elements.
         FileFormatError: ONNX has no such number.
     """
     found = ELEMENTS.get(number)

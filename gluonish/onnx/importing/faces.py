@@ -1,4 +1,4 @@
-"""What users call: `import_model`, `import_to_gluon` and `get_model_metadata`."""
+"""The public functions `import_model`, `import_to_gluon` and `get_model_metadata`."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ _File = str | os.PathLike[str] | bytes
 
 
 class _Named:
-    """Scope in which errors say the file that they are about."""
+    """Scope that adds the file to errors."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -92,7 +92,7 @@ def import_to_gluon(model_file: _File, ctx: Any = None) -> HybridBlock:
             shapes = declared_shapes(block.model, {}, what)
             found = None if is_open(shapes) else compose(block, shapes)
         except (NotSupportedError, UntraceableError):
-            found = None  # what a block cannot express either, a call refuses
+            found = None  # unsupported operators are refused by the call
         if found is not None and _reads_all(found):
             return _symbol_block(found, ctx)
         return block

@@ -1,4 +1,4 @@
-"""Operators that are functions: a model's own, and those for which ONNX itself gives a body."""
+"""Operators that are functions: of a model, or with a body defined by ONNX."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from gluonish.onnx.importing.running import Program, run
 
 
 class _Kind(NamedTuple):
-    """What the body of an operator may depend on.
+    """The inputs that determine the body of an operator.
 
     Attributes:
         number: ONNX's number of the element type.
@@ -42,12 +42,12 @@ class FunctionRule:
 
 
 class SchemaFunction:
-    """Computes an operator by the body that ONNX gives for certain types of its inputs.
+    """Computes an operator by ONNX's body for the types of its inputs.
 
     Args:
         schema: ONNX's description of the operator.
         proto: The node.
-        node: The same node as rules see it.
+        node: The same node, as passed to rules.
         compile_function: Makes a program of a FunctionProto and attributes.
     """
 
@@ -68,7 +68,7 @@ class SchemaFunction:
         """Return the outputs.
 
         Raises:
-            NotSupportedError: ONNX gives no body for these types.
+            NotSupportedError: ONNX defines no body for these types.
         """
         key = tuple([None if x is None else _kind_of(x) for x in inputs])
         rule = self._made.get(key)
@@ -91,7 +91,7 @@ class SchemaFunction:
         return FunctionRule(self._compile(function, self._node.attrs))
 
     def _resolved(self, onnx: Any) -> Any:
-        """Return the node with values in place of references to a function's attributes."""
+        """Return the node with references to a function's attributes resolved."""
         proto = onnx.NodeProto()
         proto.CopyFrom(self._proto)
         del proto.attribute[:]

@@ -18,13 +18,13 @@ _MAX_RANK = 32
 
 
 class Declared(NamedTuple):
-    """What a graph says of an input or output.
+    """The declaration of an input or output.
 
     Attributes:
         name: Its name.
         shape: Its extents, a name (or None) for one that may vary; None if the graph does not say
             any.
-        element: The element type of its arrays; None where the graph does not say.
+        element: The element type of its arrays; None if not declared.
         kind: ``tensor``, ``sequence`` or ``optional``.
     """
 
@@ -39,8 +39,8 @@ class Model(NamedTuple):
 
     Attributes:
         program: Its main graph.
-        inputs: What a call gives: the graph's inputs but those for which the file has a value.
-        outputs: What a call returns.
+        inputs: The inputs of a call: the graph's inputs without a value in the file.
+        outputs: The outputs of a call.
     """
 
     program: Program
@@ -49,15 +49,15 @@ class Model(NamedTuple):
 
 
 def parse_model(file: Any, what: str) -> tuple[Any, Path | None]:
-    """Return the ModelProto of a file, and the folder that it lies in.
+    """Return the ModelProto of a file, and its folder.
 
     Args:
         file: Path of the file; or its bytes, or a ModelProto.
-        what: Who asks, to begin error messages with.
+        what: The calling function, for error messages.
 
     Raises:
         FileFormatError: It is no ONNX file.
-        MissingFileError: There is none.
+        MissingFileError: There is no such file.
     """
     onnx = onnx_package(what)
     if isinstance(file, onnx.ModelProto):
@@ -86,18 +86,18 @@ def parse_model(file: Any, what: str) -> tuple[Any, Path | None]:
     return model, folder
 
 
-def _no_model(data: bytes, what: str, found: str, wanted: str = "file") -> FileFormatError:
+def _no_model(data: bytes, what: str, found: str, target: str = "file") -> FileFormatError:
     kind = file_kind(data[:HEAD_NBYTES])
     if kind.what != ONNX and kind.advice:
         found = f"{kind.what}; {kind.advice}"
-    return FileFormatError(f"{what}: expected an ONNX {wanted}, got {found}")
+    return FileFormatError(f"{what}: expected an ONNX {target}, got {found}")
 
 
 def _check_texts(message: Any, what: str) -> None:
-    """Refuse a message with texts that are none: protobuf then gives bytes.
+    """Refuse a message with invalid UTF-8, which protobuf returns as bytes.
 
     Raises:
-        FileFormatError: There is such a text.
+        FileFormatError: A text is invalid.
     """
     for field, value in message.ListFields():
         if field.type not in (field.TYPE_STRING, field.TYPE_MESSAGE) or field.name == "doc_string":
@@ -117,11 +117,11 @@ def load_model(file: Any, what: str) -> Model:
 
     Args:
         file: Path of the file; or its bytes, or a ModelProto.
-        what: Who asks, to begin error messages with.
+        what: The calling function, for error messages.
 
     Raises:
         FileFormatError: It is no ONNX file, or breaks ONNX's rules.
-        MissingFileError: There is none.
+        MissingFileError: There is no such file.
         NotSupportedError: It has an operator, or elements, that cannot be expressed.
     """
     model, folder = parse_model(file, what)
@@ -147,11 +147,11 @@ def model_of_graph(graph: Any, opset: int) -> bytes:
 def declared_values(
     graph: Any, constants: Mapping[str, Any]
 ) -> tuple[list[Declared], list[Declared]]:
-    """Return what a graph says of its inputs, but those with a value in the file, and outputs.
+    """Return the declarations of a graph's inputs without a value in the file, and of its outputs.
 
     Raises:
         FileFormatError: A shape is absurd, or two inputs have one name.
-        NotSupportedError: Elements are no numbers that arrays here hold.
+        NotSupportedError: Arrays here cannot hold the elements.
     """
     names = [value.name for value in graph.input]
     if len(set(names)) < len(names):

@@ -1,4 +1,4 @@
-"""Nodes as rules see them, and the scopes in which names have values."""
+"""Nodes for rules, and the scopes of names."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ class Scope:
     """Values by name.
 
     Args:
-        outer: The scope around it, of which it sees all values.
+        outer: The enclosing scope, whose values are visible.
     """
 
     __slots__ = ("_outer", "_values")
@@ -33,12 +33,12 @@ class Scope:
         raise FileFormatError(f"ONNX graph: expected a value {name!r}, got none of this name")
 
     def free(self, names: tuple[str, ...]) -> None:
-        """Forget values that nobody needs any more."""
+        """Drop values that are no longer needed."""
         for name in names:
             self._values.pop(name, None)
 
 
-# What computes a node: ``rule(call, *inputs)`` returns a value, or a tuple of several.
+# A function that computes a node: ``rule(call, *inputs)`` returns a value or a tuple.
 Rule = Callable[..., Any]
 _FLOAT, _INT, _STRING, _TENSOR, _GRAPH, _FLOATS, _INTS, _STRINGS = range(1, 9)
 _SPARSE, _TYPE = 11, 13
@@ -52,11 +52,11 @@ class Node:
         domain: The operator's domain, "" for ONNX's own.
         version: The version of the domain's operators that the model was written for.
         name: The node's name, "" if it has none.
-        inputs: Names of the values that it takes, "" for one left out.
-        outputs: Names of what it gives.
+        inputs: Names of its inputs, "" for an omitted one.
+        outputs: Names of its outputs.
         attrs: Attributes by name: numbers, texts, lists, `Stored` tensors, compiled graphs.
-        rule: What computes it.
-        frees: Names of values that nobody needs after it.
+        rule: The function that computes it.
+        frees: Names of values that are not needed after it.
     """
 
     __slots__ = (
@@ -82,18 +82,18 @@ class Node:
 
     @property
     def where(self) -> str:
-        """What error messages call the node."""
+        """Return the name of the node in error messages."""
         kind = f"{self.domain}.{self.kind}" if self.domain else self.kind
         name = self.name or ", ".join(self.outputs)
         return f"ONNX {kind} (node {name!r}, opset {self.version})"
 
 
 class Call:
-    """A node that is being computed, with what a rule may ask beside its inputs.
+    """A node in computation, with the context of its rule.
 
     Attributes:
         node: The node.
-        scope: The values that are there, for the graphs in its attributes.
+        scope: The values that graphs in its attributes may read.
     """
 
     __slots__ = ("node", "scope")
@@ -112,11 +112,11 @@ class Call:
         return self.node.attrs.get(name, default)
 
     def wants(self, index: int) -> bool:
-        """Whether someone wants an output."""
+        """Whether an output is needed."""
         return index < len(self.node.outputs) and self.node.outputs[index] != ""
 
     def refuse(self, why: str) -> NoReturn:
-        """Raise what says that the node cannot be expressed.
+        """Raise an error: the node cannot be expressed.
 
         Raises:
             NotSupportedError: Always.
@@ -124,7 +124,7 @@ class Call:
         raise NotSupportedError(f"{self.node.where}: {why}")
 
     def wrong(self, why: str) -> NoReturn:
-        """Raise what says that the file breaks ONNX's rules.
+        """Raise an error: the file violates ONNX's rules.
 
         Raises:
             FileFormatError: Always.
@@ -150,13 +150,13 @@ def attributes_of(
         protos: The AttributeProtos.
         given: Attributes of the call of the function that the node stands in, to which its own may
             refer.
-        compile_graph: Makes what rules get for a graph.
-        folder: Where the model's file lies.
+        compile_graph: Compiles a graph attribute for rules.
+        folder: The folder of the model's file.
         where: The node, for error messages.
 
     Raises:
         FileFormatError: A tensor is damaged.
-        NotSupportedError: An attribute is of a kind that no rule takes.
+        NotSupportedError: An attribute has an unsupported kind.
     """
     found: dict[str, Any] = {}
     for proto in protos:

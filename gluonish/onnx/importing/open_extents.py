@@ -1,8 +1,8 @@
 """One graph for all extents that a file leaves open: from two traces, tried on a third.
 
-A traced graph has the shapes of its trace in it where something asked for them. Two traces with
-other extents differ in those places only, and most can be said without numbers: a reshape by codes,
-a slice from its end. What cannot is refused, and what was made is held against a third trace.
+A traced graph contains constants that were computed from the shapes of its trace. Two traces with
+different extents differ only in these, and most can be expressed without numbers: a reshape by
+codes, a slice from its end. Others are refused, and the result is compared with a third trace.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ _SCALES: tuple[Callable[[int], int], ...] = (
 
 
 def stand_ins(shapes: Shapes) -> Iterator[list[dict[str, tuple[int, ...]]]]:
-    """Give for each scale three sets of shapes, in which no open extent comes twice.
+    """Yield three sets of shapes for each scale, with distinct open extents.
 
     Args:
         shapes: Shapes by input, with a name (or None) for an open extent.
@@ -62,10 +62,10 @@ def merged(first: Sequence[Value], second: Sequence[Value]) -> list[Value]:
     """Return one graph that is both of two traces.
 
     Raises:
-        NotSupportedError: They differ in what cannot be said without numbers.
+        NotSupportedError: A difference cannot be expressed without numbers.
     """
     nodes = topological_order(first), topological_order(second)
-    places = [{id(node): i for i, node in enumerate(side)} for side in nodes]
+    indices = [{id(node): i for i, node in enumerate(side)} for side in nodes]
     if len(nodes[0]) != len(nodes[1]):
         raise NotSupportedError("ONNX: expected one graph for all open extents, got several")
     made: dict[tuple[int, int], Value] = {}
@@ -75,7 +75,7 @@ def merged(first: Sequence[Value], second: Sequence[Value]) -> list[Value]:
     for a, b in zip(*nodes, strict=True):
         read = [
             [(side[id(value.node)], value.index) for value in node.inputs]
-            for side, node in zip(places, (a, b), strict=True)
+            for side, node in zip(indices, (a, b), strict=True)
         ]
         if a.op is not b.op or read[0] != read[1]:
             raise NotSupportedError("ONNX: expected one graph for all open extents, got several")
@@ -105,12 +105,12 @@ def _same_input(a: Node, b: Node, known: _Known) -> Value:
     numbers = a.array.asnumpy(), b.array.asnumpy()
     if np.array_equal(*numbers, equal_nan=numbers[0].dtype != bool):
         return Value(a)
-    wanted = _pairs(a.array.shape, b.array.shape)
-    if wanted is not None and len({*numbers[0].flat, *numbers[1].flat}) == 1:
-        shape = tuple(x if x == y else 1 for x, y in wanted)
+    target = _pairs(a.array.shape, b.array.shape)
+    if target is not None and len({*numbers[0].flat, *numbers[1].flat}) == 1:
+        shape = tuple(x if x == y else 1 for x, y in target)
         small = a.array.reshape(-1)[:1].broadcast_to(shape)
         found = _stretched(
-            Value(Node(None, a.name, specs=(small._spec,), array=small)), wanted, known
+            Value(Node(None, a.name, specs=(small._spec,), array=small)), target, known
         )
         if found is not None:
             return found
@@ -121,18 +121,18 @@ def _same_input(a: Node, b: Node, known: _Known) -> Value:
 
 
 def _said_openly(a: Node, b: Node, inputs: list[Value], known: _Known) -> Value:
-    """Return what both nodes give."""
+    """Return the outputs of a node that merges both."""
     assert a.op is not None  # two variables have the same attributes: none
     given = _pairs(a.inputs[0].shape, b.inputs[0].shape) if a.inputs else None
-    wanted = _pairs(a.specs[0].shape, b.specs[0].shape)
+    target = _pairs(a.specs[0].shape, b.specs[0].shape)
     found = None
-    if given is not None and wanted is not None:
+    if given is not None and target is not None:
         if a.op.name == "_np_reshape":
-            found = _reshape(given, wanted)
+            found = _reshape(given, target)
         elif a.op.name == "slice":
             found = _slice(given, a.attrs, b.attrs)
         elif a.op.name == "_npi_broadcast_to":
-            stretched = _broadcast(a.name, inputs[0], given, wanted, known)
+            stretched = _broadcast(a.name, inputs[0], given, target, known)
             if stretched is not None:
                 return stretched
     if found is None:
@@ -148,9 +148,9 @@ def _applied(name: str, node_name: str, inputs: list[Value], attrs: dict[str, An
     return Value(Node(op, node_name, inputs, op.schema.parse(name, attrs)))
 
 
-def _stretched(x: Value, wanted: list[Pair], known: _Known) -> Value | None:
-    """Return an array stretched along its open axes to what inputs have; None if none has it."""
-    for axis, pair in enumerate(wanted):
+def _stretched(x: Value, target: list[Pair], known: _Known) -> Value | None:
+    """Broadcast an array along open axes to extents of inputs; None if no input has them."""
+    for axis, pair in enumerate(target):
         if pair[0] == pair[1]:
             continue
         like = next(((v, p.index(pair)) for v, p in known if pair in p), None)
@@ -165,33 +165,33 @@ def _pairs(a: Sequence[int], b: Sequence[int]) -> list[Pair] | None:
     return list(zip(a, b, strict=True)) if len(a) == len(b) else None
 
 
-def _reshape(given: list[Pair], wanted: list[Pair]) -> tuple[str, dict[str, Any]] | None:
-    """Return a reshape by codes: 0 keeps an extent, -3 joins two, -4 splits one, -1 is the rest."""
-    simple = [a if a == b else -1 for a, b in wanted]
-    for codes in (simple, _codes(given, wanted)):
-        if codes.count(-1) <= 1 and _gives(codes, given, wanted):
+def _reshape(given: list[Pair], target: list[Pair]) -> tuple[str, dict[str, Any]] | None:
+    """Return a reshape by codes: 0 copies an extent, -3 merges two, -4 splits, -1 is inferred."""
+    simple = [a if a == b else -1 for a, b in target]
+    for codes in (simple, _codes(given, target)):
+        if codes.count(-1) <= 1 and _gives(codes, given, target):
             return "Reshape", {"shape": tuple(codes)}
     return None
 
 
-def _gives(codes: Sequence[int], given: list[Pair], wanted: list[Pair]) -> bool:
+def _gives(codes: Sequence[int], given: list[Pair], target: list[Pair]) -> bool:
     try:
         return all(
-            resolve_shape(tuple(p[i] for p in given), tuple(codes)) == tuple(p[i] for p in wanted)
+            resolve_shape(tuple(p[i] for p in given), tuple(codes)) == tuple(p[i] for p in target)
             for i in range(2)
         )
     except GluonishError:
         return False
 
 
-def _codes(given: list[Pair], wanted: list[Pair]) -> list[int]:
-    """Return codes that may be right; each but -3 goes on by one extent of what is given."""
+def _codes(given: list[Pair], target: list[Pair]) -> list[int]:
+    """Yield candidate codes; each one but -3 consumes one extent of the input."""
     codes: list[int] = []
     i = j = 0
-    while j < len(wanted):
-        out, one = wanted[j], given[i] if i < len(given) else None
+    while j < len(target):
+        out, one = target[j], given[i] if i < len(given) else None
         after = given[i + 1] if i + 1 < len(given) else None
-        following = wanted[j + 1] if j + 1 < len(wanted) else None
+        following = target[j + 1] if j + 1 < len(target) else None
         if one == out:
             codes.append(0)
         elif one and after and _times(one, after) == out:
@@ -211,7 +211,7 @@ def _times(a: Pair, b: Pair) -> Pair:
 
 
 def _slice(given: list[Pair], a: Any, b: Any) -> tuple[str, dict[str, Any]] | None:
-    """Return a slice whose ends are counted from where they are the same."""
+    """Return a slice whose ends are counted from the side where they agree."""
     ends: dict[str, list[int | None]] = {"begin": [], "end": []}
     for name, found in ends.items():
         for extent, x, y in zip(given, a[name], b[name], strict=False):
@@ -225,10 +225,10 @@ def _slice(given: list[Pair], a: Any, b: Any) -> tuple[str, dict[str, Any]] | No
 
 
 def _broadcast(
-    name: str, x: Value, given: list[Pair], wanted: list[Pair], known: _Known
+    name: str, x: Value, given: list[Pair], target: list[Pair], known: _Known
 ) -> Value | None:
     """Return a broadcast: along open axes to the extents of inputs, and then along the rest."""
-    missing = len(wanted) - len(given)
+    missing = len(target) - len(given)
     if missing:
         if any(a != b for a, b in given):
             return None
@@ -236,22 +236,22 @@ def _broadcast(
         x = _applied("Reshape", f"{name}_axes", [x], {"shape": tuple(a for a, _ in given)})
     open_axes = [
         out if out[0] != out[1] and own != out else (1, 1)
-        for own, out in zip(given, wanted, strict=True)
+        for own, out in zip(given, target, strict=True)
     ]
-    if open_axes != [(1, 1)] * len(wanted):
+    if open_axes != [(1, 1)] * len(target):
         stretched = _stretched(x, open_axes, known)
         if stretched is None:
             return None
         x = stretched
-    shape = tuple(a if a == b else 0 for a, b in wanted)
+    shape = tuple(a if a == b else 0 for a, b in target)
     return _applied("broadcast_to", name, [x], {"shape": shape})
 
 
 def check(outputs: Sequence[Value], trace: Sequence[Value]) -> None:
-    """Hold a graph against a trace with other extents.
+    """Compare a graph with a trace of other extents.
 
     Raises:
-        NotSupportedError: It gives other shapes.
+        NotSupportedError: The shapes differ.
     """
     variables = {n.name: n for n in topological_order(trace) if n.op is None and n.array is None}
     inputs = [n for n in topological_order(outputs) if n.op is None and n.array is None]

@@ -6,11 +6,11 @@ from gluonish.core.errors import NotSupportedError
 from gluonish.core.optional import IMPORT_FAILURES
 
 
-def onnx_package(wanted_by: str) -> Any:
+def onnx_package(caller: str) -> Any:
     """Return the module `onnx`.
 
     Args:
-        wanted_by: What needs it, to begin the error message with.
+        caller: The calling function, for the error message.
 
     Raises:
         NotSupportedError: It is not installed.
@@ -22,8 +22,7 @@ def onnx_package(wanted_by: str) -> Any:
         import onnx.numpy_helper
     except IMPORT_FAILURES as error:
         raise NotSupportedError(
-            f"{wanted_by}: expected the package onnx, got none ({error}); "
-            "pip install 'gluonish[onnx]'"
+            f"{caller}: expected the package onnx, got none ({error}); pip install 'gluonish[onnx]'"
         ) from error
     return onnx
 

@@ -21,7 +21,7 @@ class Compiler:
     Args:
         functions: The model's own functions (FunctionProto).
         opsets: Versions by domain, of the model.
-        folder: Where the model's file lies; None if it came from no file.
+        folder: The folder of the model's file; None without a file.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Compiler:
         Args:
             graph: The graph.
             opsets: Versions by domain; those of the model by default.
-            given: Attributes of the function's call that it belongs to.
+            given: Attributes of the enclosing function's call.
 
         Raises:
             FileFormatError: The graph is damaged.
@@ -99,7 +99,7 @@ class Compiler:
         unmade = program.free - {name for name in program.outputs if name not in made}
         if unmade:
             raise _missing(program.name, unmade)
-        # A body that ONNX makes for one node leaves out what the node does not want.
+        # ONNX's body for a node lacks outputs that the node does not need.
         return program._replace(outputs=[name if name in made else "" for name in program.outputs])
 
     def _nodes(
@@ -136,10 +136,10 @@ class Compiler:
         return node
 
     def _by_schema(self, node: Node, proto: Any) -> Any:
-        """Return a rule by the body that ONNX itself gives for an operator.
+        """Return a rule from ONNX's body of an operator.
 
         Raises:
-            NotSupportedError: It gives none.
+            NotSupportedError: It has no body.
         """
         schema = schema_of(node.kind, node.domain, node.version)
         if schema is not None and schema.has_function:
@@ -153,7 +153,7 @@ class Compiler:
 
 
 def _new_tensor(known: Mapping[str, Stored], graph: str, name: str) -> str:
-    """Return what error messages call a tensor of a graph.
+    """Return the name of a graph's tensor in error messages.
 
     Raises:
         FileFormatError: The graph has another tensor of this name.
@@ -183,7 +183,7 @@ def opset_versions(entries: Iterable[Any]) -> dict[str, int]:
 
 
 def _with_defaults(node: Node, schema: Any) -> dict[str, Any]:
-    """Return a node's attributes and the defaults of those that it lacks."""
+    """Return a node's attributes, with defaults."""
     defaults = [
         entry.default_value
         for entry in schema.attributes.values()
@@ -243,7 +243,7 @@ def _program(
 
 
 def _ordered(name: str, nodes: Sequence[Node]) -> list[Node]:
-    """Return nodes so that each comes after those whose outputs it takes; files have them so.
+    """Return nodes in topological order, which files should have.
 
     Raises:
         FileFormatError: There is a cycle.

@@ -1,4 +1,4 @@
-"""Which rule computes an operator: the tables of all families, and what holds for narrow types."""
+"""The rules of operators: the tables of all families, and support of narrow types."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -28,7 +28,7 @@ _FAMILIES = (
     "casting",
     "shapes",
 )
-# Operators whose rules take values of narrow types themselves.
+# Operators whose rules support narrow types.
 TAKES_NARROW = frozenset(
     (
         *("BitCast", "Cast", "CastLike", "ConcatFromSequence", "ConstantOfShape"),
@@ -62,5 +62,5 @@ def all_rules() -> Mapping[tuple[str, str], Rule]:
 
 
 def find_rule(node: Node) -> Rule | None:
-    """Return the rule of a node's operator; None if there is none."""
+    """Return the rule of a node's operator, or None."""
     return all_rules().get((node.domain, node.kind))

@@ -17,11 +17,11 @@ class Program(NamedTuple):
     Attributes:
         name: The graph's.
         nodes: In an order in which each finds its inputs.
-        inputs: Names of what it takes.
-        outputs: Names of what it gives.
-        constants: Tensors that the file holds.
-        free: Names that it takes from the graph around it.
-        declared: What the graph says of its outputs (ValueInfoProto).
+        inputs: Names of its inputs.
+        outputs: Names of its outputs.
+        constants: Tensors in the file.
+        free: Names that it reads from the enclosing graph.
+        declared: Declarations of its outputs (ValueInfoProto).
     """
 
     name: str
@@ -39,7 +39,7 @@ class Program(NamedTuple):
 
 
 def reads_of(node: Node) -> set[str]:
-    """Return the names that a node takes, those of the graphs in its attributes included."""
+    """Return the names that a node reads, including those of graphs in its attributes."""
     names = set(node.inputs) - {""}
     for value in node.attrs.values():
         if isinstance(value, Program):
@@ -57,14 +57,14 @@ def run(
 
     Args:
         program: The program.
-        arguments: Values of its inputs; None for one that takes the file's value.
-        outer: The scope that its graph stands in.
-        parameters: Values that take the place of the file's.
+        arguments: Values of its inputs; None for the file's value.
+        outer: The enclosing scope.
+        parameters: Values that replace the file's.
 
     Raises:
         FileFormatError: The file breaks ONNX's rules.
         NotSupportedError: Something cannot be expressed.
-        UntraceableError: While traced: numbers are needed that are not there yet.
+        UntraceableError: While tracing: unknown numbers are needed.
     """
     if len(arguments) > len(program.inputs):
         raise FileFormatError(

@@ -14,7 +14,8 @@ from gluonish.onnx.importing import open_extents
 from gluonish.onnx.importing.models import Declared, Model
 from gluonish.symbol import NameManager, Symbol
 
-# Of an input: a trace makes tables as long as its axes, and a hostile file says any extent.
+# Limits of an input: a trace creates tables of the length of its axes, and a hostile file may
+# declare any extent.
 _MAX_ELEMENTS, _MAX_EXTENT = 1 << 28, 1 << 24
 
 
@@ -37,8 +38,8 @@ class Composed(NamedTuple):
 
     Attributes:
         symbol: Its outputs.
-        inputs: Names of the variables that a call gives.
-        arguments: What the others hold, by name.
+        inputs: Names of the inputs of a call.
+        arguments: Values of the other variables, by name.
         auxiliary: The states that training updates, by name.
         trained: Names of the arguments that training changes; the rest are constants.
     """
@@ -51,7 +52,7 @@ class Composed(NamedTuple):
 
 
 class _Planned:
-    """What a trace needs to know of an argument."""
+    """The properties of an argument for a trace."""
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
@@ -64,12 +65,12 @@ def declared_shapes(
 
     Args:
         model: The model.
-        given: Shapes by name, in place of what the file leaves open.
-        what: Who asks, to begin error messages with.
+        given: Shapes by name, in place of open ones in the file.
+        what: The calling function, for error messages.
 
     Raises:
-        ArgumentError: A shape is of no input, or not what the file says.
-        NotSupportedError: The file says no shape or type of an input, or it is a sequence.
+        ArgumentError: A shape is not of an input, or contradicts the file.
+        NotSupportedError: An input has no shape or type in the file, or is a sequence.
     """
     unknown = set(given) - {declared.name for declared in model.inputs}
     if unknown:
@@ -129,7 +130,7 @@ def compose(block: ModelBlock, shapes: Mapping[str, Sequence[Any]]) -> Composed:
         shapes: Shapes of its inputs, with a name (or None) for an open extent.
 
     Raises:
-        UntraceableError: The graph needs numbers of its inputs to say shapes.
+        UntraceableError: Shapes depend on values of the inputs.
         NotSupportedError: An output is no array, or no one graph is right for all extents.
     """
     names = list(shapes)
@@ -156,7 +157,7 @@ def _traced(block: ModelBlock, shapes: Mapping[str, Sequence[int]]) -> list[Valu
     trace = trace_forward(
         block.forward,
         list(shapes),
-        [_Planned(Spec(tuple(s), kinds[name])) for name, s in shapes.items()],  # type: ignore[misc]  # it asks no more of an array
+        [_Planned(Spec(tuple(s), kinds[name])) for name, s in shapes.items()],  # type: ignore[misc]  # it needs no more of an array
         lambda word: NameManager.current.get(None, word),
     )
     if len(trace.outputs) != len(model.outputs):
@@ -176,14 +177,14 @@ def _composed(block: ModelBlock, names: list[str], traced: Sequence[Value]) -> C
 
 
 def _with_variables(
-    outputs: Sequence[Value], taken: set[str]
+    outputs: Sequence[Value], used: set[str]
 ) -> tuple[list[Value], dict[str, NDArray]]:
-    """Return a graph with variables in place of its constants, and what these hold."""
+    """Return a graph with variables in place of its constants, and their values."""
     made: dict[int, Node] = {}
     held: dict[str, NDArray] = {}
     for node in topological_order(outputs):
         if node.array is not None:
-            name = _free_name("constant", taken)
+            name = _free_name("constant", used)
             held[name] = node.array.as_nd_ndarray()
             made[id(node)] = Node(None, name)
         elif node.op is None:
@@ -194,9 +195,9 @@ def _with_variables(
     return [Value(made[id(value.node)], value.index) for value in outputs], held
 
 
-def _free_name(word: str, taken: set[str]) -> str:
+def _free_name(word: str, used: set[str]) -> str:
     number = 0
-    while f"{word}{number}" in taken:
+    while f"{word}{number}" in used:
         number += 1
-    taken.add(f"{word}{number}")
+    used.add(f"{word}{number}")
     return f"{word}{number}"

@@ -51,13 +51,13 @@ def read_tensor(tensor: Any, folder: Path | None, what: str) -> Stored:
 
     Args:
         tensor: The TensorProto.
-        folder: Where the model's file lies; None if it came from no file.
+        folder: The folder of the model's file; None without a file.
         what: The tensor's name in error messages.
 
     Raises:
-        FileFormatError: Its data are of another size than its shape says, or lie elsewhere than
-            in a file of its own in the model's folder.
-        NotSupportedError: Its elements are no numbers that arrays here hold.
+        FileFormatError: The size of its data does not match its shape, or external data are not in
+            a separate file in the model's folder.
+        NotSupportedError: Arrays here cannot hold its elements.
     """
     kind = element(tensor.data_type, what)
     shape = _shape(tensor.dims, what)
@@ -95,9 +95,9 @@ def _unpacked(raw: Any, kind: Element, shape: tuple[int, ...]) -> Stored:
         return Stored(
             np.frombuffer(raw, little).astype(kind.stored, copy=False).reshape(shape), kind
         )
-    parts = 8 // kind.bits
+    chunks = 8 // kind.bits
     octets = np.frombuffer(raw, np.uint8)
-    shifts = np.arange(parts, dtype=np.uint8) * kind.bits
+    shifts = np.arange(chunks, dtype=np.uint8) * kind.bits
     codes = (octets[:, None] >> shifts & ((1 << kind.bits) - 1)).reshape(-1)[: prod(shape)]
     if kind.name.startswith("INT"):
         top = 1 << (kind.bits - 1)
@@ -110,7 +110,7 @@ def _unpacked(raw: Any, kind: Element, shape: tuple[int, ...]) -> Stored:
 
 
 def _from_field(tensor: Any, kind: Element, shape: tuple[int, ...], what: str) -> Stored:
-    """Return numbers that stand one by one in a field of the message."""
+    """Return the numbers of a repeated field of the message."""
     field = getattr(tensor, _FIELDS[kind.number])
     packed = kind.bits < 8
     expected = (prod(shape) * kind.bits + 7) // 8 if packed else prod(shape)
@@ -131,7 +131,7 @@ def _from_field(tensor: Any, kind: Element, shape: tuple[int, ...], what: str) -
 
 
 def _external(tensor: Any, folder: Path | None, nbytes: int, what: str) -> bytes:
-    """Return the bytes of a tensor that lie in a file beside the model's.
+    """Return the bytes of a tensor with external data.
 
     Raises:
         FileFormatError: The file is not in the model's folder, or is shorter.

@@ -11,9 +11,9 @@ from gluonish.onnx.exporting.tensors import Tensor
 _LAST = np.iinfo(np.int64).max
 
 
-def _heads(call: Call, x: Tensor, parts: int, which: int) -> Tensor:
-    """Return one of the parts of (T, N, heads * parts * units) as (N, heads, T, units)."""
-    split = reshaped(x, [0, 0, int(call["heads"]), parts, -1])
+def _heads(call: Call, x: Tensor, chunks: int, which: int) -> Tensor:
+    """Return one chunk of (T, N, heads * chunks * units) as (N, heads, T, units)."""
+    split = reshaped(x, [0, 0, int(call["heads"]), chunks, -1])
     return transposed(gather(split, np.array(which), 3), [1, 2, 0, 3])
 
 

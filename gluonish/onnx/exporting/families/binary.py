@@ -151,7 +151,7 @@ _TRUTHS = frozenset(name for name in _FUNCTIONS if name[:3] in ("equ", "not", "g
 
 
 def _common(call: Call, name: str, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    """Return both in the type in which they meet."""
+    """Return both in their common type."""
     out = call.out.dtype
     if name in _REAL and not is_floating(out):
         out = FLOAT32
@@ -175,7 +175,7 @@ def _pair(name: str) -> Callable[[Call], Tensor]:
 
 
 def _number(call: Call, name: str, dtype: np.dtype[Any]) -> Any:
-    """Return the scalar as the operator sees it: of integers its whole part."""
+    """Return the scalar, truncated for integers, as the operator does."""
     scalar = call["scalar"]
     if is_floating(dtype):
         return scalar

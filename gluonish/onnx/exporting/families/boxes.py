@@ -1,4 +1,4 @@
-"""Boxes of detectors: overlap, coding, anchors, and what remains where better ones overlap."""
+"""Boxes of detectors: overlap, coding, anchors, and non-maximum suppression."""
 
 from typing import Any
 
@@ -23,9 +23,9 @@ from gluonish.onnx.exporting.steps import (
 from gluonish.onnx.exporting.tensors import Body, Tensor
 
 
-def _column(x: Tensor, place: int) -> Tensor:
+def _column(x: Tensor, index: int) -> Tensor:
     """Return one element of every row."""
-    return gather(x, np.array(place), -1)
+    return gather(x, np.array(index), -1)
 
 
 def _corners(boxes: Tensor, kind: str) -> list[Tensor]:
@@ -59,7 +59,7 @@ def _first(call: Call, keys: Tensor, count: int, dtype: Any, largest: int) -> Te
 
 
 def _detection(call: Call) -> Tensor:
-    """Rows (class, score, box): those above the threshold first, the best of them in order."""
+    """Sort rows (class, score, box) by score, those above the threshold first."""
     scores, moves, anchors = call.inputs
     classes, count, dtype = scores.size(1), scores.size(2), scores.dtype
     if classes < 2:
@@ -70,8 +70,8 @@ def _detection(call: Call) -> Tensor:
     boxes = _moved_anchors(call, reshaped(moves, [0, count, 4]), anchors)
     kind = call("ArgMax", own, axis=1, keepdims=0).to(dtype)
     rows = concat([unsqueezed(kind, 2), unsqueezed(score, 2), boxes], 2)
-    places = call.constant(np.arange(count))
-    order = _first(call, select(valid, places, places + count), count, INT64, largest=0)
+    indices = call.constant(np.arange(count))
+    order = _first(call, select(valid, indices, indices + count), count, INT64, largest=0)
     rows, valid = _rows(call, rows, order, 6), call("GatherElements", valid, order, axis=1)
     there = unsqueezed(valid, 2)
     if not 0 < call["nms_threshold"] <= 1:
@@ -87,7 +87,7 @@ def _detection(call: Call) -> Tensor:
 
 
 def _with_class(rows: Tensor, kept: Tensor | None) -> Tensor:
-    """Return rows with class -1 where a box is not kept."""
+    """Return rows with class -1 for suppressed boxes."""
     kind = sliced(rows, [0], [1], [2])
     none = kind * 0.0 - 1.0
     kind = none if kept is None else select(unsqueezed(kept, 2), kind, none)
@@ -151,12 +151,12 @@ def _prior(call: Call) -> Tensor:
 
 
 def _suppressed(call: Call, removes: Tensor, kept: Tensor) -> Tensor:
-    """Return what remains when each box that does removes others, the best first.
+    """Return the boxes that remain after greedy suppression, best first.
 
     Args:
         call: The node.
         removes: (n, B, n): whether a box would remove each of the worse ones.
-        kept: (B, n): what is looked at.
+        kept: (B, n): whether a box is a candidate.
     """
     body, word = call.emitter.body(), call.emitter.word
     state = Tensor(body, body.unique(f"{word}_kept"), BOOL)
@@ -223,8 +223,8 @@ def _removals(call: Call, rows: Tensor, class_at: int, boxes: int) -> Tensor:
 
 def _compacted(call: Call, rows: Tensor, kept: Tensor, boxes: int, width: int) -> Tensor:
     """Return the rows that remain, the best first, and -1 behind them."""
-    places = call.constant(np.arange(boxes))
-    keys = select(kept, places, places + boxes)
+    indices = call.constant(np.arange(boxes))
+    keys = select(kept, indices, indices + boxes)
     options = {"axis": 1, "largest": 0}
     found, order = call.emitter.several("TopK", 2, keys, [boxes], dtypes=[INT64, INT64], **options)
     moved = _rows(call, rows, order, width)
@@ -232,18 +232,18 @@ def _compacted(call: Call, rows: Tensor, kept: Tensor, boxes: int, width: int) -
 
 
 def _converted(call: Call, rows: Tensor) -> Tensor:
-    """Return rows with their boxes in the format that is asked for."""
-    start, given, wanted = call["coord_start"], call["in_format"], call["out_format"]
-    if given == wanted:
+    """Return rows with their boxes in the requested format."""
+    start, given, target = call["coord_start"], call["in_format"], call["out_format"]
+    if given == target:
         return rows
     free = unsqueezed(_column(rows, call["score_index"]).equals(-1.0), 2)
     boxes = sliced(rows, [start], [start + 4], [2])
-    if wanted == "corner":
-        parts = _corners(boxes, given)
+    if target == "corner":
+        chunks = _corners(boxes, given)
     else:
         x1, y1, x2, y2 = (_column(boxes, i) for i in range(4))
-        parts = [(x1 + x2) * 0.5, (y1 + y2) * 0.5, x2 - x1, y2 - y1]
-    made = concat([unsqueezed(v, 2) for v in parts], 2)
+        chunks = [(x1 + x2) * 0.5, (y1 + y2) * 0.5, x2 - x1, y2 - y1]
+    made = concat([unsqueezed(v, 2) for v in chunks], 2)
     made = select(free, boxes, made)
     last = np.iinfo(np.int64).max
     return concat(

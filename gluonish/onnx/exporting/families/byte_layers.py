@@ -16,7 +16,7 @@ from gluonish.onnx.exporting.tensors import Tensor
 
 
 def _on_bytes(layer: str) -> Callable[[Call], Tensor]:
-    """Return the translator of a layer: the steps of data and weight become those of the weight."""
+    """Return the translator of a layer: the scale of data is multiplied into that of the weight."""
 
     def translate(call: Call) -> Tensor:
         data, weight, scale, bias, step, *addend = call.inputs

@@ -11,17 +11,17 @@ from gluonish.onnx.exporting.tensors import Body, Emitter, Extent, Tensor
 
 
 def _fresh(body: Emitter, x: Tensor, shape: tuple[Extent, ...]) -> Tensor:
-    """Return an input of a body that stands for slices, or states, of a tensor."""
+    """Return an input of a body for slices, or states, of a tensor."""
     return Tensor(body, body.unique(f"{body.word}_in"), x.dtype, shape)
 
 
 def _inside(body: Emitter, x: Tensor) -> Tensor:
-    """Return a tensor of the graph around, as what is in the body reads it."""
+    """Return a tensor of the enclosing graph for use in the body."""
     return Tensor(body, x.name, x.dtype, x.shape)
 
 
 def _own(body: Emitter, outputs: Sequence[Tensor]) -> list[Tensor]:
-    """Return the outputs of a body, each made by a node of its own."""
+    """Return the outputs of a body, each from a separate node."""
     return [body("Identity", _inside(body, y)) for y in outputs]
 
 
@@ -49,7 +49,7 @@ def _foreach(call: Call) -> list[Tensor]:
 
 
 def _decision(call: Call, emitter: Emitter, inputs: Sequence[Tensor]) -> Tensor:
-    """Return what the condition says of its inputs, as one truth."""
+    """Return the condition as a boolean scalar."""
     word = emitter.word
     (found, *_) = call.translate(emitter, call["subgraphs"][0], inputs)
     emitter.word = word
@@ -60,21 +60,21 @@ def _decision(call: Call, emitter: Emitter, inputs: Sequence[Tensor]) -> Tensor:
 
 def _while_loop(call: Call) -> list[Tensor]:
     variables = list(call["func_var_locs"])
-    places = list(call["func_input_locs"])
+    indices = list(call["func_input_locs"])
     outs, count = call["num_out_data"], len(variables)
-    states = [call.inputs[places[i]] for i in variables]
+    states = [call.inputs[indices[i]] for i in variables]
     first = _decision(call, call.emitter, [call.inputs[i] for i in call["cond_input_locs"]])
     body, word = call.emitter.body(), call.emitter.word
     number = Tensor(body, body.unique(f"{word}_number"), INT64, ())
     before = Tensor(body, body.unique(f"{word}_go_on"), BOOL, ())
     carried = [_fresh(body, x, x.known_shape) for x in states]
-    inner = [_inside(body, call.inputs[i]) for i in places]
-    for place, x in zip(variables, carried, strict=True):
-        inner[place] = x
+    inner = [_inside(body, call.inputs[i]) for i in indices]
+    for index, x in zip(variables, carried, strict=True):
+        inner[index] = x
     found = call.translate(body, call["subgraphs"][1], inner)
     body.word = word
     after = found[outs : outs + count]
-    now = {places[i]: _inside(body, x) for i, x in zip(variables, after, strict=True)}
+    now = {indices[i]: _inside(body, x) for i, x in zip(variables, after, strict=True)}
     tested = [now.get(i, _inside(body, call.inputs[i])) for i in call["cond_input_locs"]]
     for x, like in zip(now.values(), states, strict=True):
         x.shape = like.shape
@@ -95,7 +95,7 @@ def _while_loop(call: Call) -> list[Tensor]:
 
 
 def _filled_up(call: Call, x: Tensor, rank: int, length: int) -> Tensor:
-    """Return what the iterations gave with zeros for those that did not run."""
+    """Return the outputs of the iterations, with zeros for those that did not run."""
     missing = call.constant([length]) - sliced(call("Shape", x), [0], [1], [0])
     zeros = [call.constant([0] * count) for count in (rank, rank - 1)]
     pads = concat([zeros[0], missing, *([zeros[1]] if rank > 1 else [])], 0)

@@ -28,12 +28,12 @@ def _rsqrt(x: Tensor) -> Tensor:
 
 
 def truncated(x: Tensor) -> Tensor:
-    """Return the whole numbers toward zero."""
+    """Truncate toward zero."""
     return x.emitter("Sign", x) * x.emitter("Floor", x.emitter("Abs", x))
 
 
 def _rounded(x: Tensor) -> Tensor:
-    """Nearest whole number, halves away from zero."""
+    """Round to the nearest integer, halves away from zero."""
     size = x.emitter("Abs", x)
     whole = x.emitter("Floor", size)
     return x.emitter("Sign", x) * (whole + (size - whole >= 0.5).to(x.dtype))
@@ -44,7 +44,7 @@ def _halves_down(x: Tensor) -> Tensor:
     return whole + (x - whole > 0.5).to(x.dtype)
 
 
-# Functions of real numbers: those of integers are computed in floating point.
+# Functions of real numbers: integers are converted to floating point.
 _REAL: dict[str, Function] = {
     "exp": _node("Exp"),
     "log": _node("Log"),
@@ -100,7 +100,7 @@ def real(function: Function) -> Callable[[Call], Tensor]:
         if not is_floating(x.dtype):
             out = call.out.dtype
             if not is_floating(out):
-                # What is whole, such as gamma(3), must not be cut to the number below.
+                # Integral results, such as gamma(3), must not be truncated to the number below.
                 y = function(x.to(FLOAT64))
                 return (y + call("Sign", y) * 1e-9).to(out)
             x = x.to(out)
@@ -110,7 +110,7 @@ def real(function: Function) -> Callable[[Call], Tensor]:
 
 
 def _whole(function: Function) -> Callable[[Call], Tensor]:
-    """Return a translator of a rounding: whole numbers stay as they are."""
+    """Return a translator of a rounding, which leaves integers unchanged."""
     return lambda call: function(call.x) if is_floating(call.x.dtype) else call.x.to(call.out.dtype)
 
 
@@ -140,7 +140,7 @@ def _clip(call: Call) -> Tensor:
 
 
 def _limits(dtype: np.dtype[Any], *limits: float | None) -> list[float | None]:
-    """Return limits that an integer type can hold."""
+    """Return limits within the range of an integer type."""
     if is_floating(dtype):
         return list(limits)
     bounds = np.iinfo(dtype)

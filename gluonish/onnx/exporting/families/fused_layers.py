@@ -1,4 +1,4 @@
-"""Layers of MXNet's quantized networks that hold what was fused to them, as QDQ.
+"""Fused layers of MXNet's quantized networks, as QDQ.
 
 The node's body is a layer, then possibly a BatchNorm, a function, a sum and again a function. The
 BatchNorm is folded into the weights, these are written as bytes with a step for each channel, and
@@ -30,7 +30,7 @@ _LAYERS = ("Convolution", "FullyConnected")
 
 @dataclass(eq=False)
 class _Body:
-    """What a node owns, as the walk translates it."""
+    """The attributes of a node, as the walk translates it."""
 
     inputs: Sequence[Node]
     outputs: Sequence[Value]
@@ -73,7 +73,7 @@ def _fused(call: Call) -> list[Tensor]:
 
 
 def _flat(call: Call, layer: Node, data: Tensor, weight: Tensor) -> Tensor:
-    """Return the data as a dense layer takes them, so that it reads bytes and nothing is between.
+    """Return the data in the shape for a dense layer, so that the layer reads bytes directly.
 
     Data that are read in int32 are left as they are, since their real numbers go by their name.
     """
@@ -85,7 +85,7 @@ def _flat(call: Call, layer: Node, data: Tensor, weight: Tensor) -> Tensor:
 
 
 def _dequantized(call: Call, x: Tensor, ends: list[Tensor], steps: Any = WIDE_STEPS) -> Tensor:
-    """Return the numbers that bytes stand for; takes the ends of their range from the list."""
+    """Dequantize bytes; takes the ends of their range from the list."""
     return real_of(call, x, ends.pop(0), ends.pop(0), steps)
 
 
@@ -126,7 +126,7 @@ def _computed(
     inputs: Sequence[Tensor],
     others: dict[int, Tensor],
 ) -> Tensor:
-    """Write the layer and what follows it on floating numbers."""
+    """Write the layer and the operators fused to it in floating point."""
     word = call.emitter.word
     values = [variable(f"{word}_in{i}") for i in range(len(inputs))]
     tensors = list(inputs)
@@ -149,7 +149,7 @@ def _computed(
 
 
 def _outputs(call: Call, real: Tensor, data: Tensor, step: Tensor) -> list[Tensor]:
-    """Return what the node gives for a result; ``step`` is the largest of the weight."""
+    """Return the output of the node; ``step`` is the largest scale of the weight."""
     if call["enable_float_output"]:
         return [real]
     low, high = call["min_calib_range"], call["max_calib_range"]

@@ -38,7 +38,7 @@ def _whole(x: Tensor) -> Tensor:
 
 
 def bounded(index: Tensor, x: Tensor, axis: int, mode: str = "clip") -> Tensor:
-    """Return positions along an axis of x as the mode takes them: clip, wrap, or as they are."""
+    """Return positions along an axis of x by the mode: clip, wrap, or unchanged."""
     index = _whole(index)
     if mode == "raise":
         return index
@@ -72,17 +72,17 @@ def _pick(call: Call) -> Tensor:
         flat.shape = (int(np.prod([x.size(i) for i in range(x.rank)])),)
         return gather(flat, bounded(index, flat, 0, call["mode"]), 0)
     axis = axis_of(call["axis"], x.rank)
-    places = bounded(index, x, axis, call["mode"])
+    indices = bounded(index, x, axis, call["mode"])
     if index.rank < x.rank:
-        places = unsqueezed(places, axis)
-    made = call("GatherElements", x, places, axis=axis)
+        indices = unsqueezed(indices, axis)
+    made = call("GatherElements", x, indices, axis=axis)
     return made if call["keepdims"] else squeezed(made, axis)
 
 
 def _batch_take(call: Call) -> Tensor:
     x, index = call.inputs
-    places = unsqueezed(bounded(index, x, 1), 1)
-    return squeezed(call("GatherElements", x, places, axis=1), 1)
+    indices = unsqueezed(bounded(index, x, 1), 1)
+    return squeezed(call("GatherElements", x, indices, axis=1), 1)
 
 
 def _points(index: Tensor) -> Tensor:
@@ -116,8 +116,8 @@ def _index_copy(call: Call) -> Tensor:
 
 def _fill_element(call: Call) -> Tensor:
     x, value, index = call.inputs
-    places = unsqueezed(_whole(index), 1)
-    return call("ScatterElements", x, places, unsqueezed(value, 1), axis=1)
+    indices = unsqueezed(_whole(index), 1)
+    return call("ScatterElements", x, indices, unsqueezed(value, 1), axis=1)
 
 
 def _one_hot(call: Call) -> Tensor:
@@ -126,9 +126,9 @@ def _one_hot(call: Call) -> Tensor:
 
 
 def _hot(call: Call, index: Tensor, depth: int, on: float, off: float, dtype: Any) -> Tensor:
-    """Return rows with one value at a position; ONNX's own takes negative ones from the end."""
-    places = unsqueezed(_whole(index), index.rank)
-    hit = call("Equal", places, call.constant(np.arange(depth)))
+    """Return one-hot rows; ONNX's OneHot counts negative positions from the end."""
+    indices = unsqueezed(_whole(index), index.rank)
+    hit = call("Equal", indices, call.constant(np.arange(depth)))
     values = np.array([off, on]).astype(dtype)
     return select(hit, call.constant(values[1]), call.constant(values[0]))
 
@@ -188,16 +188,16 @@ def _argsort(call: Call) -> Tensor:
 def _topk(call: Call) -> Sequence[Tensor]:
     kind = call["ret_typ"]
     count = None if call["k"] < 1 else int(call["k"])
-    (values, places), x, axis = _sorted(call, call["is_ascend"], count)
+    (values, indices), x, axis = _sorted(call, call["is_ascend"], count)
     if kind == "both":
-        return [values, places]
+        return [values, indices]
     if kind == "value":
         return [values]
     if kind == "indices":
-        return [places]
+        return [indices]
     zeros = call("Expand", call.constant(0, x.dtype), extents(x))
-    ones = call("Expand", call.constant(1, x.dtype), call("Shape", places))
-    made = call("ScatterElements", zeros, places, ones, axis=axis)
+    ones = call("Expand", call.constant(1, x.dtype), call("Shape", indices))
+    made = call("ScatterElements", zeros, indices, ones, axis=axis)
     return [to_shape(made, x.known_shape, call.out.shape)]
 
 
@@ -225,8 +225,8 @@ def _sequence_last(call: Call) -> Tensor:
     if not call["use_sequence_length"]:
         return squeezed(sliced(x, [-1], [np.iinfo(np.int64).max], [axis]), axis)
     rows = x if axis == 1 else transposed(x, [1, 0, *range(2, x.rank)])
-    places = unsqueezed(_whole(call.inputs[1]) - 1, 1)
-    return call("GatherND", rows, places, batch_dims=1)
+    indices = unsqueezed(_whole(call.inputs[1]) - 1, 1)
+    return call("GatherND", rows, indices, batch_dims=1)
 
 
 def _sequence_reverse(call: Call) -> Tensor:
@@ -268,7 +268,7 @@ def _mask_assign(call: Call) -> Tensor:
 
 
 def _assigned(call: Call, mask: Tensor, rest: int) -> Tensor:
-    """Return what a mask lets in, in a shape that broadcasts with the data."""
+    """Return a mask in a shape that broadcasts with the data."""
     given = call.inputs[2]
     value = given.to(call.x.dtype)
     along = given.rank - rest - 1  # the axis that runs over the selected elements

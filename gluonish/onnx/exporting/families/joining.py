@@ -1,4 +1,4 @@
-"""Arrays joined to one, and one split into parts."""
+"""Joining and splitting of arrays."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,10 +20,10 @@ def _concat(call: Call) -> Tensor:
     axis = call["dim"]
     if call.op == "_npi_concatenate" and axis is None:
         axis = call["axis"]
-    parts = [x.to(call.out.dtype) for x in call.inputs]
+    chunks = [x.to(call.out.dtype) for x in call.inputs]
     if axis is None:
-        parts, axis = [reshaped(x, [-1]) for x in parts], 0
-    return concat(parts, axis)
+        chunks, axis = [reshaped(x, [-1]) for x in chunks], 0
+    return concat(chunks, axis)
 
 
 def _stack(call: Call) -> Tensor:
@@ -32,32 +32,32 @@ def _stack(call: Call) -> Tensor:
 
 
 def _joined(axis: int, rank: int) -> Callable[[Call], Tensor]:
-    """Return what joins arrays of at least so many axes along one: vstack, hstack, dstack."""
+    """Return a translator that joins arrays of a least rank: vstack, hstack, dstack."""
 
     def translate(call: Call) -> Tensor:
-        parts = []
+        chunks = []
         for x in call.inputs:
             shape = x.known_shape
             if rank == 3 and len(shape) < 3:
                 shape = (*((1,) * (2 - len(shape))), *shape, 1)
             elif len(shape) < rank:
                 shape = (*((1,) * (rank - len(shape))), *shape)
-            parts.append(to_shape(x.to(call.out.dtype), x.known_shape, shape))
+            chunks.append(to_shape(x.to(call.out.dtype), x.known_shape, shape))
         along = 0 if axis == 1 and call.out.rank == 1 else axis
-        return concat(parts, along)
+        return concat(chunks, along)
 
     return translate
 
 
 def _column_stack(call: Call) -> Tensor:
-    parts = [
+    chunks = [
         to_shape(x, x.known_shape, (*x.known_shape, 1) if x.rank == 1 else x.known_shape)
         if x.rank
         else reshaped(x, [1, 1])
         for x in (y.to(call.out.dtype) for y in call.inputs)
         for x in [x]
     ]
-    return concat(parts, 1)
+    return concat(chunks, 1)
 
 
 def _split(call: Call) -> list[Tensor]:
@@ -69,8 +69,8 @@ def _parts(call: Call, axis: int, squeeze: bool) -> list[Tensor]:
     sizes = [1 if squeeze else out.shape[axis] for out in call.outputs]
     if any(isinstance(size, OpenExtent) for size in sizes):
         raise TypeError(f"an axis {axis} of known size to split")
-    parts = split(call.x, sizes, axis)  # type: ignore[arg-type]  # numbers, seen above
-    return [squeezed(part, axis) for part in parts] if squeeze else parts
+    chunks = split(call.x, sizes, axis)  # type: ignore[arg-type]  # numbers, checked above
+    return [squeezed(chunk, axis) for chunk in chunks] if squeeze else chunks
 
 
 def _axis_split(axis: int) -> Callable[[Call], list[Tensor]]:

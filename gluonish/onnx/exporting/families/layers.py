@@ -33,7 +33,7 @@ def _front(x: Tensor, layout: str | None) -> Tensor:
 
 
 def _back(x: Tensor, layout: str | None, rank: int) -> Tensor:
-    """Return what `_front` made in its layout."""
+    """Return the result of `_front` in its layout."""
     return transposed(x, [0, *range(2, rank), 1]) if is_channels_last(layout) else x
 
 
@@ -94,7 +94,7 @@ def _dense(call: Call) -> Tensor:
 
 
 def activated(x: Tensor, kind: str) -> Tensor:
-    """Return what an Activation gives."""
+    """Return the output of an Activation."""
     if kind == "softsign":
         return x.emitter("Softsign", x)
     names = {"relu": "Relu", "sigmoid": "Sigmoid", "tanh": "Tanh", "softrelu": "Softplus"}
@@ -166,10 +166,10 @@ def _softmax(log: bool = False, sign: float = 1.0) -> Callable[[Call], Tensor]:
 
 
 def _within(call: Call, axis: int) -> Tensor:
-    """Return where an element stands before the length of its row."""
+    """Return a mask of the elements before the length of their row."""
     x, length = call.inputs
-    places = np.arange(x.size(axis)).reshape(-1, *(1,) * (x.rank - 1 - axis))
-    return call.constant(places.astype(np.int64)) < unsqueezed(length.to(np.dtype(np.int64)), axis)
+    indices = np.arange(x.size(axis)).reshape(-1, *(1,) * (x.rank - 1 - axis))
+    return call.constant(indices.astype(np.int64)) < unsqueezed(length.to(np.dtype(np.int64)), axis)
 
 
 def _pooling(call: Call) -> Tensor:
@@ -218,7 +218,7 @@ def _pooled(
         made = call("AveragePool", x, **window, count_include_pad=1)
         return made * float(math.prod(window["kernel_shape"]))
     if call.attrs.get("count_include_pad") is not False:
-        # What the full convention has beyond the padding does not count, and the padding does.
+        # Elements beyond the padding, by the full convention, do not count; the padding does.
         known = list(call["pad"] or (0,) * len(before))
         x = pad(x, [0, 0, *before], [0, 0, *[min(a, b) for a, b in zip(after, known, strict=True)]])
         after = [max(a - b, 0) for a, b in zip(after, known, strict=True)]
@@ -227,7 +227,7 @@ def _pooled(
 
 
 def _root(x: Tensor, power: int) -> Tensor:
-    """Return a sum of powers as a norm; other than in LpPool, elements keep their signs."""
+    """Return a norm from a sum of powers; unlike in LpPool, elements keep their signs."""
     if power == 1:
         return x
     return x.emitter("Sign", x) * x.emitter("Abs", x) ** (1 / power)
@@ -266,15 +266,15 @@ def _upsampling(call: Call) -> Tensor:
             group=channels,
         )
     first = call.x
-    parts = [
+    chunks = [
         nearest(x, [1.0, 1.0, *[float(scale * first.size(i) // x.size(i)) for i in (2, 3)]])
         if x is not first
         else nearest(x, [1.0, 1.0, float(scale), float(scale)])
         for x in call.inputs
     ]
     if call["multi_input_mode"] == "sum":
-        return call("Sum", *parts)
-    return concat(parts, 1)
+        return call("Sum", *chunks)
+    return concat(chunks, 1)
 
 
 def nearest(x: Tensor, scales: Sequence[float]) -> Tensor:

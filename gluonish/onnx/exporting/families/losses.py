@@ -26,13 +26,13 @@ _LAST = np.iinfo(np.int64).max
 def _softmax_cross_entropy(call: Call) -> Tensor:
     x, label = call.inputs
     logs = softmax(x, 1, log=True)
-    places = unsqueezed(bounded(label, x, 1), 1)
-    picked = call("GatherElements", logs, places, axis=1)
+    indices = unsqueezed(bounded(label, x, 1), 1)
+    picked = call("GatherElements", logs, indices, axis=1)
     return reshaped(-reduced("ReduceSum", picked), [1])
 
 
 def _log_sum(*terms: Tensor) -> Tensor:
-    """Return the logarithm of a sum of numbers that are given by theirs."""
+    """Return log-sum-exp."""
     emitter = terms[0].emitter
     largest = emitter("Max", *terms)
     total = emitter("Sum", *[emitter("Exp", term - largest) for term in terms])

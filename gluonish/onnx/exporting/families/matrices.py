@@ -68,7 +68,7 @@ def _batch_dot(call: Call) -> Tensor:
 
 
 def _rows_at(x: Tensor, axis: int) -> Tensor:
-    """Return matrices whose rows lie along an axis with that axis last but one."""
+    """Move the axis of rows to the last position but one."""
     axis = axis_of(axis, x.rank)
     order = [i for i in range(x.rank - 1) if i != axis]
     return transposed(x, [*order, axis, x.rank - 1])
@@ -140,7 +140,7 @@ def _tensordot(call: Call) -> Tensor:
 
 
 def _einsum(call: Call) -> Tensor:
-    """ONNX's Einsum; an axis whose label stands twice in a term becomes its diagonal before."""
+    """ONNX's Einsum, after taking diagonals for labels repeated in a term."""
     terms, arrow, result = call["subscripts"].replace(" ", "").partition("->")
     labels = terms.split(",")
     if not arrow:

@@ -1,4 +1,4 @@
-"""Normalization with running statistics or over parts of the data."""
+"""Normalization with running statistics or over axes or groups of the data."""
 
 from collections.abc import Sequence
 
@@ -71,7 +71,7 @@ def _group_norm(call: Call) -> list[Tensor | None]:
     groups = int(call["num_groups"])
     wide = _wide(x)
     channels = x.size(1)
-    # The elements of a group in one row; its mean and deviation hold for all of them.
+    # The elements of a group in one row, with a common mean and deviation.
     if gamma.size(0) == groups and groups != channels:
         rows = call("Reshape", wide, [0, groups, -1])
         unit, mean, deviation = _standardized(rows, [2], call["eps"])

@@ -1,4 +1,4 @@
-"""What NumPy has beside indexing: differences, insertion, percentiles, histograms."""
+"""NumPy functions related to indexing: differences, insertion, percentiles, histograms."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -39,16 +39,16 @@ def _diff(call: Call) -> Tensor:
 def _ediff1d(call: Call) -> Tensor:
     arrays = list(call.inputs)
     flat = reshaped(arrays.pop(0), [-1])
-    parts = [sliced(flat, [1], [np.iinfo(np.int64).max], [0]) - sliced(flat, [0], [-1], [0])]
-    for end, place in (("begin", 0), ("end", 1)):
+    chunks = [sliced(flat, [1], [np.iinfo(np.int64).max], [0]) - sliced(flat, [0], [-1], [0])]
+    for end, index in (("begin", 0), ("end", 1)):
         if call[f"to_{end}_arr_given"]:
             more = reshaped(arrays.pop(0), [-1]).to(flat.dtype)
         elif call[f"to_{end}_scalar"] is not None:
             more = call.constant(np.array([call[f"to_{end}_scalar"]]).astype(flat.dtype))
         else:
             continue
-        parts.insert(0 if place == 0 else len(parts), more)
-    return concat(parts, 0)
+        chunks.insert(0 if index == 0 else len(chunks), more)
+    return concat(chunks, 0)
 
 
 def _polyval(call: Call) -> Tensor:
@@ -60,7 +60,7 @@ def _polyval(call: Call) -> Tensor:
 
 
 def _insert(call: Call) -> Tensor:
-    """Insert before positions that attributes say: the map of places is that of NumPy."""
+    """Insert before the positions of an attribute: the map of indices is computed by NumPy."""
     x, axis = call.x, call["axis"]
     if axis is None:
         x, axis = to_shape(x, x.known_shape, (int(np.prod([*map(x.size, range(x.rank))])),)), 0
@@ -126,20 +126,20 @@ def _percentile(call: Call) -> Tensor:
     return made
 
 
-def _between(call: Call, ordered: Tensor, place: Tensor, dtype: Any, rest: int) -> Tensor:
+def _between(call: Call, ordered: Tensor, index: Tensor, dtype: Any, rest: int) -> Tensor:
     kind = call["interpolation"]
-    low, high = call("Floor", place), call("Ceil", place)
+    low, high = call("Floor", index), call("Ceil", index)
     if kind in ("lower", "higher", "nearest"):
-        chosen = {"lower": low, "higher": high, "nearest": call("Round", place)}[kind]
+        chosen = {"lower": low, "higher": high, "nearest": call("Round", index)}[kind]
         return gather(ordered, chosen.to(INT64), 0)
     below, above = (gather(ordered, v.to(INT64), 0) for v in (low, high))
     if kind == "midpoint":
         return (below + above) * 0.5
-    part = (place - low).to(dtype)
+    chunk = (index - low).to(dtype)
     if rest:
         count = call.inputs[1].rank if len(call.inputs) > 1 else 0
-        part = unsqueezed(part, *range(count, count + rest))
-    return below + (above - below) * part
+        chunk = unsqueezed(chunk, *range(count, count + rest))
+    return below + (above - below) * chunk
 
 
 def _histogram(call: Call) -> Sequence[Tensor]:

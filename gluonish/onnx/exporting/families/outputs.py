@@ -1,4 +1,4 @@
-"""Output operators and losses: for inference what they let through."""
+"""Output operators and losses: their forward functions in inference."""
 
 from gluonish.onnx.exporting.call import Call
 from gluonish.onnx.exporting.steps import softmax

@@ -29,7 +29,7 @@ from gluonish.ops.quantization.ranges import STEPS, WIDE_STEPS
 
 
 def known_value(call: Call, x: Tensor) -> np.ndarray[Any, Any] | None:
-    """Return what a tensor holds, where that is known: a constant or a weight."""
+    """Return the value of a constant or a weight, or None."""
     found = call.emitter.arrays.get(x.name)
     return call.emitter.weights.get(x.name) if found is None else found
 
@@ -46,7 +46,7 @@ def limit_of(call: Call, low: Any, high: Any) -> Tensor:
 
 
 def _divided(call: Call, limit: Tensor, steps: float) -> Tensor:
-    """Return what one step of a quantized array stands for; 1 step where the range is empty."""
+    """Return the scale of a quantized array; 1 for an empty range."""
     known = known_value(call, limit)
     if known is not None:
         size = float(known) if known > 0 else 1.0
@@ -55,7 +55,7 @@ def _divided(call: Call, limit: Tensor, steps: float) -> Tensor:
 
 
 def real_of(call: Call, x: Tensor, low: Tensor, high: Tensor, steps: Any = WIDE_STEPS) -> Tensor:
-    """Return the numbers that a quantized array stands for."""
+    """Dequantize an array."""
     found = call.emitter.reals.get(x.name)
     if found is not None and x.dtype == INT32:
         return Tensor(call.emitter, found.name, found.dtype, x.shape)
@@ -184,7 +184,7 @@ def _layer_of(
 
 
 def _passed(inner: Callable[[Call], Tensor]) -> Callable[[Call], list[Tensor]]:
-    """Return a translator of what changes no range."""
+    """Return a translator of an operator that does not change the range."""
     return lambda call: [inner(call), *ends_of(call, *call.inputs[1:3])]
 
 
@@ -222,7 +222,7 @@ def _wide(call: Call, x: Tensor, ends: Sequence[Tensor]) -> Tensor:
 
 
 def saturated(call: Call, x: Tensor) -> Tensor:
-    """Return whole numbers as int32, those outside as the nearest it has."""
+    """Convert integral numbers to int32, saturating."""
     limits = np.iinfo(np.int32)
     return call("Clip", x, *(call.constant(v, FLOAT64) for v in (limits.min, limits.max))).to(INT32)
 
@@ -247,11 +247,11 @@ def _concat(call: Call) -> list[Tensor]:
     data, ends = call.inputs[:count], call.inputs[count:]
     low = call("Min", *(reshaped_to_scalar(x) for x in ends[::2]))
     high = call("Max", *(reshaped_to_scalar(x) for x in ends[1::2]))
-    parts = [
+    chunks = [
         real_of(call, x, ends[2 * i], ends[2 * i + 1], steps=STEPS) for i, x in enumerate(data)
     ]
     made = bytes_of(
-        call, concat(parts, call["dim"]), limit_of(call, low, high), call.out.dtype, STEPS
+        call, concat(chunks, call["dim"]), limit_of(call, low, high), call.out.dtype, STEPS
     )
     return [made, *ends_of(call, low, high)]
 

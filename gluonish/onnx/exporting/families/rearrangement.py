@@ -1,4 +1,4 @@
-"""Operators that only move elements, by a map that shapes and attributes give; and constants.
+"""Constants, and operators that only move elements by a map from shapes and attributes.
 
 The map is found by running the operator itself on the numbers of the elements.
 """
@@ -26,16 +26,16 @@ def rearranged(call: Call) -> Tensor:
     count = int(np.prod(shape))
     numbers = array(np.arange(1, count + 1).reshape(shape), dtype=FLOAT64)
     made = apply(find_operator(call.op), [numbers], dict(call.attrs))
-    places = (made[0] if isinstance(made, list) else made).asnumpy().astype(np.int64) - 1
+    indices = (made[0] if isinstance(made, list) else made).asnumpy().astype(np.int64) - 1
     flat = reshaped(x, [-1])
-    if (places < 0).any():
+    if (indices < 0).any():
         flat = pad(flat, [0], [1])
-        places = np.where(places < 0, count, places)
-    return gather(flat, places.reshape(call.out.fixed), 0)
+        indices = np.where(indices < 0, count, indices)
+    return gather(flat, indices.reshape(call.out.fixed), 0)
 
 
 def constant_of(call: Call) -> Tensor:
-    """Return what an operator makes of shapes and attributes alone."""
+    """Return the output of an operator that depends only on shapes and attributes."""
     operator, attrs = find_operator(call.op), dict(call.attrs)
     if call.inputs:
         inputs = [
@@ -46,7 +46,7 @@ def constant_of(call: Call) -> Tensor:
 
 
 def _constant(call: Call) -> Tensor:
-    """Return what an operator without inputs makes."""
+    """Return the output of an operator without inputs."""
     made = source(find_operator(call.op), dict(call.attrs), cpu())
     return call.constant((made[0] if isinstance(made, list) else made).asnumpy())
 

@@ -11,7 +11,7 @@ from gluonish.onnx.exporting.steps import concat, gather, reshaped, sliced, tran
 from gluonish.onnx.exporting.tensors import Body, Tensor
 from gluonish.ops.recurrent.layout import GATES, Dims, dims_of, weight_shapes
 
-# Where each of ONNX's gates stands among MXNet's: i, o, f, c of i, f, c, o; z, r, h of r, z, h.
+# Indices of ONNX's gates among MXNet's: i, o, f, c of i, f, c, o; z, r, h of r, z, h.
 _ORDER = {"lstm": (0, 3, 1, 2), "gru": (1, 0, 2), "rnn_relu": (0,), "rnn_tanh": (0,)}
 
 
@@ -29,11 +29,11 @@ def _runs(parameters: Tensor, dims: Dims) -> list[_Run]:
     def take(shape: Sequence[int]) -> Tensor:
         nonlocal at
         begin, at = at, at + int(np.prod(shape))
-        part = sliced(parameters, [begin], [at], [0])
-        return part if len(shape) == 1 else reshaped(part, shape)
+        chunk = sliced(parameters, [begin], [at], [0])
+        return chunk if len(shape) == 1 else reshaped(chunk, shape)
 
-    places = [layer for layer in range(dims.layers) for _ in range(dims.directions)]
-    matrices = [[take(shape) for shape in weight_shapes(dims, layer)] for layer in places]
+    indices = [layer for layer in range(dims.layers) for _ in range(dims.directions)]
+    matrices = [[take(shape) for shape in weight_shapes(dims, layer)] for layer in indices]
     rows = (GATES[dims.mode] * dims.units,)
     return [_Run(found, [take(rows), take(rows)]) for found in matrices]
 
@@ -85,7 +85,7 @@ def _states(call: Call) -> Sequence[Tensor]:
 
 def _rnn(call: Call) -> list[Tensor | None]:
     x = call.x
-    steps, batch = 1, 1  # which may be dynamic, and do not matter here
+    steps, batch = 1, 1  # they may be dynamic, and are not needed
     dims = dims_of((steps, batch, x.size(2)), call.attrs)
     runs = _runs(call.inputs[1], dims)
     if dims.projected or dims.clip is not None:
@@ -101,12 +101,12 @@ def _rnn(call: Call) -> list[Tensor | None]:
 
 
 def _with_states(call: Call, found: Sequence[Tensor]) -> list[Tensor | None]:
-    """Return the outputs; the states only matter where they are asked for."""
+    """Return the outputs, and the states if requested."""
     return [*found, *[None] * (len(call.outputs) - len(found))]
 
 
 def _projected(call: Call, runs: Sequence[_Run], dims: Dims) -> list[Tensor]:
-    """Return what an LSTM gives whose states are projected or limited: ONNX's knows neither."""
+    """Return the outputs of an LSTM with projection or clipping, which ONNX's LSTM lacks."""
     if dims.ragged:
         raise call.refuse(
             "ONNX has no LSTM with a projection and sequences of different lengths; leave out one"
@@ -114,16 +114,16 @@ def _projected(call: Call, runs: Sequence[_Run], dims: Dims) -> list[Tensor]:
     outputs = call.x
     finals: list[list[Tensor]] = [[], []]
     for layer in range(dims.layers):
-        parts = []
+        chunks = []
         for direction in range(dims.directions):
-            place = layer * dims.directions + direction
-            states = [gather(s, np.array(place), 0) for s in _states(call)]
+            index = layer * dims.directions + direction
+            states = [gather(s, np.array(index), 0) for s in _states(call)]
             reverse = direction == 1
-            hidden, cell, made = _scan(call, outputs, runs[place], states, dims, reverse)
-            parts.append(made)
+            hidden, cell, made = _scan(call, outputs, runs[index], states, dims, reverse)
+            chunks.append(made)
             for kept, state in zip(finals, (hidden, cell), strict=True):
                 kept.append(unsqueezed(state, 0))
-        outputs = concat(parts, 2)
+        outputs = concat(chunks, 2)
     return [outputs, *(concat(kept, 0) for kept in finals)]
 
 

@@ -22,7 +22,7 @@ from gluonish.onnx.exporting.tensors import Tensor
 
 
 def wide(x: Tensor) -> Tensor:
-    """Return it in the type in which sums are taken."""
+    """Convert to the accumulation type."""
     return x.to(FLOAT32) if x.dtype in (FLOAT16, BFLOAT16) else x
 
 
@@ -149,7 +149,7 @@ def _spread(root: bool) -> Callable[[Call], list[Tensor | None]]:
             made = made * (count / (count - ddof) if count > ddof else np.inf)
         made = call("Sqrt", made) if root else made
         if not is_floating(call.out.dtype):
-            made = made + 1e-9  # so that what is whole is not cut to the number below
+            made = made + 1e-9  # else integral results may be truncated to the number below
         return [made, None]
 
     return translate

@@ -19,7 +19,7 @@ def _drawn(call: Call, kind: str) -> Tensor:
 
 
 def _number(call: Call, *names: str) -> float:
-    """Return a parameter of the distribution: the attribute of the first name that is there."""
+    """Return a parameter of the distribution: the first attribute that is present."""
     for name in names:
         if call.attrs.get(name) is not None:
             return float(call[name])

@@ -87,7 +87,7 @@ def _broadcast_like(call: Call) -> Tensor:
 
 
 def bounds(attrs: Any) -> tuple[list[int], list[int], list[int], list[int]]:
-    """Return starts, ends, axes and steps of a slice with None for what is left out."""
+    """Return starts, ends, axes and steps of a slice; None for omitted ones."""
     starts: list[int] = []
     ends: list[int] = []
     axes: list[int] = []
@@ -224,14 +224,14 @@ def _extreme_pad(call: Call, before: list[int], after: list[int], kind: str) -> 
         shape = x.known_shape
         edge = reduced(kind, x, [axis], keepdims=True)
         reps = [1] * len(shape)
-        parts = []
+        chunks = []
         for count in (before[axis], None, after[axis]):
             if count is None:
-                parts.append(x)
+                chunks.append(x)
             elif count:
                 reps[axis] = count
-                parts.append(call("Tile", edge, list(reps)))
-        x = concat(parts, axis)
+                chunks.append(call("Tile", edge, list(reps)))
+        x = concat(chunks, axis)
         x.shape = (*shape[:axis], shape[axis] + before[axis] + after[axis], *shape[axis + 1 :])  # type: ignore[operator]  # a dynamic axis raises, as it should
     return x
 
@@ -247,8 +247,8 @@ def _roll(call: Call) -> Tensor:
     if len(shifts) == 1:
         shifts = shifts * len(axes)
     for shift, axis in zip(shifts, axes * (len(shifts) // len(axes)), strict=True):
-        place = axis_of(axis, call.x.rank)
-        x = _rolled(x, shift, place, call.x.size(place))
+        index = axis_of(axis, call.x.rank)
+        x = _rolled(x, shift, index, call.x.size(index))
     return x
 
 
@@ -268,7 +268,7 @@ def _space_to_depth(call: Call) -> Tensor:
 
 
 def _region(call: Call) -> np.ndarray[Any, Any]:
-    """Return the places of a region among all elements."""
+    """Return the flat indices of a region."""
     shape = call.out.fixed
     starts, ends, _, steps = bounds(call.attrs)
     key = tuple(

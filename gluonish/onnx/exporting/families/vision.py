@@ -26,7 +26,7 @@ def _bilinear_resize(call: Call) -> Tensor:
     mode = "align_corners" if call["align_corners"] else "half_pixel"
     x = call.x if is_floating(call.x.dtype) else call.x.to(FLOAT32)
     for axis in (2, 3):
-        if call.out.shape[axis] == 1:  # it takes the first pixel
+        if call.out.shape[axis] == 1:  # it samples the first pixel
             x = sliced(x, [0], [1], [axis])
     return call("Resize", x, None, None, sizes, mode="linear", coordinate_transformation_mode=mode)
 
@@ -45,7 +45,7 @@ def _adaptive_pooling(call: Call) -> Tensor:
 
 
 def _windows(call: Call, extent: int, count: int) -> np.ndarray[Any, Any]:
-    """Return the matrix that takes means of windows along one axis."""
+    """Return the matrix of window means along one axis."""
     weights = np.zeros((count, extent))
     for i in range(count):
         begin, end = i * extent // count, -(-(i + 1) * extent // count)
@@ -54,13 +54,13 @@ def _windows(call: Call, extent: int, count: int) -> np.ndarray[Any, Any]:
 
 
 def _grid(call: Call, x: Tensor) -> Tensor:
-    """Return the places (N, 2, H, W) that an affine or a warp transformation names."""
+    """Return the sampling grid (N, 2, H, W) of an affine or warp transformation."""
     if call["transform_type"] == "warp":
         height, width = call.out.fixed[2:]
         y, column = np.mgrid[:height, :width]
         scales = np.array([2 / (width - 1), 2 / (height - 1)]).reshape(1, 2, 1, 1)
-        places = np.stack([column, y])[None]
-        return (x + call.constant(places, x.dtype)) * call.constant(scales, x.dtype) - 1.0
+        indices = np.stack([column, y])[None]
+        return (x + call.constant(indices, x.dtype)) * call.constant(scales, x.dtype) - 1.0
     height, width = call["target_shape"]
     ends = [np.linspace(-1, 1, n) if n > 1 else np.array([-1.0]) for n in (height, width)]
     y, column = np.meshgrid(*ends, indexing="ij")
@@ -70,9 +70,9 @@ def _grid(call: Call, x: Tensor) -> Tensor:
 
 
 def _sampled(call: Call, x: Tensor, grid: Tensor) -> Tensor:
-    places = transposed(grid, [0, 2, 3, 1])
+    indices = transposed(grid, [0, 2, 3, 1])
     mode = "bilinear" if call.emitter.opset < 20 else "linear"
-    return call("GridSample", x, places, mode=mode, padding_mode="zeros", align_corners=1)
+    return call("GridSample", x, indices, mode=mode, padding_mode="zeros", align_corners=1)
 
 
 def _grid_generator(call: Call) -> list[Tensor | None]:
@@ -85,8 +85,8 @@ def _bilinear_sampler(call: Call) -> list[Tensor | None]:
 
 
 def _spatial_transformer(call: Call) -> list[Tensor | None]:
-    x, places = call.inputs
-    made = _sampled(call, x, _grid(call, places))
+    x, indices = call.inputs
+    made = _sampled(call, x, _grid(call, indices))
     return [made, *[None] * (len(call.outputs) - 1)]
 
 
@@ -110,8 +110,8 @@ def _roi_align(call: Call) -> Tensor:
     elif call["aligned"]:
         raise call.refuse("it is aligned; give opset_version=16 or a later one")
     boxes = sliced(rois, [1], [5], [1])
-    places = select(inside, index, 0.0).to(INT64)
-    made = call("RoiAlign", x, boxes, places, **attrs)
+    indices = select(inside, index, 0.0).to(INT64)
+    made = call("RoiAlign", x, boxes, indices, **attrs)
     return select(unsqueezed(inside, 1, 2, 3), made, 0.0)
 
 
@@ -130,7 +130,7 @@ def _roi_pooling(call: Call) -> list[Tensor | None]:
 
 
 def _col2im(call: Call) -> Tensor:
-    """The adjoint of im2col: a transposed convolution whose filters each hold one 1."""
+    """The adjoint of im2col: a transposed convolution with one-hot filters."""
     kernel, x = call["kernel"], call.x
     rank, window = len(kernel), int(np.prod(kernel))
     channels = call.out.fixed[1]
@@ -183,10 +183,10 @@ def _make_border(call: Call) -> Tensor:
     if call["type"] in _BORDERS:
         for axis in range(2):
             mode: Any = _BORDERS[call["type"]]
-            places = np.pad(np.arange(x.size(axis)), (before[axis], after[axis]), mode)
+            indices = np.pad(np.arange(x.size(axis)), (before[axis], after[axis]), mode)
             shape = x.known_shape
-            x = gather(x, places, axis)
-            x.shape = (*shape[:axis], len(places), *shape[axis + 1 :])
+            x = gather(x, indices, axis)
+            x.shape = (*shape[:axis], len(indices), *shape[axis + 1 :])
         return x
     made = pad(x, [*before, 0], [*after, 0], 0 if call["values"] else call["value"])
     if not call["values"]:

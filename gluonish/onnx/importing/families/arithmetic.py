@@ -84,7 +84,7 @@ def _shift(call: Call, a: Any, b: Any) -> Any:
     wide = dtype if dtype == np.uint64 else np.dtype(np.int64)
     x, count = a.astype(wide), b.astype(np.int64)
     steps = mnp.clip(count, 0, 31), mnp.clip(count - 31, 0, 32)
-    for step in steps:  # the whole power of two may be too large for the type
+    for step in steps:  # the power of two may exceed the range of the type
         power = mnp.power(mnp.full_like(x, 2), step.astype(wide))
         x = x * power if _is_left(call) else op("broadcast_div")(x - mnp.mod(x, power), power)
     within = (count >= 0) & (count < dtype.itemsize * 8)

@@ -1,6 +1,6 @@
 """If, Loop and Scan: graphs inside of the graph.
 
-What is known when the network is traced is decided then: a branch is taken, a loop of few rounds is
+Conditions known while tracing are decided then: a branch is taken, a loop of few rounds is
 unrolled. The rest becomes our own control flow, or, where shapes change from round to round, runs
 without a graph.
 """
@@ -50,7 +50,7 @@ def _if(call: Call, condition: Any) -> Any:
 
 
 def _loop(call: Call, most: Any = None, condition: Any = None, *carried: Any) -> tuple[Any, ...]:
-    """Run a body while a condition holds, so often at most; stack what it gives each round."""
+    """Run a body while a condition holds, up to a limit; stack the outputs of iterations."""
     body: Program = call.attr("body")
     limit = _ENDLESS if most is None else integer(most)
     going = condition if condition is not None else filled((), True, BOOL)
@@ -71,7 +71,7 @@ def _goes_on(going: Any, number: int) -> bool:
     """Whether a loop goes on.
 
     Raises:
-        UntraceableError: In a traced network, where only values tell, or after too many rounds.
+        UntraceableError: While tracing, if it depends on values, or after too many iterations.
     """
     if not is_known(going):
         raise UntraceableError(
@@ -82,11 +82,11 @@ def _goes_on(going: Any, number: int) -> bool:
     return _truth(going)
 
 
-def _stacked(call: Call, body: Program, steps: list[list[Any]], i: int, place: int) -> Any:
-    """Return what the rounds gave; of none, an array without elements."""
+def _stacked(call: Call, body: Program, steps: list[list[Any]], i: int, index: int) -> Any:
+    """Stack the outputs of iterations; an empty array without any."""
     if steps:
         return mnp.stack([plain(step[i]) for step in steps], axis=0)
-    tensor = body.declared[place].type.tensor_type
+    tensor = body.declared[index].type.tensor_type
     shape = [max(0, int(dim.dim_value)) for dim in tensor.shape.dim]
     kind = element(tensor.elem_type, call.node.where) if tensor.elem_type else None
     return filled((0, *shape), 0, np.float32 if kind is None else kind.dtype)
@@ -104,7 +104,7 @@ def _batched_scan(call: Call, lengths: Any, *given: Any) -> tuple[Any, ...]:
     if lengths is not None:
         call.refuse("expected sequences of full length, got lengths")
     found = [_scan_once(call, [x[i] for x in given]) for i in range(given[0].shape[0])]
-    return tuple(mnp.stack(parts, axis=0) for parts in zip(*found, strict=True))
+    return tuple(mnp.stack(chunks, axis=0) for chunks in zip(*found, strict=True))
 
 
 def _scan_once(call: Call, given: Any) -> tuple[Any, ...]:
@@ -134,14 +134,14 @@ def _scan_once(call: Call, given: Any) -> tuple[Any, ...]:
 
 
 def _unrolled(step: Any, rows: list[Any], states: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Run a step that our own loop does not take: without outputs, or with inputs unused."""
+    """Run an iteration that our loop operator does not support: no outputs, or unused inputs."""
     found = []
     if rows[0].shape[0] > _MOST_UNROLLED and recording.tracer.get() is not None:
         raise UntraceableError(f"ONNX Scan: expected at most {_MOST_UNROLLED} rounds, got more")
     for i in range(rows[0].shape[0]):
         outputs, states = step([x[i] for x in rows], states)
         found.append(outputs)
-    return [mnp.stack(parts, axis=0) for parts in zip(*found, strict=True)], states
+    return [mnp.stack(chunks, axis=0) for chunks in zip(*found, strict=True)], states
 
 
 def _by_steps(x: Any, axis: int, turned: int) -> Any:

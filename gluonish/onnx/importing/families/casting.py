@@ -35,7 +35,7 @@ def converted(value: Any, kind: Element, *, saturate: bool = True) -> Any:
 
 
 def _narrow_numbers(numbers: Any, kind: Element, *, saturate: bool) -> Any:
-    """Return numbers rounded to those of a narrow type."""
+    """Round numbers to a narrow type."""
     if kind.name.startswith(("INT", "UINT")):
         return _wrapped(numbers, kind)
     wide = numbers.astype(FLOAT32)
@@ -51,7 +51,7 @@ def _narrow_numbers(numbers: Any, kind: Element, *, saturate: bool) -> Any:
 
 
 def _wrapped(numbers: Any, kind: Element) -> Any:
-    """Return integers of a few bits: the lowest ones, as casts between integers keep."""
+    """Truncate integers to their lowest bits, as casts between integers do."""
     if is_floating(numbers.dtype):
         numbers = np.trunc(numbers.astype(np.float64))
     codes = numbers.astype(np.int64) & ((1 << kind.bits) - 1)
@@ -71,7 +71,7 @@ def _cast(call: Call, x: Any) -> Any:
 
 
 def _target(call: Call) -> int:
-    """Return the number of the type to cast to, which opset 1 gives by name."""
+    """Return the number of the target type, which opset 1 gives by name."""
     to = call.attr("to")
     if isinstance(to, str):
         named = {"FLOAT": 1, "INT32": 6, "INT64": 7, "BOOL": 9, "FLOAT16": 10, "DOUBLE": 11}
@@ -80,7 +80,7 @@ def _target(call: Call) -> int:
 
 
 def _to_exponent(call: Call, x: Any, kind: Element) -> Any:
-    """Return powers of two, up, down or to the nearest, as the node says."""
+    """Round to powers of two, by the node's rounding mode."""
     mode = call.attr("round_mode", "up")
     numbers = np.abs(host(x).astype(np.float32))
     mantissa, exponent = np.frexp(numbers)
@@ -111,7 +111,7 @@ def _cast_like(call: Call, x: Any, like: Any) -> Any:
 
 
 def _bit_cast(call: Call, x: Any) -> Any:
-    """Return the same bits read as another type of as many bits."""
+    """Reinterpret the bits as another type of the same width."""
     kind, own = to_element(call, call.attr("to")), element_of(x)
     if kind.bits != own.bits:
         call.wrong(f"expected types of as many bits, got {own.name} and {kind.name}")

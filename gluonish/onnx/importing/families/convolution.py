@@ -1,4 +1,4 @@
-"""Convolutions, transposed and deformable ones among them, and what pads by itself."""
+"""Convolutions, including transposed and deformable ones, and automatic padding."""
 
 from collections.abc import Sequence
 from math import prod
@@ -14,7 +14,7 @@ from gluonish.onnx.importing.nodes import Call, Rule
 
 
 class Window:
-    """What the windows of a convolution or pooling are, as the node's attributes say.
+    """The windows of a convolution or pooling, from the node's attributes.
 
     Args:
         call: The node.
@@ -54,7 +54,7 @@ class Window:
         self.before, self.after = tuple(pads[:rank]), tuple(pads[rank:])
 
     def _same(self, extents: Sequence[int], *, lower: bool) -> list[int]:
-        """Return margins with which there is an output for each stride."""
+        """Return margins for an output at each stride."""
         before, after = [], []
         for n, k, s, d in zip(extents, self.kernel, self.strides, self.dilations, strict=True):
             total = max(0, (-(-n // s) - 1) * s + (k - 1) * d + 1 - n)
@@ -70,14 +70,14 @@ class Window:
 
 
 def convolve(call: Call, x: Any, weight: Any, bias: Any, fill: Any = 0) -> Any:
-    """Return a convolution as the node's attributes say.
+    """Return a convolution by the node's attributes.
 
     Args:
         call: The node.
         x: Input (N, C, spatial axes).
         weight: Weight (channels, C / group, kernel).
         bias: Bias, or None.
-        fill: What the margin holds.
+        fill: The value of the margin.
     """
     x, options = convolution_options(call, x, weight, fill)
     given = () if bias is None else (bias,)
@@ -118,7 +118,7 @@ def _conv(call: Call, x: Any, weight: Any, bias: Any = None) -> Any:
 
 
 def _transposed_margin(call: Call, x: Any, window: Window, extra: Sequence[int]) -> list[int]:
-    """Return how much of a transposed convolution's whole result is cut off in front and behind."""
+    """Return the crops of a transposed convolution's full result at both ends."""
     given = call.attr("output_shape")
     kind = call.attr("auto_pad", "NOTSET")
     if given is None and kind in ("SAME_UPPER", "SAME_LOWER"):
@@ -161,7 +161,7 @@ def _conv_transpose(call: Call, x: Any, weight: Any, bias: Any = None) -> Any:
     found = op("Deconvolution")(x, weight, *added, **options)
     if direct:
         return found
-    # Cut off, or go on with zeros, what the operator cannot say.
+    # Crop, or pad with zeros, as the operator has no such attribute.
     widths = [(-b, e - a) for b, a, e in zip(before, after, extra, strict=True)]
     grow = [(0, 0), (0, 0), *((max(0, b), max(0, a)) for b, a in widths)]
     cut = [

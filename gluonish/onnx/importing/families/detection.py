@@ -21,7 +21,7 @@ def _corners(boxes: Floats, *, centered: bool) -> Floats:
 
 
 def _overlaps(box: Floats, others: Floats) -> Floats:
-    """Return the share that a box and each other have in common of what both cover."""
+    """Return the intersection over union of a box with others."""
     low, high = np.maximum(box[:2], others[:, :2]), np.minimum(box[2:], others[:, 2:])
     common = np.prod(np.maximum(high - low, 0), 1)
     areas = np.prod(others[:, 2:] - others[:, :2], 1)
@@ -31,7 +31,7 @@ def _overlaps(box: Floats, others: Floats) -> Floats:
 
 
 def _kept(boxes: Floats, scores: Floats, most: int, overlap: float, low: float) -> list[int]:
-    """Return the boxes that are kept, best first."""
+    """Return the remaining boxes, best first."""
     order = np.argsort(-scores, kind="stable")
     order = order[scores[order] > low]
     kept: list[int] = []
@@ -51,10 +51,10 @@ def _non_max_suppression(call: Call, boxes: Any, scores: Any, *given: Any) -> An
     centered = bool(call.attr("center_point_box", 0))
     corners, numbers = host(boxes), host(scores)
     found = [
-        (batch, label, place)
+        (batch, label, index)
         for batch in range(numbers.shape[0])
         for label in range(numbers.shape[1])
-        for place in _kept(
+        for index in _kept(
             *(_corners(corners[batch], centered=centered), numbers[batch, label], limit),
             *(share, least),
         )

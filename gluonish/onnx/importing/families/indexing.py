@@ -22,7 +22,7 @@ from gluonish.onnx.importing.arrays import (
 )
 from gluonish.onnx.importing.nodes import Call, Rule
 
-_MOST_STEPS = 4096  # of a scatter that goes index by index
+_MOST_STEPS = 4096  # of a sequential scatter
 
 
 def _gather(call: Call, x: Any, indices: Any) -> Any:
@@ -32,7 +32,7 @@ def _gather(call: Call, x: Any, indices: Any) -> Any:
 
 
 def _check(call: Call, indices: Any, extent: int) -> None:
-    """Refuse indices that are known now and lie outside."""
+    """Refuse known indices that are out of range."""
     if not is_known(indices) or prod(indices.shape) > _MOST_STEPS:
         return
     numbers = host(indices)
@@ -64,7 +64,7 @@ def _gather_nd(call: Call, x: Any, indices: Any) -> Any:
 
 
 def _columns(indices: Any) -> Any:
-    """Return indices with the coordinates along the first axis, as our operator wants them."""
+    """Move the coordinates to the first axis, for our operator."""
     return mnp.moveaxis(indices, -1, 0).astype(INT64)
 
 
@@ -86,7 +86,7 @@ _COMBINE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _scatter_elements(call: Call, x: Any, indices: Any, updates: Any) -> Any:
-    """Write elements along an axis, one slice after another, as two may go to one place."""
+    """Scatter along an axis, slice by slice, as indices may repeat."""
     axis = axis_of(call.attr("axis", 0), len(x.shape))
     if 0 in indices.shape:
         return x
@@ -96,23 +96,23 @@ def _scatter_elements(call: Call, x: Any, indices: Any, updates: Any) -> Any:
     if indices.shape[axis] > _MOST_STEPS:
         call.refuse(f"expected at most {_MOST_STEPS} indices along the axis, got {indices.shape}")
     for i in range(indices.shape[axis]):
-        part = (*(slice(None),) * axis, slice(i, i + 1))
-        x = _put(call, x, _grid(indices[part], axis, x.shape[axis]), updates[part])
+        chunk = (*(slice(None),) * axis, slice(i, i + 1))
+        x = _put(call, x, _grid(indices[chunk], axis, x.shape[axis]), updates[chunk])
     return x
 
 
 def _grid(indices: Any, axis: int, extent: int) -> Any:
-    """Return the coordinates of elements: those of their places, but along one axis."""
+    """Return the coordinates of elements, with given ones along an axis."""
     places = np.indices(indices.shape)
-    wanted = indices.astype(INT64)
-    wanted = mnp.where(wanted < 0, wanted + extent, wanted)
+    target = indices.astype(INT64)
+    target = mnp.where(target < 0, target + extent, target)
     return mnp.stack(
-        [wanted if i == axis else array_of(places[i]) for i in range(len(indices.shape))], axis=0
+        [target if i == axis else array_of(places[i]) for i in range(len(indices.shape))], axis=0
     )
 
 
 def _put(call: Call, x: Any, coordinates: Any, updates: Any) -> Any:
-    """Write to places that differ."""
+    """Scatter to unique indices."""
     old = None
     if call.attr("reduction", "none") != "none":
         old = op("gather_nd")(x, coordinates)
@@ -140,7 +140,7 @@ def _scatter_nd(call: Call, x: Any, indices: Any, updates: Any) -> Any:
 
 
 def _slice(call: Call, x: Any, *given: Any) -> Any:
-    """Take every so many elements from a start to an end, along some axes."""
+    """Slice with starts, ends and steps along some axes."""
     starts: Any
     ends: Any
     if call.version < 10:
@@ -159,7 +159,7 @@ def _slice(call: Call, x: Any, *given: Any) -> Any:
 
 
 def _ends(start: int, end: int, step: int, extent: int) -> tuple[int, int | None]:
-    """Return ends that lie no further out than the array does; None is its own end."""
+    """Clip ends to the array; None means its end."""
     if step > 0:
         return min(max(start, -extent), extent), None if end >= extent else max(end, -extent)
     return min(start, extent - 1), None if end < -extent else end
@@ -190,13 +190,13 @@ def _top_k(call: Call, x: Any, k: Any = None) -> Any:
 
 
 def _order(x: Any, axis: int, *, ascending: bool) -> Any:
-    """Return the places of elements in order; of equal ones the first comes first."""
+    """Return the indices of a stable sort."""
     options = {"axis": axis, "is_ascend": ascending, "dtype": "int64"}
     return op("argsort")(x, **options)
 
 
 def _reverse_sequence(call: Call, x: Any, lengths: Any) -> Any:
-    """Turn the first so many steps of each sequence around."""
+    """Reverse the first elements of each sequence, up to its length."""
     time, batch = call.attr("time_axis", 0), call.attr("batch_axis", 1)
     steps = np.arange(x.shape[time])[:, None]
     count = lengths.astype(INT64)[None, :]
@@ -221,22 +221,22 @@ def _non_zero(call: Call, x: Any) -> Any:
 
 
 def _unique(call: Call, x: Any) -> Any:
-    """Return what differs, first places, places in the result, and counts."""
+    """Return unique values, first indices, inverse indices, and counts."""
     axis = call.attr("axis")
     found = np.unique(host(x), True, True, True, axis=axis)
-    values, first, inverse, counts = [np.asarray(part) for part in found]
+    values, first, inverse, counts = [np.asarray(chunk) for chunk in found]
     inverse = inverse.reshape(-1)
     if not call.attr("sorted", 1):
         order = np.argsort(first)
         rank = np.argsort(order)
         values = np.take(values, order, axis=axis or 0)
         first, inverse, counts = first[order], rank[inverse], counts[order]
-    rest = [array_of(part.astype(np.int64)) for part in (first, inverse, counts)]
+    rest = [array_of(chunk.astype(np.int64)) for chunk in (first, inverse, counts)]
     return (array_of(values), *rest)
 
 
 def _tensor_scatter(call: Call, past: Any, update: Any, starts: Any = None) -> Any:
-    """Write new steps into a cache, of each sequence behind those it has."""
+    """Append new steps of each sequence to a cache."""
     axis = axis_of(call.attr("axis", -2), len(past.shape))
     extent, count, batch = past.shape[axis], update.shape[axis], past.shape[0]
     first = array_of(np.zeros(batch, np.int64)) if starts is None else starts.astype(INT64)

@@ -1,4 +1,4 @@
-"""Steps of optimizers (ai.onnx.preview.training), and what ai.onnx.ml has on numbers."""
+"""Optimizer steps (ai.onnx.preview.training), and numeric operators of ai.onnx.ml."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from gluonish.onnx.importing.tensors import Stored
 
 
 def _groups(call: Call, given: Any, kinds: int) -> list[list[Any]]:
-    """Return what belongs to each weight: all weights come first, then all gradients .."""
+    """Group inputs by weight: all weights come first, then all gradients .."""
     count = len(given) // kinds
     if count * kinds != len(given) or not count:
         call.wrong(f"expected {kinds} arrays for each weight, got {len(given)}")
@@ -64,14 +64,14 @@ def _binarizer(call: Call, x: Any) -> Any:
     return (x > call.attr("threshold", 0.0)).astype(x.dtype)
 
 
-def _features(call: Call, x: Any, places: Any) -> Any:
-    chosen = mnp.reshape(places, (-1,)).astype(INT64)
+def _features(call: Call, x: Any, indices: Any) -> Any:
+    chosen = mnp.reshape(indices, (-1,)).astype(INT64)
     rows = mnp.reshape(x, (1, -1)) if len(x.shape) == 1 else x
     return mnp.take(rows, chosen, axis=len(rows.shape) - 1, mode="clip")
 
 
 def _label_encoder(call: Call, x: Any) -> Any:
-    """Return what a table has for each number."""
+    """Look up each number in a table."""
     keys, values, default = (_table(call, word) for word in ("keys", "values", "default"))
     if keys is None or values is None:
         call.refuse("expected tables of numbers, got strings")
@@ -123,7 +123,7 @@ _AGGREGATES: dict[int, Any] = {0: np.mean, 1: np.sum, 2: np.min, 3: np.max}
 
 
 def _tree_ensemble(call: Call, x: Any) -> Any:
-    """Walk each row down each tree, and add up (or take the least, the most) of the leaves."""
+    """Evaluate trees for each row, and aggregate the leaves (sum, min or max)."""
     rows = host(x)
     splits, members = _numbers(call, "nodes_splits"), call.attr("membership_values")
     weights = _numbers(call, "leaf_weights")
@@ -149,7 +149,7 @@ def _numbers(call: Call, name: str) -> np.ndarray[Any, Any]:
 
 
 def _member_sets(call: Call, members: Stored | None) -> list[set[float]]:
-    """Return the sets of the nodes that ask for membership, in their order."""
+    """Return the sets of nodes that test membership, in order."""
     found: list[set[float]] = [set()]
     for number in [] if members is None else members.carried().tolist():
         if number != number:
@@ -160,7 +160,7 @@ def _member_sets(call: Call, members: Stored | None) -> list[set[float]]:
 
 
 def _leaf(call: Call, row: Any, start: int, splits: Any, sets: list[set[float]]) -> int:
-    """Return the leaf that a row comes to."""
+    """Return the leaf of a row."""
     modes = _numbers(call, "nodes_modes").tolist()
     asks = [i for i, mode in enumerate(modes) if mode == 6]
     node = start

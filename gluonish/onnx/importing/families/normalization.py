@@ -11,7 +11,7 @@ from gluonish.onnx.importing.nodes import Call, Rule
 
 
 def _batch_norm(call: Call, x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Any:
-    """Normalize by running statistics; a network that trains uses those of the batch."""
+    """Normalize by running statistics, or by those of the batch while training."""
     epsilon, momentum = call.attr("epsilon", 1e-5), call.attr("momentum", 0.9)
     if call.attr("training_mode", 0) or call.wants(1):
         return _train_batch_norm(x, (scale, bias), (mean, variance), epsilon, momentum)

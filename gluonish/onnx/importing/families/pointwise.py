@@ -78,7 +78,7 @@ def _round(call: Call, x: Any) -> Any:
 
 
 def _clip(call: Call, x: Any, low: Any = None, high: Any = None) -> Any:
-    """Limit to a range, whose ends were attributes before opset 11."""
+    """Clip to a range, whose ends were attributes before opset 11."""
     if call.version < 11:
         return mnp.clip(x, call.attr("min"), call.attr("max")) if _has_range(call) else x
     known = all(end is None or is_known(end) for end in (low, high))
@@ -128,13 +128,13 @@ def _hardmax(call: Call, x: Any) -> Any:
     rank = len(x.shape)
     axis = axis_of(call.attr("axis", -1 if call.version >= 13 else 1), rank)
     rows = x if call.version >= 13 else mnp.reshape(x, (*x.shape[:axis], -1))
-    places = op("argmax")(rows, axis=axis).astype(np.int64)
-    ones = op("one_hot")(places, depth=rows.shape[axis], dtype=dtype_of(x).name)
+    indices = op("argmax")(rows, axis=axis).astype(np.int64)
+    ones = op("one_hot")(indices, depth=rows.shape[axis], dtype=dtype_of(x).name)
     return mnp.reshape(mnp.moveaxis(ones, -1, axis), x.shape)
 
 
 def _dropout(call: Call, x: Any, ratio: Any = None, training: Any = None) -> Any:
-    """Dropout: active where the network trains, or where the file says so."""
+    """Dropout: active while training, or if the file requires it."""
     rate = call.attr("ratio", 0.5) if ratio is None else floats(ratio)[0]
     always = training is not None and bool(floats(training)[0])
     if not call.wants(1):

@@ -1,4 +1,4 @@
-"""Pooling: largest, mean and p-norm of windows, whole images, and the way back."""
+"""Pooling: max, mean and Lp, global pooling, and max unpooling."""
 
 from math import prod
 from typing import Any
@@ -14,7 +14,7 @@ from gluonish.onnx.importing.nodes import Call, Rule
 
 
 def _counts(call: Call, x: Any, window: Window) -> list[int]:
-    """Return how many windows there are along each axis."""
+    """Return the number of windows along each axis."""
     counts = []
     for i, n in enumerate(x.shape[2:]):
         reach = window.dilations[i] * (window.kernel[i] - 1) + 1
@@ -82,7 +82,7 @@ def _max_pool(call: Call, x: Any) -> Any:
 
 
 def _indices(call: Call, x: Any, elements: Any, places: list[np.ndarray[Any, Any]]) -> Any:
-    """Return where in the whole input the largest elements are."""
+    """Return flat input indices of the maxima."""
     shape = x.shape[2:]
     strides = [prod(shape[i + 1 :]) for i in range(len(shape))]
     if call.attr("storage_order", 0):

@@ -28,14 +28,14 @@ _ACTIVATIONS: dict[str, tuple[Callable[[Any, float, float], Any], float, float]]
 
 
 class _Kind(NamedTuple):
-    """One of the three operators.
+    """A kind of recurrent operator.
 
     Attributes:
-        mode: What our operator calls it.
-        gates: How many there are.
-        order: Which of ONNX's gates stand first, second .. in our operator.
+        mode: The mode of our RNN operator.
+        gates: Number of gates.
+        order: Indices of ONNX's gates in the order of our operator.
         activations: ONNX's default ones.
-        states: How many states there are.
+        states: Number of states.
     """
 
     mode: str
@@ -53,7 +53,7 @@ _KINDS = {
 
 
 class _Layer(NamedTuple):
-    """What a layer computes with; time is the first axis of ``x``, the direction of the rest.
+    """The arrays of a layer; time is the first axis of ``x``, the direction that of the others.
 
     Attributes:
         x: Input (T, N, I).
@@ -111,7 +111,7 @@ _WAYS = {"forward": 1, "reverse": 1, "bidirectional": 2}
 
 
 def _check_shapes(call: Call, kind: _Kind, data: Any, inputs: Sequence[Any]) -> None:
-    """Refuse inputs whose shapes are not those that the attributes and the data ask for.
+    """Refuse inputs whose shapes do not match the attributes and the data.
 
     Args:
         call: The node.
@@ -174,7 +174,7 @@ def _fused_mode(call: Call, kind: _Kind, layer: _Layer) -> str | None:
 
 def _fused(call: Call, kind: _Kind, layer: _Layer, mode: str) -> tuple[Any, list[Any]]:
     directions, _, hidden = layer.weights[1].shape
-    ordered = [_reordered(part, kind, hidden) for part in (*layer.weights, *layer.biases)]
+    ordered = [_reordered(chunk, kind, hidden) for chunk in (*layer.weights, *layer.biases)]
     flat = [mnp.reshape(w[d], (-1,)) for d in range(directions) for w in ordered[:2]]
     flat += [mnp.reshape(b[d], (-1,)) for d in range(directions) for b in ordered[2:]]
     backwards = call.attr("direction", "forward") == "reverse"
@@ -196,11 +196,11 @@ def _fused(call: Call, kind: _Kind, layer: _Layer, mode: str) -> tuple[Any, list
     return mnp.transpose(mnp.reshape(y, (steps, batch, directions, hidden)), (0, 2, 1, 3)), lasts
 
 
-def _reordered(part: Any, kind: _Kind, hidden: int) -> Any:
+def _reordered(chunk: Any, kind: _Kind, hidden: int) -> Any:
     """Return weights or biases with the gates in our operator's order."""
     if list(kind.order) == [0]:
-        return part
-    pieces = [part[:, i * hidden : (i + 1) * hidden] for i in kind.order]
+        return chunk
+    pieces = [chunk[:, i * hidden : (i + 1) * hidden] for i in kind.order]
     return mnp.concatenate(pieces, axis=1)
 
 
@@ -222,13 +222,13 @@ def _stepped(call: Call, kind: _Kind, layer: _Layer) -> tuple[Any, list[Any]]:
         outputs, states = _one_direction(call, kind, layer, x, d)
         found.append((_turned(outputs, layer.lengths) if backwards else outputs, states))
     y = mnp.stack([outputs for outputs, _ in found], axis=1)
-    lasts = [mnp.stack(list(parts), axis=0) for parts in zip(*(s for _, s in found), strict=True)]
+    lasts = [mnp.stack(list(chunks), axis=0) for chunks in zip(*(s for _, s in found), strict=True)]
     return y, lasts
 
 
 def _one_direction(call: Call, kind: _Kind, layer: _Layer, x: Any, d: int) -> tuple[Any, list[Any]]:
     steps = x.shape[0]
-    weight, recurrence = (part[d] for part in layer.weights)
+    weight, recurrence = (chunk[d] for chunk in layer.weights)
     own = mnp.matmul(x, mnp.transpose(weight)) + layer.biases[0][d]
     cell = _CELLS[call.node.kind](call, kind, layer, d)
     numbers = array_of(np.arange(steps, dtype=np.float32).reshape(-1, 1, 1))
@@ -253,10 +253,10 @@ def _functions(call: Call, kind: _Kind, d: int) -> list[Callable[[Any], Any]]:
     names, limit = _names(call, kind, directions), call.attr("clip")
     alphas, betas = call.attr("activation_alpha") or [], call.attr("activation_beta") or []
 
-    def function(place: int) -> Callable[[Any], Any]:
-        compute, alpha, beta = _ACTIVATIONS[names[place]]
-        alpha = alphas[place] if place < len(alphas) else alpha
-        beta = betas[place] if place < len(betas) else beta
+    def function(index: int) -> Callable[[Any], Any]:
+        compute, alpha, beta = _ACTIVATIONS[names[index]]
+        alpha = alphas[index] if index < len(alphas) else alpha
+        beta = betas[index] if index < len(betas) else beta
         return lambda x: compute(x if not limit else mnp.clip(x, -limit, limit), alpha, beta)
 
     count = len(kind.activations)

@@ -30,7 +30,7 @@ def _reduction(function: Reduce) -> Rule:
 
 
 def _on_each(call: Call, x: Any) -> Any:
-    """Return what a reduction gives for each element alone."""
+    """Return the reduction of each single element."""
     kind = call.node.kind
     if kind in ("ReduceL1", "ReduceL2"):
         return mnp.abs(x)
@@ -60,7 +60,7 @@ def _extreme(name: str) -> Reduce:
 
 
 def _of_nothing(name: str, x: Any, axis: tuple[int, ...], *, keepdims: bool) -> Any:
-    """Return the largest (or smallest) of no numbers: the least (or greatest) that there is."""
+    """Return the maximum (or minimum) of an empty set: the least (or greatest) value."""
     dtype = dtype_of(x)
     if is_floating(dtype):
         number: Any = -np.inf if name == "max" else np.inf
@@ -116,7 +116,7 @@ def _arg(name: str) -> Rule:
 
 
 def _cumulative(call: Call, x: Any, axis: Any) -> Any:
-    """Return sums (or products) of what comes up to each element along an axis."""
+    """Return cumulative sums (or products) along an axis."""
     along = axis_of(integer(axis), len(x.shape))
     backwards, exclusive = call.attr("reverse", 0), call.attr("exclusive", 0)
     rows = mnp.flip(x, axis=along) if backwards else x

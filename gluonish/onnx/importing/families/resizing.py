@@ -31,8 +31,8 @@ _ROUNDINGS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-def _nearest(places: Floats, mode: str) -> Any:
-    return _ROUNDINGS[mode](places).astype(np.int64)
+def _nearest(indices: Floats, mode: str) -> Any:
+    return _ROUNDINGS[mode](indices).astype(np.int64)
 
 
 def _linear(distance: Floats) -> Floats:
@@ -57,7 +57,7 @@ class _Axis:
         call: The node.
         extent: Of the input.
         out: Of the output.
-        scale: Their ratio, as the file says it.
+        scale: Their ratio, from the file.
         region: Of the input, in shares of it, for ``tf_crop_and_resize``.
     """
 
@@ -67,8 +67,8 @@ class _Axis:
         self._call = call
         self.extent, self.out, self.scale, self._region = extent, out, scale, region
 
-    def places(self) -> Floats:
-        """Return where in the input each output element lies."""
+    def indices(self) -> Floats:
+        """Return the input coordinate of each output element."""
         kind = self._call.attr("coordinate_transformation_mode", "half_pixel")
         x = np.arange(self.out, dtype=np.float64)
         whole, extent = self.scale * self.extent, self.extent
@@ -95,18 +95,18 @@ class _Axis:
         """Return which elements make up each output element, and their weights."""
         mode = self._call.attr("mode", "nearest")
         check_table(self.out, int(1 + 4 / min(1.0, max(self.scale, 1e-6))))
-        places = self.places()
+        indices = self.indices()
         if mode == "nearest":
-            nearest = _nearest(places, self._call.attr("nearest_mode", "round_prefer_floor"))
+            nearest = _nearest(indices, self._call.attr("nearest_mode", "round_prefer_floor"))
             return np.clip(nearest, 0, self.extent - 1)[:, None], np.ones((self.out, 1))
         shrinks = self._call.attr("antialias", 0) and self.scale < 1
         width = self.scale if shrinks else 1.0
         weight = _linear if mode == "linear" else _cubic(self._call.attr("cubic_coeff_a", -0.75))
         reach = (1 if mode == "linear" else 2) / width
         count = 2 * int(np.ceil(reach))
-        first = np.floor(places).astype(np.int64) - count // 2 + 1
+        first = np.floor(indices).astype(np.int64) - count // 2 + 1
         elements = first[:, None] + np.arange(count)[None, :]
-        weights = weight((elements - places[:, None]) * width)
+        weights = weight((elements - indices[:, None]) * width)
         if self._call.attr("exclude_outside", 0):
             weights = np.where((elements >= 0) & (elements < self.extent), weights, 0)
         if self._call.attr("exclude_outside", 0) or shrinks:
@@ -114,9 +114,9 @@ class _Axis:
         return np.clip(elements, 0, self.extent - 1), weights
 
     def outside(self) -> Any:
-        """Return which output elements lie outside of the input."""
-        places = self.places()
-        return (places < 0) | (places > self.extent - 1)
+        """Return a mask of output elements outside the input."""
+        indices = self.indices()
+        return (indices < 0) | (indices > self.extent - 1)
 
 
 def _along(x: Any, axis: int, taps: tuple[Any, Floats]) -> Any:
@@ -125,10 +125,10 @@ def _along(x: Any, axis: int, taps: tuple[Any, Floats]) -> Any:
     shape = [-1 if i == axis else 1 for i in range(len(x.shape))]
     total: Any = None
     for k in range(elements.shape[1]):
-        part = mnp.take(x, array_of(elements[:, k]), axis=axis, mode="clip")
+        chunk = mnp.take(x, array_of(elements[:, k]), axis=axis, mode="clip")
         if not (weights[:, k] == 1).all():
-            part = part * array_of(weights[:, k].reshape(shape).astype(dtype_of(x)))
-        total = part if total is None else total + part
+            chunk = chunk * array_of(weights[:, k].reshape(shape).astype(dtype_of(x)))
+        total = chunk if total is None else total + chunk
     return total
 
 
@@ -142,18 +142,18 @@ def _targets(
     if sizes is None or 0 in sizes.shape:
         ratios = floats(scales)
         return chosen, [floor(x.shape[a] * s) for a, s in zip(chosen, ratios, strict=True)], ratios
-    wanted = integers(sizes)
+    target = integers(sizes)
     policy = call.attr("keep_aspect_ratio_policy", "stretch")
-    ratios = [n / x.shape[a] for a, n in zip(chosen, wanted, strict=True)]
+    ratios = [n / x.shape[a] for a, n in zip(chosen, target, strict=True)]
     if policy != "stretch":
         ratio = min(ratios) if policy == "not_larger" else max(ratios)
         ratios = [ratio] * len(ratios)
-        wanted = [floor(ratio * x.shape[a] + 0.5) for a in chosen]
-    return chosen, wanted, ratios
+        target = [floor(ratio * x.shape[a] + 0.5) for a in chosen]
+    return chosen, target, ratios
 
 
 def _resize(call: Call, x: Any, *given: Any) -> Any:
-    if call.version < 11:  # its coordinates are those of Upsample
+    if call.version < 11:  # it has the coordinates of Upsample
         return _upsample(call, x, *given)
     roi, scales, sizes = (*given, None, None, None)[:3]
     chosen, extents, ratios = _targets(call, x, scales, sizes)
@@ -191,7 +191,7 @@ def _upsample(call: Call, x: Any, scales: Any = None) -> Any:
         if ratio != 1:
             extent = x.shape[axis]
             out = check_size([floor(extent * ratio)])[0]
-            one = _Axis(_Described(attrs), extent, out, ratio, (0.0, 1.0))  # type: ignore[arg-type]  # it asks for attributes only
+            one = _Axis(_Described(attrs), extent, out, ratio, (0.0, 1.0))  # type: ignore[arg-type]  # it only reads attributes
             found = _along(found, axis, one.taps())
     return found
 

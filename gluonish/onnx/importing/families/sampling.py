@@ -13,7 +13,7 @@ from gluonish.onnx.importing.nodes import Call, Rule
 
 
 def _unfolded(x: Any, low: float, high: float) -> Any:
-    """Return places mirrored at two ends until they lie between them."""
+    """Reflect coordinates into a range."""
     span = high - low
     if span <= 0:
         return mnp.zeros_like(x)
@@ -25,19 +25,19 @@ def _unfolded(x: Any, low: float, high: float) -> Any:
 
 
 def _bounded(x: Any, extent: int, padding: str, *, aligned: bool) -> Any:
-    """Return places inside an axis, as the padding mode moves those outside."""
+    """Map coordinates into an axis, by the padding mode."""
     if padding == "reflection":
         ends = (0.0, extent - 1.0) if aligned else (-0.5, extent - 0.5)
         x = _unfolded(x, *ends)
     return mnp.clip(x, 0, extent - 1)
 
 
-def _read(x: Any, places: list[Any]) -> Any:
-    """Return elements (N, C, P) at whole places (N, P) of each image's axes."""
+def _read(x: Any, indices: list[Any]) -> Any:
+    """Return elements (N, C, P) at integer coordinates (N, P) of each axis."""
     spatial = x.shape[2:]
     flat: Any = None
-    for place, extent in zip(places, spatial, strict=True):
-        flat = place if flat is None else flat * extent + place
+    for index, extent in zip(indices, spatial, strict=True):
+        flat = index if flat is None else flat * extent + index
     batch, channels, size = x.shape[0], x.shape[1], prod(spatial)
     first = array_of((np.arange(batch) * size).reshape(-1, 1))
     rows = mnp.reshape(mnp.moveaxis(x, 1, -1), (batch * size, channels))
@@ -45,16 +45,16 @@ def _read(x: Any, places: list[Any]) -> Any:
     return mnp.moveaxis(found, -1, 1)
 
 
-def _corner(x: Any, places: list[Any], padding: str, *, aligned: bool) -> Any:
-    """Return elements at whole places, which may lie outside."""
+def _corner(x: Any, indices: list[Any], padding: str, *, aligned: bool) -> Any:
+    """Return elements at integer coordinates, which may be out of range."""
     inside = [
-        _bounded(p, n, padding, aligned=aligned) for p, n in zip(places, x.shape[2:], strict=True)
+        _bounded(p, n, padding, aligned=aligned) for p, n in zip(indices, x.shape[2:], strict=True)
     ]
     found = _read(x, inside)
     if padding != "zeros":
         return found
     present: Any = 1
-    for p, n in zip(places, x.shape[2:], strict=True):
+    for p, n in zip(indices, x.shape[2:], strict=True):
         present = present * ((p >= 0).astype(x.dtype) * (p <= n - 1).astype(x.dtype))
     return found * mnp.expand_dims(present, 1)
 
@@ -73,36 +73,36 @@ def _grid_sample(call: Call, x: Any, grid: Any) -> Any:
     aligned = bool(call.attr("align_corners", 0))
     rank, batch = len(x.shape) - 2, x.shape[0]
     points = mnp.reshape(grid, (batch, -1, rank)).astype(x.dtype)
-    places = []
+    indices = []
     for i, extent in enumerate(x.shape[2:]):
-        g = points[:, :, rank - 1 - i]  # the last axis comes first
-        places.append((g + 1) / 2 * (extent - 1) if aligned else ((g + 1) * extent - 1) / 2)
-    found = _between(x, places, mode, padding, aligned=aligned)
+        g = points[:, :, rank - 1 - i]  # the order of axes is reversed
+        indices.append((g + 1) / 2 * (extent - 1) if aligned else ((g + 1) * extent - 1) / 2)
+    found = _between(x, indices, mode, padding, aligned=aligned)
     return mnp.reshape(found, (*x.shape[:2], *grid.shape[1:-1]))
 
 
-def _between(x: Any, places: list[Any], mode: str, padding: str, *, aligned: bool) -> Any:
-    """Return elements at places that lie between whole ones."""
+def _between(x: Any, indices: list[Any], mode: str, padding: str, *, aligned: bool) -> Any:
+    """Interpolate elements at fractional coordinates."""
     if mode == "nearest":
-        whole = [mnp.around(p) for p in places]
+        whole = [mnp.around(p) for p in indices]
         return _corner(x, whole, padding, aligned=aligned)
     if mode == "linear" and padding != "zeros":
         extents = x.shape[2:]
-        places = [
-            _bounded(p, n, padding, aligned=aligned) for p, n in zip(places, extents, strict=True)
+        indices = [
+            _bounded(p, n, padding, aligned=aligned) for p, n in zip(indices, extents, strict=True)
         ]
-    lower = [mnp.floor(p) for p in places]
-    rests = [p - low for p, low in zip(places, lower, strict=True)]
+    lower = [mnp.floor(p) for p in indices]
+    rests = [p - low for p, low in zip(indices, lower, strict=True)]
     first = 0 if mode == "linear" else -1
     weights = [[1 - t, t] if mode == "linear" else _cubic_weights(t) for t in rests]
     total: Any = None
-    for steps in product(range(len(weights[0])), repeat=len(places)):
+    for steps in product(range(len(weights[0])), repeat=len(indices)):
         corner = [low + (first + step) for low, step in zip(lower, steps, strict=True)]
         weight: Any = 1
         for own, step in zip(weights, steps, strict=True):
             weight = weight * own[step]
-        part = _corner(x, corner, padding, aligned=aligned) * mnp.expand_dims(weight, 1)
-        total = part if total is None else total + part
+        chunk = _corner(x, corner, padding, aligned=aligned) * mnp.expand_dims(weight, 1)
+        total = chunk if total is None else total + chunk
     return total
 
 
@@ -143,7 +143,7 @@ def _aligned(
 
 
 def _steps(start: Any, size: Any, cells: int, count: int) -> Any:
-    """Return where along an axis the samples of all cells lie."""
+    """Return the coordinates of all cells' samples along an axis."""
     shares = (np.arange(cells * count) + 0.5) / (cells * count)
     return start + size * array_of(shares.astype(np.float32))
 
@@ -159,21 +159,21 @@ def _samples(image: Any, ys: Any, xs: Any, mode: str) -> Any:
     inside: Any = 1
     for p, n in zip(grid, extents, strict=True):
         inside = inside * ((p >= -1).astype(image.dtype) * (p <= n).astype(image.dtype))
-    places = [mnp.clip(p, 0, n - 1) for p, n in zip(grid, extents, strict=True)]
-    lower = [mnp.floor(p) for p in places]
-    rests = [p - low for p, low in zip(places, lower, strict=True)]
-    parts = []
+    indices = [mnp.clip(p, 0, n - 1) for p, n in zip(grid, extents, strict=True)]
+    lower = [mnp.floor(p) for p in indices]
+    rests = [p - low for p, low in zip(indices, lower, strict=True)]
+    chunks = []
     for down, right in product((0, 1), repeat=2):
         corner = [
             mnp.clip(low + s, 0, n - 1)
             for low, s, n in zip(lower, (down, right), extents, strict=True)
         ]
         share = (rests[0] if down else 1 - rests[0]) * (rests[1] if right else 1 - rests[1])
-        parts.append(_read(image, corner) * mnp.expand_dims(share, 1))
+        chunks.append(_read(image, corner) * mnp.expand_dims(share, 1))
     if mode == "max":
-        found = mnp.maximum(mnp.maximum(parts[0], parts[1]), mnp.maximum(parts[2], parts[3]))
+        found = mnp.maximum(mnp.maximum(chunks[0], chunks[1]), mnp.maximum(chunks[2], chunks[3]))
     else:
-        found = parts[0] + parts[1] + parts[2] + parts[3]
+        found = chunks[0] + chunks[1] + chunks[2] + chunks[3]
     found = found * mnp.expand_dims(inside, 1)
     return mnp.reshape(found, (image.shape[1], rows, columns))
 

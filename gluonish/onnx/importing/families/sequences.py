@@ -1,4 +1,4 @@
-"""Sequences of arrays, which are Python's lists here, and optional values, which may be None."""
+"""Sequences of arrays, as Python lists, and optional values, as None."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import gluonish.numpy as mnp
 from gluonish.core.dtype import BOOL, INT64
 from gluonish.onnx.importing.arrays import array_of, axis_of, filled, integer, integers, plain
 from gluonish.onnx.importing.elements import narrowed
-from gluonish.onnx.importing.families.shapes import parts
+from gluonish.onnx.importing.families.shapes import chunks
 from gluonish.onnx.importing.nodes import Call, Rule
 
 _MOST_PARTS = 1 << 16  # of a sequence
@@ -21,20 +21,20 @@ def _empty(call: Call) -> list[Any]:
 
 
 def _place(call: Call, position: Any, count: int) -> int:
-    place = integer(position)
-    if not -count <= place < max(count, 1):
-        call.wrong(f"expected a position in a sequence of {count}, got {place}")
-    return place
+    index = integer(position)
+    if not -count <= index < max(count, 1):
+        call.wrong(f"expected a position in a sequence of {count}, got {index}")
+    return index
 
 
 def _insert(call: Call, sequence: list[Any], item: Any, position: Any = None) -> list[Any]:
     found = list(sequence)
     if position is None:
         return [*found, item]
-    place = integer(position)
-    if not -len(found) <= place <= len(found):
-        call.wrong(f"expected a position in a sequence of {len(found)}, got {place}")
-    found.insert(place, item)
+    index = integer(position)
+    if not -len(found) <= index <= len(found):
+        call.wrong(f"expected a position in a sequence of {len(found)}, got {index}")
+    found.insert(index, item)
     return found
 
 
@@ -69,7 +69,7 @@ def _split(call: Call, x: Any, sizes: Any = None) -> list[Any]:
     extent = x.shape[axis]
     if sizes is None:
         _check_count(call, extent)
-        each = parts(x, axis, [1] * extent)
+        each = chunks(x, axis, [1] * extent)
         return each if call.attr("keepdims", 1) else [mnp.squeeze(p, axis=axis) for p in each]
     given = integers(sizes)
     if not sizes.shape:
@@ -80,12 +80,12 @@ def _split(call: Call, x: Any, sizes: Any = None) -> list[Any]:
         given = [min(step, extent - i) for i in range(0, extent, step)]
     if sum(given) != extent or any(size < 0 for size in given):
         call.wrong(f"expected parts that make up {extent}, got {given}")
-    return parts(x, axis, given)
+    return chunks(x, axis, given)
 
 
 def _check_count(call: Call, count: int) -> None:
     if count > _MOST_PARTS:
-        call.refuse(f"expected at most {_MOST_PARTS} parts, got {count}")
+        call.refuse(f"expected at most {_MOST_PARTS} chunks, got {count}")
 
 
 def _optional(call: Call, value: Any = None) -> Any:

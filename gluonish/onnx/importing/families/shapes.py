@@ -1,4 +1,4 @@
-"""Shapes: what they are, reshaping, joining, splitting, padding, arrays made from shapes."""
+"""Shapes: queries, reshaping, joining, splitting, padding, arrays made from shapes."""
 
 from collections.abc import Sequence
 from math import prod
@@ -45,7 +45,7 @@ def _size(call: Call, x: Any) -> Any:
 
 
 def _reshape(call: Call, x: Any, shape: Any = None) -> Any:
-    """Reshape: 0 keeps an extent (unless ``allowzero``), -1 is what is left."""
+    """Reshape: 0 copies an extent (unless ``allowzero``), -1 is inferred."""
     given = [int(extent) for extent in call.attr("shape")] if shape is None else integers(shape)
     if not call.attr("allowzero", 0):
         if given == [0, -1] and len(x.shape) > 1 and 0 not in x.shape:
@@ -96,7 +96,7 @@ def _transpose(call: Call, x: Any) -> Any:
 
 
 def _concat(call: Call, *given: Any) -> Any:
-    # An empty vector has no say about the rest, as files of other frameworks have it.
+    # Empty vectors are ignored, as files of other frameworks contain them.
     arrays = [x for x in given if x.shape != (0,)] or list(given[:1])
     if len(arrays) == 1:
         return arrays[0]
@@ -114,11 +114,11 @@ def _split(call: Call, x: Any, sizes: Any = None) -> Any:
         given = [max(0, min(step, extent - step * i)) for i in range(count)]
     if sum(given) != extent or any(size < 0 for size in given):
         call.wrong(f"expected parts that make up {extent} along axis {axis}, got {given}")
-    return tuple(parts(x, axis, given))
+    return tuple(chunks(x, axis, given))
 
 
-def parts(x: Any, axis: int, sizes: Sequence[int]) -> list[Any]:
-    """Return an array in parts of some sizes along an axis."""
+def chunks(x: Any, axis: int, sizes: Sequence[int]) -> list[Any]:
+    """Split an array into chunks of given sizes along an axis."""
     ends = np.cumsum(sizes).tolist()
     return [cut(x, axis, end - size, end) for size, end in zip(sizes, ends, strict=True)]
 
@@ -220,7 +220,7 @@ def padded(x: Any, around: list[tuple[int, int]], mode: str = "constant", number
     for axis, (before, after) in enumerate(around):
         if before or after:
             check_table(before + x.shape[axis] + after)
-            order = np.pad(np.arange(x.shape[axis]), (before, after), mode)  # type: ignore[call-overload]  # names that are known
+            order = np.pad(np.arange(x.shape[axis]), (before, after), mode)  # type: ignore[call-overload]  # known names
             x = mnp.take(x, array_of(order), axis=axis, mode="clip")
     return x
 
@@ -262,8 +262,8 @@ def _depth_to_space(call: Call, x: Any) -> Any:
     if call.attr("mode", "DCR") == "DCR":
         return op("depth_to_space")(x, block_size=b)
     n, c, h, w = x.shape
-    parts = mnp.reshape(x, (n, c // (b * b), b, b, h, w))
-    return mnp.reshape(mnp.transpose(parts, (0, 1, 4, 2, 5, 3)), (n, c // (b * b), h * b, w * b))
+    chunks = mnp.reshape(x, (n, c // (b * b), b, b, h, w))
+    return mnp.reshape(mnp.transpose(chunks, (0, 1, 4, 2, 5, 3)), (n, c // (b * b), h * b, w * b))
 
 
 def _space_to_depth(call: Call, x: Any) -> Any:
@@ -271,8 +271,8 @@ def _space_to_depth(call: Call, x: Any) -> Any:
     if call.attr("mode", "DCR") == "DCR":
         return op("space_to_depth")(x, block_size=b)
     n, c, h, w = x.shape
-    parts = mnp.reshape(x, (n, c, h // b, b, w // b, b))
-    return mnp.reshape(mnp.transpose(parts, (0, 1, 3, 5, 2, 4)), (n, c * b * b, h // b, w // b))
+    chunks = mnp.reshape(x, (n, c, h // b, b, w // b, b))
+    return mnp.reshape(mnp.transpose(chunks, (0, 1, 3, 5, 2, 4)), (n, c * b * b, h // b, w // b))
 
 
 RULES: dict[str, Rule] = {

@@ -1,4 +1,4 @@
-"""Fourier transforms and what goes with them; complex numbers are pairs along the last axis."""
+"""Fourier transforms and windows; complex numbers are pairs along the last axis."""
 
 from typing import Any
 
@@ -19,9 +19,9 @@ from gluonish.onnx.importing.nodes import Call, Rule
 
 
 def _waves(length: int, outs: int, count: int, dtype: Any, *, inverse: bool) -> tuple[Any, Any]:
-    """Return cosines and sines (length, outs) of a transform over ``count`` places."""
+    """Return cosines and sines (length, outs) of a transform of length ``count``."""
     check_table(length, outs)
-    # Whole turns are left out before the product loses digits.
+    # Full periods are removed before the product loses precision.
     turns = np.outer(np.arange(length), np.arange(outs)) % count
     angles = 2 * np.pi * turns / count
     sign = 1 if inverse else -1
@@ -29,28 +29,28 @@ def _waves(length: int, outs: int, count: int, dtype: Any, *, inverse: bool) -> 
 
 
 def _transformed(x: Any, length: int, *, inverse: bool, half: bool) -> Any:
-    """Return the transform along the axis before the last, of so many elements."""
+    """Return the transform of a given length along the last axis but one."""
     present = min(x.shape[-2], length)
     x = x[..., :present, :]
     outs = length // 2 + 1 if half else length
     cosines, sines = _waves(present, outs, length, dtype_of(x), inverse=inverse)
     real = x[..., 0]
-    parts = [mnp.matmul(real, cosines), mnp.matmul(real, sines)]
+    chunks = [mnp.matmul(real, cosines), mnp.matmul(real, sines)]
     if x.shape[-1] == 2:
         imaginary = x[..., 1]
-        parts[0] = parts[0] - mnp.matmul(imaginary, sines)
-        parts[1] = parts[1] + mnp.matmul(imaginary, cosines)
-    found = mnp.stack(parts, axis=-1)
+        chunks[0] = chunks[0] - mnp.matmul(imaginary, sines)
+        chunks[1] = chunks[1] + mnp.matmul(imaginary, cosines)
+    found = mnp.stack(chunks, axis=-1)
     return found / length if inverse else found
 
 
 def _whole(x: Any, length: int) -> Any:
-    """Return the spectrum of a real signal, of which the first half is given."""
+    """Return the full spectrum of a real signal from its first half."""
     count = length - x.shape[-2]
     if count <= 0:
         return x[..., :length, :]
-    places = array_of(np.arange(count, 0, -1) % x.shape[-2])
-    rest = mnp.take(x, places, axis=len(x.shape) - 2)
+    indices = array_of(np.arange(count, 0, -1) % x.shape[-2])
+    rest = mnp.take(x, indices, axis=len(x.shape) - 2)
     turned = mnp.stack([rest[..., 0], -rest[..., 1]], axis=-1)
     return mnp.concatenate([x, turned], axis=-2)
 
@@ -79,8 +79,8 @@ def _stft(call: Call, x: Any, step: Any, window: Any = None, length: Any = None)
         x = mnp.expand_dims(x, -1)
     frames = 1 + (x.shape[1] - count) // stride
     check_table(frames, count)
-    places = np.arange(frames)[:, None] * stride + np.arange(count)[None, :]
-    rows = mnp.take(x, array_of(places), axis=1)
+    indices = np.arange(frames)[:, None] * stride + np.arange(count)[None, :]
+    rows = mnp.take(x, array_of(indices), axis=1)
     if window is not None:
         rows = rows * mnp.expand_dims(window.astype(x.dtype), -1)
     return _transformed(rows, count, inverse=False, half=half)

@@ -11,9 +11,9 @@ from gluonish.onnx.importing.nodes import Call, Rule
 
 
 def _pool(call: Call) -> dict[tuple[int, ...], int]:
-    """Return the place of each known n-gram in the output."""
+    """Return the output index of each known n-gram."""
     given, starts = call.attr("pool_int64s"), call.attr("ngram_counts")
-    places = call.attr("ngram_indexes")
+    indices = call.attr("ngram_indexes")
     if given is None:
         call.refuse("expected n-grams of numbers, got strings")
     found: dict[tuple[int, ...], int] = {}
@@ -21,7 +21,7 @@ def _pool(call: Call) -> dict[tuple[int, ...], int]:
     number = 0
     for size, (start, end) in enumerate(zip(starts, ends, strict=True), 1):
         for first in range(start, end, size):
-            found[tuple(given[first : first + size])] = places[number]
+            found[tuple(given[first : first + size])] = indices[number]
             number += 1
     return found
 
@@ -48,8 +48,8 @@ def _tf_idf(call: Call, x: Any) -> Any:
     mode = call.attr("mode")
     if mode in ("IDF", "TFIDF"):
         factor = np.ones(counts.shape[1], np.float32)
-        for place, weight in zip(call.attr("ngram_indexes"), weights or [], strict=False):
-            factor[place] = weight
+        for index, weight in zip(call.attr("ngram_indexes"), weights or [], strict=False):
+            factor[index] = weight
         counts = ((counts > 0) if mode == "IDF" else counts) * factor
     found = counts.astype(FLOAT32)
     return array_of(found[0] if numbers.ndim < 2 else found)
