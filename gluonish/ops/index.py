@@ -277,12 +277,12 @@ MODULES: dict[str, str] = {
     ),
     "quantization.layers": "_int8_convolution _int8_dense",
     "quantization.mkldnn": "_sg_mkldnn_conv _sg_mkldnn_fully_connected",
-    "quantization.passing": (
+    "quantization.products": "_contrib_quantized_conv _contrib_quantized_fully_connected",
+    "quantization.quantize": "_contrib_quantize _contrib_quantize_asym _contrib_quantize_v2",
+    "quantization.range_preserving": (
         "_contrib_quantized_act _contrib_quantized_embedding _contrib_quantized_flatten "
         "_contrib_quantized_pooling _int8_pooling"
     ),
-    "quantization.products": "_contrib_quantized_conv _contrib_quantized_fully_connected",
-    "quantization.quantize": "_contrib_quantize _contrib_quantize_asym _contrib_quantize_v2",
     "quantization.rnn": "_contrib_quantized_rnn",
     "quantization.scales": "_int8_quantize _int8_range _int8_scales _int8_weight",
     "recurrent.cell_steps": "_gru_step _gru_step_backward _lstm_step _lstm_step_backward",

@@ -1,4 +1,4 @@
-"""quadratic: a polynomial of degree 2, element by element."""
+"""quadratic: an elementwise polynomial of degree 2."""
 
 from types import ModuleType
 from typing import Any
@@ -26,7 +26,7 @@ QUADRATIC = register(
         infer_same,
         _kernel,
         _gradient,
-        doc="a * data^2 + b * data + c, elementwise; integers are truncated toward zero.",
+        doc="Compute a * data^2 + b * data + c elementwise; truncate integers toward zero.",
         schema=Schema(a=number(0.0), b=number(0.0), c=number(0.0)),
         shapes=ShapeFacts(complete=complete_same),
         execution=Execution(elementwise=True),

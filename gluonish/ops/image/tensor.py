@@ -1,4 +1,4 @@
-"""_image_to_tensor and _image_normalize: from images of bytes to what networks take."""
+"""_image_to_tensor and _image_normalize: convert uint8 images to network inputs."""
 
 from types import ModuleType
 from typing import Any
@@ -46,7 +46,7 @@ TO_TENSOR = register(
         doc=(
             "Convert an image (height, width, channels) with values 0 to 255 to float32\n"
             "(channels, height, width) with values 0 to 1.\n\n"
-            "A batch of images is converted, too.\n\n"
+            "A batch of images is also supported.\n\n"
             "Shapes: data (H, W, C), output (C, H, W); data (N, H, W, C), output (N, C, H, W)."
         ),
         aliases=("_npx__image_to_tensor",),
@@ -63,10 +63,10 @@ def _normalize_infer(data: Spec, *, mean: tuple[float, ...], std: tuple[float, .
             "_image_normalize: expected data (channels, height, width) of 1 or 3 channels, "
             f"got {data.shape}"
         )
-    for name, given in (("mean", mean), ("std", std)):
-        if len(given) not in (1, channels):
+    for name, values in (("mean", mean), ("std", std)):
+        if len(values) not in (1, channels):
             raise OperatorError(
-                f"_image_normalize: expected {name} of 1 or {channels} numbers, got {given}"
+                f"_image_normalize: expected {name} of 1 or {channels} numbers, got {values}"
             )
     return (data,)
 
@@ -96,8 +96,8 @@ NORMALIZE = register(
         _normalize_kernel,
         _normalize_gradient,
         doc=(
-            "(data - mean) / std for an image, or a batch of images.\n\n"
-            "mean and std are one number, or one for each channel.\n\n"
+            "Compute (data - mean) / std of an image, or of a batch of images.\n\n"
+            "mean and std are a single number, or one for each channel.\n\n"
             "Shapes: data and output (C, H, W) or (N, C, H, W)."
         ),
         schema=Schema(

@@ -1,4 +1,4 @@
-"""depth_to_space and space_to_depth: blocks of pixels to channels, and back."""
+"""depth_to_space and space_to_depth: rearrange channels into blocks of pixels, and back."""
 
 from types import ModuleType
 from typing import Any
@@ -15,7 +15,7 @@ def _check(name: str, data: Spec, block: int, divided: Shape, factor: int) -> No
     check_rank(name, "data", data, "N C H W")
     if any(extent % factor for extent in divided):
         raise OperatorError(
-            f"{name}: expected sizes {divided} of data {data.shape} that {factor} divides for "
+            f"{name}: expected sizes {divided} of data {data.shape} divisible by {factor} for "
             f"block_size={block}"
         )
 
@@ -60,8 +60,8 @@ DEPTH_TO_SPACE = register(
         doc=(
             "Rearrange channels into blocks of pixels.\n\n"
             "data (N, C * b * b, H, W) becomes (N, C, H * b, W * b), where b is block_size.\n"
-            "Channel (i * b + j) * C + c gives the pixel in row i and column j of each block of\n"
-            "channel c.\n\n"
+            "Channel (i * b + j) * C + c becomes the pixel in row i and column j of each block\n"
+            "of channel c.\n\n"
             "Shapes: data (N, C * b * b, H, W), output (N, C, H * b, W * b)."
         ),
         schema=Schema(block_size=integer(low=1)),
