@@ -7725,7 +7725,7 @@ def _while_loop(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Run a function on its own results while a condition holds."""
+    """Run a function repeatedly on its results while a condition holds."""
 def _wide_dot(
     lhs: NDArray,
     rhs: NDArray,

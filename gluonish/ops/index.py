@@ -29,7 +29,6 @@ MODULES: dict[str, str] = {
     "contrib.index_copy": "_contrib_index_copy",
     "contrib.many_arrays": "multi_lars multi_sum_sq reset_arrays",
     "contrib.mixed_precision": "amp_cast amp_multicast",
-    "contrib.quadratic": "_contrib_quadratic",
     "contrib.row_elements": "_onehot_encode fill_element_0index",
     "contrib.scatter_set_nd": "_npi_scatter_set_nd _scatter_set_nd",
     "contrib.shape_array": "_npx_shape_array shape_array size_array",
@@ -88,7 +87,8 @@ MODULES: dict[str, str] = {
         "_power_backward_rhs _times_over_root"
     ),
     "elementwise.pointwise": (
-        "_clip_backward _npi_clip _npx_smooth_l1 _sparse_clip clip hard_sigmoid smooth_l1"
+        "_clip_backward _contrib_quadratic _npi_clip _npx_smooth_l1 _sparse_clip clip "
+        "hard_sigmoid smooth_l1"
     ),
     "elementwise.unary": (
         "_npx_digamma _npx_erf _npx_erfinv _npx_gamma _npx_gammaln _relu_slope _softplus "

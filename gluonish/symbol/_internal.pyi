@@ -8457,7 +8457,7 @@ def _while_loop(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Run a function on its own results while a condition holds."""
+    """Run a function repeatedly on its results while a condition holds."""
 def _wide_dot(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,

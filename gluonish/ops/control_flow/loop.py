@@ -264,7 +264,7 @@ def _kernel(xp: Any, out: Any, *arrays: Any, **attrs: Any) -> None:
         length = min(length, int(arrays[0][0]))
     order = range(length)
     each = [
-        *[x[0, ...] if len(x) else _empty_slice(xp, x) for x in loop.data],
+        *[x[0, ...] if len(x) else xp.empty(x.shape[1:], x.dtype) for x in loop.data],
         *loop.states,
         *loop.remain,
     ]
@@ -272,10 +272,6 @@ def _kernel(xp: Any, out: Any, *arrays: Any, **attrs: Any) -> None:
         xp, each, train=attrs["training"], keep=saves_values(attrs)
     )
     iterate(xp, step, order[::-1] if attrs["reverse"] else order, loop, lambda _: (0, 0))
-
-
-def _empty_slice(xp: Any, x: Any) -> Any:
-    return xp.empty(x.shape[1:], x.dtype)
 
 
 def _gradient(g: Any, *values: Any, **attrs: Any) -> tuple[Any, ...]:

@@ -110,7 +110,7 @@ def _run(xp: Any, arrays: Sequence[Any], loop: Loop, attrs: Attrs) -> int:
     step, step_keys = _function(attrs).step(
         xp, [*loop.states, *loop.remain], train=train, keep=keep
     )
-    (spec, *_) = condition.infer([_spec(x) for x in tested])
+    (spec, *_) = condition.infer([Spec(x.shape, x.dtype) for x in tested])
     decision = xp.empty(spec.shape, spec.dtype)
     variables = dict(zip(_input_indices(attrs), loop.states, strict=False))
     key: Key = attrs.get("key") or (0, 0)
@@ -147,10 +147,6 @@ def _run(xp: Any, arrays: Sequence[Any], loop: Loop, attrs: Attrs) -> int:
         if final is not state:
             final[...] = state
     return n
-
-
-def _spec(x: Any) -> Spec:
-    return Spec(x.shape, x.dtype)
 
 
 def _gradient(g: Any, *values: Any, train: bool, **attrs: Any) -> tuple[Any, ...]:
@@ -190,7 +186,7 @@ WHILE_LOOP = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "Run a function on its own results while a condition holds. The outputs of the\n"
+            "Run a function repeatedly on its results while a condition holds. The outputs of the\n"
             "iterations are stacked, with zeros for iterations that did not run. Created by\n"
             "contrib.while_loop.\n\n"
             "Shapes: variables any; outputs (max_iterations, ...), and variables of unchanged\n"

@@ -82,8 +82,8 @@ def _power(xp: ModuleType, out: Any, a: Any, b: Any) -> None:
     found = real.astype(out.dtype)
     if out.dtype == INT64:  # float64 cannot represent every int64 power
         exponent = xp.asarray(b, dtype=out.dtype)
-        whole = xp.power(xp.asarray(a, dtype=out.dtype), xp.maximum(exponent, 0))
-        found = xp.where((exponent >= 0) & (abs(real) < 2.0**63), whole, found)
+        exact = xp.power(xp.asarray(a, dtype=out.dtype), xp.maximum(exponent, 0))
+        found = xp.where((exponent >= 0) & (abs(real) < 2.0**63), exact, found)
     out[...] = found
 
 
@@ -185,9 +185,9 @@ GREATER.rscalar, LESSER.rscalar = LESSER.scalar, GREATER.scalar
 GREATER_EQUAL.rscalar, LESSER_EQUAL.rscalar = LESSER_EQUAL.scalar, GREATER_EQUAL.scalar
 
 
-def _logic(word: str, elemwise: str, broadcast: str, scalar: str) -> Row:
-    kernel = _logical(f"logical_{word}")
-    return Row(f"lhs {word} rhs, as 0 and 1", kernel, None, None, elemwise, broadcast, scalar, "")
+def _logic(name: str, elemwise: str, broadcast: str, scalar: str) -> Row:
+    kernel = _logical(f"logical_{name}")
+    return Row(f"lhs {name} rhs, as 0 and 1", kernel, None, None, elemwise, broadcast, scalar, "")
 
 
 LOGICAL_AND = _logic(

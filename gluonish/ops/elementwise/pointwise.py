@@ -1,4 +1,4 @@
-"""Elementwise functions of one array with attributes: clip, hard_sigmoid and smooth_l1."""
+"""Elementwise functions of one array with attributes: clip, hard_sigmoid, smooth_l1, quadratic."""
 
 import math
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from gluonish.ops.elementwise.binary import GREATER, LESSER
 from gluonish.ops.elementwise.unary import ABS, SIGN
 from gluonish.ops.facts import Execution, ShapeFacts
 from gluonish.ops.registry import Operator, V, apply, register
-from gluonish.ops.support.broadcasting import complete_same, infer_numbers
+from gluonish.ops.support.broadcasting import complete_same, infer_numbers, infer_same
 from gluonish.ops.support.precision import as_real, in_dtype
 
 
@@ -160,4 +160,24 @@ SMOOTH_L1 = _operator(
     Schema(scalar=number(1.0)),
     "_npx_smooth_l1",
     several_passes=True,
+)
+
+
+def _quadratic(xp: ModuleType, out: Any, data: Any, *, a: float, b: float, c: float) -> None:
+    x = as_real(xp, data)
+    real = x.dtype.type
+    out[...] = ((real(a) * x + real(b)) * x + real(c)).astype(out.dtype)
+
+
+def _quadratic_gradient(g: V, data: V, *, a: float, b: float, c: float) -> tuple[Any]:
+    return (g * (data * (2.0 * a) + b),)
+
+
+QUADRATIC = _operator(
+    "_contrib_quadratic",
+    _quadratic,
+    _quadratic_gradient,
+    "Compute a * data^2 + b * data + c elementwise; truncate integers toward zero.",
+    Schema(a=number(0.0), b=number(0.0), c=number(0.0)),
+    infer=infer_same,
 )

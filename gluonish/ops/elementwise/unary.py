@@ -72,13 +72,13 @@ def _sign(xp: ModuleType, out: Any, data: Any) -> None:
 
 
 def _round(xp: ModuleType, data: Any) -> Any:
-    whole = xp.trunc(data)
-    return whole + xp.copysign(xp.abs(data - whole) >= 0.5, data)
+    truncated = xp.trunc(data)
+    return truncated + xp.copysign(xp.abs(data - truncated) >= 0.5, data)
 
 
 def _rint(xp: ModuleType, data: Any) -> Any:
-    whole = xp.floor(data)
-    return whole + (data - whole > 0.5)
+    floor = xp.floor(data)
+    return floor + (data - floor > 0.5)
 
 
 def _relu(xp: ModuleType, out: Any, data: Any) -> None:
@@ -156,7 +156,7 @@ LOG1P = row(
     lambda g, x: g / (x + 1.0),
 )
 
-# Signs and whole numbers.
+# Signs and integers.
 NEGATIVE = row("negative _sparse_negative", "-data", ufunc("negative"), lambda g, x: -g)
 SIGN = row("sign _sparse_sign", "sign: -1, 0 or 1", _sign)
 ABS = row("abs _sparse_abs", "absolute value", ufunc("absolute"), lambda g, x: g * SIGN(x))

@@ -6,7 +6,7 @@ from typing import Any
 from gluonish.core.dtype import FLOAT32
 from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, numbers
-from gluonish.core.spec import PartialSpec, Shape, Spec
+from gluonish.core.spec import PartialSpec, Spec
 from gluonish.ops.elementwise.cast import cast
 from gluonish.ops.facts import ShapeFacts
 from gluonish.ops.image.layout import check_images, store
@@ -15,12 +15,9 @@ from gluonish.ops.shape.transpose import transpose
 from gluonish.ops.support.precision import as_real
 
 
-def _tensor_shape(shape: Shape) -> Shape:
-    return (*shape[:-3], shape[-1], *shape[-3:-1])
-
-
 def _tensor_infer(data: Spec) -> tuple[Spec]:
-    return (Spec(_tensor_shape(check_images("_image_to_tensor", data).shape), FLOAT32),)
+    shape = check_images("_image_to_tensor", data).shape
+    return (Spec((*shape[:-3], shape[-1], *shape[-3:-1]), FLOAT32),)
 
 
 def _tensor_kernel(xp: ModuleType, out: Any, data: Any) -> None:

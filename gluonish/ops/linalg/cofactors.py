@@ -1,4 +1,4 @@
-"""Cofactors of singular matrices, whose determinant has a gradient but no inverse.
+"""Cofactors of singular matrices: the gradient of their determinant.
 
 With A = U diag(s) V, the cofactors are det(U V) U diag(p) V, where p_i is the product of all s_j
 with j != i. Their gradient contains the products of all but two singular values.

@@ -289,7 +289,7 @@ def _gemm2_infer(
             f"{name}: expected two arrays of equal rank, at least 2, and axis before the last, "
             f"got {a.shape}, {b.shape} and axis {axis}"
         )
-    moved = _batched_shape(
+    shape = _batched_shape(
         name,
         _rows_last_but_one(a.shape, axis),
         _rows_last_but_one(b.shape, axis),
@@ -297,8 +297,8 @@ def _gemm2_infer(
         transpose_b,
     )
     position = axis % rank
-    lead = moved[:-2]
-    return (Spec((*lead[:position], moved[-2], *lead[position:], moved[-1]), a.dtype),)
+    lead = shape[:-2]
+    return (Spec((*lead[:position], shape[-2], *lead[position:], shape[-1]), a.dtype),)
 
 
 def _gemm2_kernel(

@@ -167,15 +167,11 @@ NPI_TENSORSOLVE = register(
 )
 
 
-def _halves(a: Shape, ind: int) -> tuple[Shape, Shape]:
-    return a[:ind], a[ind:]
-
-
 def _tensorinv_infer(a: Spec, *, ind: int) -> tuple[Spec]:
     check_real("_npi_tensorinv", a)
     if ind < 1:
         raise OperatorError(f"_npi_tensorinv: expected ind of at least 1, got {ind}")
-    front, back = _halves(a.shape, ind)
+    front, back = a.shape[:ind], a.shape[ind:]
     if math.prod(front) != math.prod(back):
         raise OperatorError(
             f"_npi_tensorinv: expected equal sizes of the first {ind} axes and of the others, got "

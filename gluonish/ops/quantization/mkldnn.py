@@ -190,14 +190,10 @@ def _kernel(xp: ModuleType, out: Any, *inputs: Any, **attrs: Any) -> None:
 def _replayed(body: Any, inputs: Sequence[Any]) -> Any:
     """Compute a body on floating-point inputs."""
     form = _form(body)
-    value = _float_layer(form, inputs)
+    value = apply(form.layer.op, form.inputs_of(form.layer, inputs), form.layer.attrs)
     for node in form.rest:
         value = _call(node, value, form.inputs_of(node, inputs))
     return value
-
-
-def _float_layer(form: _Form, inputs: Sequence[Any]) -> Any:
-    return apply(form.layer.op, form.inputs_of(form.layer, inputs), form.layer.attrs)
 
 
 def _call(node: Any, value: Any, others: Sequence[Any]) -> Any:

@@ -32,7 +32,7 @@ from gluonish.ops.support.shape_rules import normalize_axes
 
 Axes = tuple[int, ...]
 Reduce = Callable[[ModuleType, Any, Any, Axes], None]  # (xp, out without the axes, data, axes)
-Rule = Callable[[Any, Any, Any, Shape, int], Any]  # (g, x, y, kept shape, elements a result)
+Rule = Callable[[Any, Any, Any, Shape, int], Any]  # (g, x, y, keepdims shape, elements a result)
 
 _SCHEMA = Schema(axis=optional(shape_attr()), keepdims=boolean(False), exclude=boolean(False))
 
@@ -215,10 +215,6 @@ MAX = _row("max", "max_axis", doc="maximum", reduce=_max, rule=_at_extreme, empt
 MIN = _row("min", "min_axis", doc="minimum", reduce=_min, rule=_at_extreme, empty=False)
 
 
-def _norm_dtype(data: np.dtype[Any], out_dtype: str | None) -> np.dtype[Any]:
-    return data if out_dtype is None else np.dtype(out_dtype)
-
-
 def _norm_infer(
     data: Spec,
     *,
@@ -231,7 +227,7 @@ def _norm_infer(
         raise OperatorError(f"norm: expected ord 1 or 2, got {ord}")
     axes = reduced_axes("norm", len(data.shape), axis)
     shape = _reduced_shape(data.shape, axes, keepdims)
-    return (Spec(shape, _norm_dtype(data.dtype, out_dtype)),)
+    return (Spec(shape, data.dtype if out_dtype is None else np.dtype(out_dtype)),)
 
 
 # Sums of squares above this have lost no precision to underflow.

@@ -82,15 +82,6 @@ def read_bilinear(xp: ModuleType, data: Any, rows: Any, columns: Any, border: st
     return total
 
 
-def add_bilinear(
-    xp: ModuleType, total: Any, grad: Any, rows: Any, columns: Any, border: str
-) -> None:
-    """Add values (N, C, P) to C-contiguous images (N, C, H, W): the adjoint of interpolation."""
-    flat = _flat(total)
-    for index, weight, _, _ in _corners(xp, rows, columns, total.shape[2:], border):
-        add_points(xp, flat, index, (grad * weight[:, None]).astype(total.dtype))
-
-
 def _infer(data: Spec, rows: Spec, columns: Spec, *, border: str) -> tuple[Spec]:
     return (Spec((*data.shape[:2], rows.shape[1]), data.dtype),)
 

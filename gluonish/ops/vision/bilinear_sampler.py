@@ -17,7 +17,7 @@ from gluonish.core.spec import Shape, Spec
 from gluonish.ops.facts import Execution
 from gluonish.ops.indexing.slice import slice_axis
 from gluonish.ops.linalg.matmul import batch_dot
-from gluonish.ops.registry import Attrs, Operator, V, apply, register
+from gluonish.ops.registry import Operator, V, apply, register
 from gluonish.ops.shape.concat import concat
 from gluonish.ops.shape.reshape import reshape
 from gluonish.ops.support.precision import widen
@@ -250,16 +250,13 @@ def transformer_kernel(
     _sample(xp, out[0], data, _affine_grid(xp, loc, attrs["target_shape"]), read)
 
 
-def _grid_attrs(attrs: Attrs) -> dict[str, Any]:
-    return {"transform_type": "affine", "target_shape": attrs["target_shape"]}
-
-
 def _transformer_gradient(
     g: tuple[V | None, ...], data: V, loc: V, **attrs: Any
 ) -> tuple[Any, ...]:
     if g[0] is None:
         return None, None
-    grid = apply(GRID_GENERATOR, (loc,), _grid_attrs(attrs))
+    grid_attrs = {"transform_type": "affine", "target_shape": attrs["target_shape"]}
+    grid = apply(GRID_GENERATOR, (loc,), grid_attrs)
     images, of_grid = _sampler_gradients(g[0], data, grid)
     return images, lambda: _affine_gradient(of_grid, loc, attrs["target_shape"])
 

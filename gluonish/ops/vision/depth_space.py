@@ -7,7 +7,7 @@ from gluonish.core.errors import OperatorError
 from gluonish.core.schema import Schema, integer
 from gluonish.core.spec import Shape, Spec
 from gluonish.ops.facts import Execution
-from gluonish.ops.registry import Operator, V, apply, register
+from gluonish.ops.registry import Operator, apply, register
 from gluonish.ops.vision.extents import check_rank
 
 
@@ -56,7 +56,7 @@ DEPTH_TO_SPACE = register(
         "depth_to_space",
         _to_space_infer,
         _to_space,
-        lambda g, data, **attrs: (lambda: _apply_to_depth(g, attrs),),
+        lambda g, data, **attrs: (lambda: apply(SPACE_TO_DEPTH, (g,), attrs),),
         doc=(
             "Rearrange channels into blocks of pixels.\n\n"
             "data (N, C * b * b, H, W) becomes (N, C, H * b, W * b), where b is block_size.\n"
@@ -69,7 +69,7 @@ DEPTH_TO_SPACE = register(
     )
 )
 
-SPACE_TO_DEPTH = register(
+SPACE_TO_DEPTH: Operator = register(
     Operator(
         "space_to_depth",
         _to_depth_infer,
@@ -84,7 +84,3 @@ SPACE_TO_DEPTH = register(
         execution=Execution(moves=True),
     )
 )
-
-
-def _apply_to_depth(g: V, attrs: Any) -> Any:
-    return apply(SPACE_TO_DEPTH, (g,), attrs)
