@@ -883,7 +883,7 @@ def _bilinear_points_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Gradients of the images, rows and columns of _bilinear_points."""
+    """Compute the gradients of images, rows and columns in _bilinear_points."""
 def _bilinear_resize_backward(
     data: NDArray,
     size: int | Sequence[int],
@@ -939,7 +939,7 @@ def _clip_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of clip: grad, and 0 where data is out of bounds."""
+    """Compute the gradient of clip: grad, and 0 where data is out of bounds."""
 def _cond(
     data: NDArray,
     num_args: int,
@@ -1912,7 +1912,7 @@ def _correlation_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> list[NDArray]:
-    """Gradients of Correlation's images."""
+    """Compute the gradients of the images in Correlation."""
 def _count_sketch_places(
     h: NDArray,
     out_dim: int,
@@ -3112,8 +3112,8 @@ def _mod_backward_rhs(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of the divisor, -g floor(lhs / rhs), and 0 where both are 0; all arrays have the
-    same dtype, and shapes broadcast."""
+    """Compute the gradient of the divisor, -g floor(lhs / rhs), and 0 where both are 0; all arrays
+    have the same dtype, and shapes broadcast."""
 def _mod_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -6137,8 +6137,8 @@ def _others_times(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of a product y over axis: g times the product of the other elements of x; with
-    skips_nan NaN counts as 1 in x, and its gradient is 0."""
+    """Compute the gradient of a product y over axis: g times the product of the other elements of
+    x; with skips_nan NaN counts as 1 in x, and its gradient is 0."""
 def _over_root(
     x: NDArray,
     root: NDArray,
@@ -6146,7 +6146,8 @@ def _over_root(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """x / root, and 0 where root is 0; all arrays have the same dtype, and shapes broadcast."""
+    """Compute x / root, and 0 where root is 0; all arrays have the same dtype, and shapes
+    broadcast."""
 def _over_square(
     x: NDArray,
     a: NDArray,
@@ -6155,8 +6156,8 @@ def _over_square(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """x / (a a + b b), and 0 where a and b are 0; all arrays have the same dtype, and shapes
-    broadcast."""
+    """Compute x / (a a + b b), and 0 where a and b are 0; all arrays have the same dtype, and
+    shapes broadcast."""
 def _plus(
     lhs: NDArray,
     rhs: NDArray,
@@ -6228,8 +6229,8 @@ def _power_backward_lhs(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of the base of a power, g rhs power with power lhs^(rhs - 1), and 0 at 0^0; all
-    arrays have the same dtype, and shapes broadcast."""
+    """Compute the gradient of a power's base, g rhs power with power lhs^(rhs - 1), and 0 at 0^0;
+    all arrays have the same dtype, and shapes broadcast."""
 def _power_backward_rhs(
     g: NDArray,
     lhs: NDArray,
@@ -6239,8 +6240,8 @@ def _power_backward_rhs(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of the exponent of a power y, g y log(lhs), and 0 where lhs is 0 and rhs >= 0; all
-    arrays have the same dtype, and shapes broadcast."""
+    """Compute the gradient of a power's exponent, g y log(lhs), and 0 where lhs is 0 and rhs >= 0;
+    all arrays have the same dtype, and shapes broadcast."""
 def _power_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -6262,7 +6263,7 @@ def _psroi_pooling_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of the images of pooled regions."""
+    """Compute the gradient of the images of pooled regions."""
 def _random_exponential(
     lam: float = 1.0,
     shape: int | Sequence[int] | None = None,
@@ -6607,7 +6608,7 @@ def _roi_align_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of the images of pooled regions."""
+    """Compute the gradient of the images of pooled regions."""
 def _rpower_scalar(
     data: NDArray,
     scalar: float = 1.0,
@@ -6844,7 +6845,7 @@ def _singular_cofactors_backward(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """Gradient of the cofactors of singular matrices."""
+    """Compute the gradient of the cofactors of singular matrices."""
 def _sldwin_spread(
     score: NDArray,
     query: NDArray,
@@ -7669,7 +7670,8 @@ def _times_over_root(
     out: NDArray | Sequence[NDArray] | None = None,
     name: str | None = None,
 ) -> NDArray:
-    """g x / root, and 0 where root is 0; all arrays have the same dtype, and shapes broadcast."""
+    """Compute g x / root, and 0 where root is 0; all arrays have the same dtype, and shapes
+    broadcast."""
 def _triangle(
     data: NDArray,
     lower: bool | int = True,

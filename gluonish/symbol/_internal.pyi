@@ -945,7 +945,7 @@ def _bilinear_points_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradients of the images, rows and columns of _bilinear_points."""
+    """Compute the gradients of images, rows and columns in _bilinear_points."""
 def _bilinear_resize_backward(
     data: Symbol | None = None,
     size: int | Sequence[int] = ...,
@@ -1007,7 +1007,7 @@ def _clip_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of clip: grad, and 0 where data is out of bounds."""
+    """Compute the gradient of clip: grad, and 0 where data is out of bounds."""
 def _cond(
     data: Symbol | None = None,
     num_args: int = ...,
@@ -2054,7 +2054,7 @@ def _correlation_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradients of Correlation's images."""
+    """Compute the gradients of the images in Correlation."""
 def _count_sketch_places(
     h: Symbol | None = None,
     out_dim: int = ...,
@@ -3366,8 +3366,8 @@ def _mod_backward_rhs(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of the divisor, -g floor(lhs / rhs), and 0 where both are 0; all arrays have the
-    same dtype, and shapes broadcast."""
+    """Compute the gradient of the divisor, -g floor(lhs / rhs), and 0 where both are 0; all arrays
+    have the same dtype, and shapes broadcast."""
 def _mod_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -6702,8 +6702,8 @@ def _others_times(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of a product y over axis: g times the product of the other elements of x; with
-    skips_nan NaN counts as 1 in x, and its gradient is 0."""
+    """Compute the gradient of a product y over axis: g times the product of the other elements of
+    x; with skips_nan NaN counts as 1 in x, and its gradient is 0."""
 def _over_root(
     x: Symbol | None = None,
     root: Symbol | None = None,
@@ -6712,7 +6712,8 @@ def _over_root(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """x / root, and 0 where root is 0; all arrays have the same dtype, and shapes broadcast."""
+    """Compute x / root, and 0 where root is 0; all arrays have the same dtype, and shapes
+    broadcast."""
 def _over_square(
     x: Symbol | None = None,
     a: Symbol | None = None,
@@ -6722,8 +6723,8 @@ def _over_square(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """x / (a a + b b), and 0 where a and b are 0; all arrays have the same dtype, and shapes
-    broadcast."""
+    """Compute x / (a a + b b), and 0 where a and b are 0; all arrays have the same dtype, and
+    shapes broadcast."""
 def _plus(
     lhs: Symbol | None = None,
     rhs: Symbol | None = None,
@@ -6801,8 +6802,8 @@ def _power_backward_lhs(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of the base of a power, g rhs power with power lhs^(rhs - 1), and 0 at 0^0; all
-    arrays have the same dtype, and shapes broadcast."""
+    """Compute the gradient of a power's base, g rhs power with power lhs^(rhs - 1), and 0 at 0^0;
+    all arrays have the same dtype, and shapes broadcast."""
 def _power_backward_rhs(
     g: Symbol | None = None,
     lhs: Symbol | None = None,
@@ -6813,8 +6814,8 @@ def _power_backward_rhs(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of the exponent of a power y, g y log(lhs), and 0 where lhs is 0 and rhs >= 0; all
-    arrays have the same dtype, and shapes broadcast."""
+    """Compute the gradient of a power's exponent, g y log(lhs), and 0 where lhs is 0 and rhs >= 0;
+    all arrays have the same dtype, and shapes broadcast."""
 def _power_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -6838,7 +6839,7 @@ def _psroi_pooling_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of the images of pooled regions."""
+    """Compute the gradient of the images of pooled regions."""
 def _random_exponential(
     lam: float = 1.0,
     shape: int | Sequence[int] | None = None,
@@ -7216,7 +7217,7 @@ def _roi_align_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of the images of pooled regions."""
+    """Compute the gradient of the images of pooled regions."""
 def _rpower_scalar(
     data: Symbol | None = None,
     scalar: float = 1.0,
@@ -7476,7 +7477,7 @@ def _singular_cofactors_backward(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """Gradient of the cofactors of singular matrices."""
+    """Compute the gradient of the cofactors of singular matrices."""
 def _sldwin_spread(
     score: Symbol | None = None,
     query: Symbol | None = None,
@@ -8395,7 +8396,8 @@ def _times_over_root(
     attr: Mapping[str, str] | None = None,
     out: None = None,
 ) -> Symbol:
-    """g x / root, and 0 where root is 0; all arrays have the same dtype, and shapes broadcast."""
+    """Compute g x / root, and 0 where root is 0; all arrays have the same dtype, and shapes
+    broadcast."""
 def _triangle(
     data: Symbol | None = None,
     lower: bool | int = True,

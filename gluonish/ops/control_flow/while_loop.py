@@ -186,9 +186,9 @@ WHILE_LOOP = register(
         _kernel,
         Gradient(_gradient, uses_output=True),
         doc=(
-            "Run a function repeatedly on its results while a condition holds. The outputs of the\n"
-            "iterations are stacked, with zeros for iterations that did not run. Created by\n"
-            "contrib.while_loop.\n\n"
+            "Run a function repeatedly on its results while a condition holds.\n\n"
+            "The outputs of the iterations are stacked, with zeros for iterations that did not\n"
+            "run. Created by contrib.while_loop.\n\n"
             "Shapes: variables any; outputs (max_iterations, ...), and variables of unchanged\n"
             "shape."
         ),

@@ -175,41 +175,43 @@ def _by_exponent(xp: ModuleType, out: Any, g: Any, a: Any, b: Any, y: Any) -> No
         out[...] = xp.where((a == 0) & (b >= 0), g * 0, found * xp.log(a))
 
 
-_operator("_over_root", _over_root, _divided, ("x", "root"), "x / root, and 0 where root is 0")
+_operator(
+    "_over_root", _over_root, _divided, ("x", "root"), "Compute x / root, and 0 where root is 0"
+)
 _operator(
     "_times_over_root",
     _times_over_root,
     lambda g, x, root: _divided(g * x, root),
     ("g", "x", "root"),
-    "g x / root, and 0 where root is 0",
+    "Compute g x / root, and 0 where root is 0",
 )
 _operator(
     "_over_square",
     _over_square,
     _divided_twice,
     ("x", "a", "b"),
-    "x / (a a + b b), and 0 where a and b are 0",
+    "Compute x / (a a + b b), and 0 where a and b are 0",
 )
 _operator(
     "_mod_backward_rhs",
     _by_divisor,
     _floored,
     ("g", "lhs", "rhs"),
-    "Gradient of the divisor, -g floor(lhs / rhs), and 0 where both are 0",
+    "Compute the gradient of the divisor, -g floor(lhs / rhs), and 0 where both are 0",
 )
 _operator(
     "_power_backward_lhs",
     _by_base,
     _based,
     ("g", "lhs", "rhs", "power"),
-    "Gradient of the base of a power, g rhs power with power lhs^(rhs - 1), and 0 at 0^0",
+    "Compute the gradient of a power's base, g rhs power with power lhs^(rhs - 1), and 0 at 0^0",
 )
 _operator(
     "_power_backward_rhs",
     _by_exponent,
     _raised,
     ("g", "lhs", "rhs", "y"),
-    "Gradient of the exponent of a power y, g y log(lhs), and 0 where lhs is 0 and rhs >= 0",
+    "Compute the gradient of a power's exponent, g y log(lhs), and 0 where lhs is 0 and rhs >= 0",
 )
 
 

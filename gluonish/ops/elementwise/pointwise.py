@@ -96,7 +96,7 @@ CLIP_BACKWARD = register(
         lambda grad, data, **_: (grad,),
         _clip_backward,
         _clip_backward_gradient,
-        doc="Gradient of clip: grad, and 0 where data is out of bounds.",
+        doc="Compute the gradient of clip: grad, and 0 where data is out of bounds.",
         inputs=("grad", "data"),
         schema=_BOUNDS,
         execution=Execution(elementwise=True, several_passes=True),

@@ -62,7 +62,7 @@ _BACKWARD = register(
         _backward_kernel,
         None,
         doc=(
-            "Gradient of the cofactors of singular matrices.\n\n"
+            "Compute the gradient of the cofactors of singular matrices.\n\n"
             "Shapes: g, A and output (..., n, n), det (..., 1, 1)."
         ),
         inputs=("g", "A", "det"),

@@ -118,8 +118,8 @@ _OTHERS_TIMES = register(
         _kernel,
         composite_gradient(_formula),
         doc=(
-            "Gradient of a product y over axis: g times the product of the other elements of x;\n"
-            "with skips_nan NaN counts as 1 in x, and its gradient is 0.\n\n"
+            "Compute the gradient of a product y over axis: g times the product of the other\n"
+            "elements of x; with skips_nan NaN counts as 1 in x, and its gradient is 0.\n\n"
             "Shapes: x any, g and y the same with size 1 along axis or without it, output x's."
         ),
         inputs=("g", "x", "y"),

@@ -192,7 +192,7 @@ BILINEAR_POINTS_BACKWARD = register(
         lambda grad, data, rows, columns, **_: (data, rows, columns),
         _backward_kernel,
         composite_gradient(_composite),
-        doc="Gradients of the images, rows and columns of _bilinear_points.",
+        doc="Compute the gradients of images, rows and columns in _bilinear_points.",
         inputs=("grad", "data", "rows", "columns"),
         schema=_SCHEMA,
         outputs=3,

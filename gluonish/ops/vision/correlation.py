@@ -247,7 +247,7 @@ CORRELATION_BACKWARD = register(
         lambda grad, data1, data2, **_: (data1, data2),
         _backward_kernel,
         composite_gradient(_composite_backward),
-        doc="Gradients of Correlation's images.",
+        doc="Compute the gradients of the images in Correlation.",
         inputs=("grad", "data1", "data2"),
         schema=_SCHEMA,
         outputs=2,

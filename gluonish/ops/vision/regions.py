@@ -154,7 +154,7 @@ def region_adjoint(
             infer,
             kernel,
             gradient,
-            doc="Gradient of the images of pooled regions.",
+            doc="Compute the gradient of the images of pooled regions.",
             inputs=("grad", "rois"),
             schema=Schema(**schema.attributes, data_shape=shape()),
             execution=Execution(heavy=True),

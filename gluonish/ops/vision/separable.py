@@ -22,38 +22,38 @@ class Taps(NamedTuple):
     """The source elements of each element of a result along an axis.
 
     Attributes:
-        index: Source indices (taps, result extent).
+        indices: Source indices (taps, result extent).
         weight: Weights of the source elements, of the same shape.
     """
 
-    index: Matrix
+    indices: Matrix
     weight: Matrix
 
     def transposed(self, extent: int) -> "Taps":
         """Return the taps of the adjoint, for a result of ``extent`` elements."""
         (used,) = np.nonzero(self.weight.reshape(-1))
-        sources = self.index.reshape(-1)[used]
+        sources = self.indices.reshape(-1)[used]
         used = used[np.argsort(sources, kind="stable")]
         sources = np.sort(sources, kind="stable")
         counts = np.bincount(sources, minlength=extent)
         rank = np.arange(len(sources)) - np.repeat(np.cumsum(counts) - counts, counts)
         depth = int(counts.max(initial=0))
-        index, weight = np.zeros((depth, extent), np.int64), np.zeros((depth, extent))
-        index[rank, sources] = used % max(1, self.index.shape[1])
+        indices, weight = np.zeros((depth, extent), np.int64), np.zeros((depth, extent))
+        indices[rank, sources] = used % max(1, self.indices.shape[1])
         weight[rank, sources] = self.weight.reshape(-1)[used]
-        return Taps(index, weight)
+        return Taps(indices, weight)
 
 
 def _map_axis(xp: ModuleType, data: Any, taps: Taps, axis: int) -> Any:
     shape = list(data.shape)
-    shape[axis] = taps.index.shape[1]
+    shape[axis] = taps.indices.shape[1]
     total = xp.zeros(shape, data.dtype)
     if not data.shape[axis]:
         return total
     across = (-1,) + (1,) * (data.ndim - 1 - axis)
-    for index, weight in zip(taps.index, taps.weight, strict=True):
+    for indices, weight in zip(taps.indices, taps.weight, strict=True):
         factors = xp.asarray(weight.astype(data.dtype)).reshape(across)
-        total += xp.take(data, xp.asarray(index), axis=axis) * factors
+        total += xp.take(data, xp.asarray(indices), axis=axis) * factors
     return total
 
 
